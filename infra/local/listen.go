@@ -10,20 +10,20 @@ import (
 	"syscall"
 )
 
-// listeners holds the open ports for the service, its files and the sandbox receiver, and the addresses at which
-// containers reach the ports.
+// listeners holds the listeners for the service, its files and the sandbox receiver. The inside listeners serve
+// containers.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// The inside listeners are nil unless containers reach this machine at a separate address.
 	inside, objectsInside, receiverInside net.Listener
 }
 
-// portTries is the maximum number of free ports to try. A port that is free on the loopback address may be taken on the
-// address that containers use.
+// portTries is the maximum number of attempts to find a free port. A port that is free on the loopback address may be
+// taken on the address that containers use.
 const portTries = 10
 
-// listenAll listens at address and at the other addresses that functions need. On success, the caller must close the
-// listeners.
+// listenAll listens at address and, if containers use a separate address, also there. On success, the caller must close
+// the listeners.
 func listenAll(ctx context.Context, address string, where place) (listeners, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -62,7 +62,6 @@ func listenOnce(ctx context.Context, address string, where place) (listeners, er
 	return l, errors.Join(err, l.closeIf(err))
 }
 
-// close closes all open listeners.
 func (l listeners) close() error {
 	var all []error
 	for _, one := range []net.Listener{l.service, l.objects, l.receiver, l.inside, l.objectsInside, l.receiverInside} {
@@ -80,7 +79,7 @@ func (l listeners) closeIf(err error) error {
 	return l.close()
 }
 
-// apart reports whether containers reach this machine at the address of one of its interfaces. An engine that runs in a
+// apart reports whether containers reach this machine through one of its network interfaces. A container engine in a
 // virtual machine forwards traffic to the loopback address instead.
 func (p place) apart() (bool, error) {
 	if p.engine == nil {

@@ -2,8 +2,8 @@
 // resources in the embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the
 // scheduled functions and serves a console. One loopback port serves everything except the URLs of files, which have a
 // second port (package filehost). With -sam, the functions run in containers. The containers reach the same two ports
-// at another address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command doesn't contain any
-// product rules; all rules come from the template.
+// at a different address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no
+// product-specific rules; all rules come from the template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
 //	  [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
@@ -26,9 +26,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Garbage collector settings: the allowed garbage in percent of the memory in use, and the total memory above which
-// collection runs sooner. At Go's default of 100, garbage collection was a tenth of the runner's work in a burst of
-// webhooks.
+// Garbage collector settings: the GOGC percentage and the soft memory limit in bytes. With Go's default of 100, garbage
+// collection took a tenth of the runner's CPU time in a burst of webhooks.
 const (
 	garbage     = 400
 	garbageUpTo = 512 << 20
@@ -48,7 +47,6 @@ func main() {
 	}
 }
 
-// run runs the service until ctx is done.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	o, err := parse(arguments, stderr)
 	if err != nil {
@@ -86,7 +84,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	filesAt := ""
-	if !s.filesNamed() && where.engine == nil { // with containers, the API already has another host, localhost
+	if !s.filesNamed() && where.engine == nil { // with containers, the API uses a different host, localhost
 		filesAt = s.filesURL
 	}
 	if err = banner.Print(stdout, o.runFile, started, filesAt); err != nil {

@@ -26,7 +26,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// The test binary is also the bootstrap for both functions in testdata/template.yaml.
+// The test binary also serves as the bootstrap of both functions in testdata/template.yaml.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_FUNCTION_NAME") == "local-EchoFunction" {
 		fmt.Println("started")
@@ -52,7 +52,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// runner is the path of the program under test.
 var runner string
 
 func runTests(m *testing.M) int {
@@ -73,9 +72,9 @@ func fail(format string, arguments ...any) int {
 	return 1
 }
 
-// report reads the worker's queue and sends the function's input to the test.
+// report accesses the worker's queue and posts the function's input to the test.
 func report(ctx context.Context, event json.RawMessage) error {
-	_ = look(ctx) // other tests cover the permissions
+	_ = look(ctx) // other tests check the result
 	response, err := http.Post(os.Getenv("REPORT_URL"), "application/json", strings.NewReader(string(event)))
 	if err != nil {
 		return err
@@ -83,7 +82,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look reads the queue that only the worker may read.
+// look accesses a queue that only the worker has permission to read.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -95,7 +94,7 @@ func look(ctx context.Context) error {
 	return err
 }
 
-// project creates a directory in which a runner can start.
+// project creates a directory that contains everything that a runner needs to start.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +120,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// started is a runner that has reported readiness.
+// started is a runner that has reported that it is ready.
 type started struct {
 	*exec.Cmd
 
@@ -135,7 +134,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	command := exec.CommandContext(t.Context(), runner,
 		append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
 	command.Dir = dir
-	if !slices.Contains(arguments, "-sam") { // with -sam, functions can't use a directory on this machine
+	if !slices.Contains(arguments, "-sam") { // with -sam, functions can't access a directory on this machine
 		command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
 	}
 	command.Stderr = t.Output()
@@ -170,7 +169,6 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	return started{command, strings.TrimSuffix(run.BaseURL, "/v1"), run.DashboardURL, run.AWS}
 }
 
-// send sends a message to a queue in the embedded AWS.
 func (s started) send(t *testing.T, queue, text string) {
 	t.Helper()
 	if err := s.trySend(t.Context(), queue, text); err != nil {
@@ -224,7 +222,7 @@ func TestRunnerServesAPIQueuesAndConsoleOnOnePort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // passkeys need a host name
+	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // passkeys require a host name
 	want := s.url + "/v1 true " + filepath.Join(bundles, "bundles") + " " + dashboard + " 127.0.0.0/8,::1/128"
 	if status != http.StatusOK || body != want || s.dashboard != dashboard {
 		t.Errorf("the API answered %d %q, want %q; the run file has %q", status, body, want, s.dashboard)

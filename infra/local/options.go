@@ -18,18 +18,17 @@ import (
 
 var errDataDir = errors.New("SANDBOX_DATA_DIR: containers can't access folders of this machine; unset the variable")
 
-// options holds the runner's command-line options.
 type options struct {
 	address    string
 	data       string
 	faults     *faults.Plan
 	binaries   string
-	runFile    string // file that describes the running stack to other programs
+	runFile    string // file that describes the running stack for other programs
 	build      bool
 	seed       bool
-	catalog    shipped.Choice // institutions to seed
-	sam        bool           // whether functions run in containers
-	host       netip.Addr     // this machine's address for containers; invalid if it must be determined
+	catalog    shipped.Choice
+	sam        bool       // run functions in containers
+	host       netip.Addr // this machine's address for containers; detected if invalid
 	parameters parameters
 }
 
@@ -92,8 +91,9 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// templateParameters returns a local stack's template parameters, which the command line can override. Portals,
-// webhooks and the sandbox run on this machine. Containers reach this machine at host.
+// templateParameters returns a local stack's template parameters, including any overrides from the command line.
+// Portals, webhooks and the sandbox run on this machine, so functions may call loopback addresses and, if valid, host,
+// this machine's address for containers.
 func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	host netip.Addr,
 ) (map[string]string, error) {
@@ -109,13 +109,13 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 		"MailFrom":             "notices@localhost.example",
 		"SupportMail":          "support@localhost.example",
 		"AllowedPrivateRanges": ranges,
-		"EndpointProbes":       "private", // a catalogue may list internet servers, which a laptop must not call
+		"EndpointProbes":       "private", // a laptop must not probe servers on the internet
 	}
 	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {
 		if o.sam {
 			return nil, errDataDir
 		}
-		absolute, err := filepath.Abs(folder) // the path is absolute, because a function runs in its own directory
+		absolute, err := filepath.Abs(folder) // functions run in their own directories and need an absolute path
 		if err != nil {
 			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)
 		}

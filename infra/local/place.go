@@ -15,14 +15,14 @@ import (
 	"recordbridge/infra/local/sam"
 )
 
-// place describes where functions run. Functions run as processes on this machine or, with an engine, in containers.
+// place describes where functions run: as processes on this machine or, if engine is set, in containers.
 type place struct {
 	engine   *engine.Engine
-	platform build.Platform // the functions' target platform
-	binaries string         // directory that contains <function>/bootstrap
+	platform build.Platform
+	binaries string // directory that contains <function>/bootstrap
 }
 
-// findPlace determines from o where the functions run. If a required program is missing, the error names the program.
+// findPlace selects the place for options o. If a required program is missing, the error names the program.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -42,7 +42,6 @@ func findPlace(ctx context.Context, o options, progress io.Writer) (place, error
 	return place{engine: found, platform: platform, binaries: binaries}, nil
 }
 
-// name returns the stack's name.
 func (p place) name() string {
 	if p.engine == nil {
 		return runfile.Embedded
@@ -50,7 +49,7 @@ func (p place) name() string {
 	return runfile.SAMLocal
 }
 
-// host returns this machine's address for containers. The address is invalid without an engine.
+// host returns this machine's address for containers, or an invalid address if there is no engine.
 func (p place) host() netip.Addr {
 	if p.engine == nil {
 		return netip.Addr{}
@@ -58,8 +57,8 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public returns a listener's URL for all clients, inside and outside containers. The name localhost refers to this
-// machine both inside and outside containers, and http webhooks may use that name.
+// public returns the listener's host and port for all clients, inside and outside containers. With an engine, the host
+// is localhost, which refers to this machine in both environments and is allowed in http webhook URLs.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -78,7 +77,7 @@ func named(url string) string {
 	return url
 }
 
-// inside returns a listener's address for functions.
+// inside returns the listener's address as seen by functions.
 func (p place) inside(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -86,5 +85,4 @@ func (p place) inside(listener string) string {
 	return net.JoinHostPort(p.engine.Host.String(), port(listener))
 }
 
-// port returns the port of a listener's address.
 func port(listener string) string { return listener[strings.LastIndexByte(listener, ':')+1:] }

@@ -28,7 +28,7 @@ func TestRunnerDiscardsLogsAndTracesWithoutPermission(t *testing.T) {
 	}
 }
 
-// withoutEchos removes the statement that contains text from the echo function in a project template.
+// withoutEchos removes the policy statement that contains text from the echo function's role in a project template.
 func withoutEchos(t *testing.T, dir, text string) {
 	t.Helper()
 	file := filepath.Join(dir, "template.yaml")
@@ -46,8 +46,8 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines waits until the echo function has written the expected number of lines, and returns the number of lines. A
-// line may arrive after the function's response.
+// echosLines waits until the echo function has logged at least want lines, and returns the number of lines. A line may
+// arrive after the function's response.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()
 	for late := time.After(5 * time.Second); ; {

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// elsewhere is an unused address (RFC 5737) on which no server listens.
+// elsewhere is an address reserved for documentation (RFC 5737), so no server listens on it.
 const elsewhere = "192.0.2.250"
 
-// tools creates a directory of commands for use as the complete PATH. Each command is a shell script.
+// tools creates a directory of shell scripts to use as the entire PATH.
 func tools(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -29,8 +29,8 @@ func tools(t *testing.T, scripts map[string]string) string {
 	return folder
 }
 
-// engine returns the script of a docker client. The client's engine has the given architecture. The script starts with
-// the commands in amiss.
+// engine returns a script that imitates a docker client whose engine has the given architecture. The case clauses in
+// amiss take precedence over the default ones.
 func engine(architecture, amiss string) string {
 	return `case "$1" in
 		` + amiss + `
@@ -118,7 +118,7 @@ func TestContainerStartErrorSuggestsRemedy(t *testing.T) {
 	}
 }
 
-// contained creates a project whose functions run in containers.
+// contained creates a project with binaries that run in containers, and returns its directory.
 func contained(t *testing.T) string {
 	t.Helper()
 	dir := project(t)
@@ -126,7 +126,7 @@ func contained(t *testing.T) string {
 	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-gcflags", "all=-dwarf=false",
 		"-ldflags", "-s -w",
 		"-tags", "lambda.norpc,grpcnotrace", "-o", program, ".")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // the image contains no libraries
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // the image contains no shared libraries
 	if output, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
@@ -139,9 +139,8 @@ func contained(t *testing.T) string {
 	return dir
 }
 
-// TestContainersEnforcePermissionsAndAreRemoved checks functions in containers. Like processes, the containers must be
-// restricted to their functions' statements and must be able to reach the service. Nothing must remain after the
-// containers have been removed.
+// TestContainersEnforcePermissionsAndAreRemoved checks that functions in containers have the same permissions as
+// processes and can reach the service. A run must remove all of its own containers, and no others.
 func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {
@@ -153,7 +152,7 @@ func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 
 	_, refused := processes.do(t, http.MethodGet, "/v1/echo?look=1", "")
 	status, body := s.do(t, http.MethodGet, "/v1/echo?look=1", "")
-	without := func(body string) string { // without removes the body's request ID
+	without := func(body string) string {
 		_, after, _ := strings.Cut(body, "api error ")
 		return after
 	}
@@ -175,7 +174,7 @@ func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	ended(t, s, dir)
 }
 
-// anotherRunEnds starts and ends another run in the same directory, which must remove only its own containers.
+// anotherRunEnds starts and stops another run in the same directory, which must remove only its own containers.
 func anotherRunEnds(t *testing.T, dir string) {
 	t.Helper()
 	before := containersOf(t, dir)
@@ -192,7 +191,6 @@ func anotherRunEnds(t *testing.T, dir string) {
 	}
 }
 
-// containersOf returns the containers of a project's functions, sorted.
 func containersOf(t *testing.T, dir string) []string {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter",
@@ -204,13 +202,13 @@ func containersOf(t *testing.T, dir string) []string {
 	return slices.Sorted(slices.Values(strings.Fields(string(output))))
 }
 
-// asContainer returns the service's response at its URL for containers.
+// asContainer returns a copy of s that sends requests to the service's URL for containers.
 func (s started) asContainer(url string) started {
 	s.url = url
 	return s
 }
 
-// onlyService checks that third-party containers on the same network can't access the console.
+// onlyService checks that containers on the same network can reach the service but not the console.
 func (s started) onlyService(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string]int{
@@ -226,10 +224,10 @@ func (s started) onlyService(t *testing.T) {
 	}
 }
 
-// ended stops a runner as Ctrl-C does, and checks that nothing is left behind.
+// ended interrupts a runner, as Ctrl-C does, and checks that the runner cleans up.
 func ended(t *testing.T, s started, dir string) {
 	t.Helper()
-	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // length of rand.Text's result
+	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // rand.Text returns at least 26 characters
 		t.Errorf("the secret %q is no random one", secret)
 	}
 	template := filepath.Join(dir, ".local", "run.sam.json")

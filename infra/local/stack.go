@@ -33,21 +33,20 @@ const (
 	stopTime    = 3 * time.Second
 	expireEvery = time.Minute
 
-	// consoleCaller is the access key of the console and its user.
+	// consoleCaller is the access key ID for calls by the console and its user.
 	consoleCaller = "console"
-	// operatorCaller is the access key of the operator's command line.
+	// operatorCaller is the access key ID of the operator's CLI.
 	operatorCaller = "operator"
 )
 
-// stack holds all parts of a running service.
 type stack struct {
 	log       *slog.Logger
 	where     place
 	url       string // URL of the embedded AWS, http://<address>
-	public    string // same URL, with a host name that functions can also use
-	objects   string // host:port of S3 alone, for functions
-	filesURL  string // URL of S3 for clients
-	customer  string // URL of the inbox and the patients' return page; neither is part of the service
+	public    string // like url, but also valid inside containers
+	objects   string // S3 endpoint for functions, as host:port
+	filesURL  string // S3 endpoint URL for clients
+	customer  string // URL of the simulated customer server: the webhook inbox and the patients' return page
 	template  *template.Template
 	cloud     *aws.Cloud
 	authority *iam.Authority
@@ -56,15 +55,15 @@ type stack struct {
 	inbox     *inbox.Inbox
 	timeline  *timeline.Recorder
 	byHand    *faults.ByHand
-	run       runfile.Run // description before seeding
+	run       runfile.Run
 	runFile   string
 
 	servers    []*http.Server
-	stop       context.CancelFunc // function that stops the background work
+	stop       context.CancelFunc // stops the background work
 	background sync.WaitGroup
 }
 
-// start starts the service according to o. On success, the caller must close the stack.
+// start starts the service with options o. On success, the caller must close the stack.
 func start(ctx context.Context, o options, where place, log *slog.Logger, output *lines) (*stack, error) {
 	at, err := listenAll(ctx, o.address, where)
 	if err != nil {
@@ -78,7 +77,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		inbox:    inbox.New(inboxPath), timeline: timeline.New(time.Now), byHand: faults.NewByHand(), runFile: o.runFile,
 	}
 	var handler http.Handler
-	// listenBeside returns a TCP listener
+	// listenBeside always returns a TCP listener
 	s.filesURL = filehost.URL(ctx, net.DefaultResolver.LookupNetIP, at.objects.Addr().(*net.TCPAddr).AddrPort())
 	if err = s.prepare(ctx, o, where.inside(address), output); err == nil {
 		handler, err = s.handler()
@@ -87,7 +86,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		s.close(ctx)
 		return nil, errors.Join(err, at.close())
 	}
-	// When ctx is done, the stack shuts down in order, so background work must not stop by itself.
+	// Background work doesn't stop when ctx is done, because close shuts down the parts in order.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, at.service, handler)
@@ -103,7 +102,6 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 	return s, nil
 }
 
-// serve serves requests on a listener until the stack is closed.
 func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.Handler) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -116,7 +114,7 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 	})
 }
 
-// prepare creates everything that the handler needs. address is the address at which functions can reach the handler.
+// prepare creates everything that the handler needs. Functions reach the handler at address.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
 	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
 		s.filesURL+" http://"+s.objects, s.where.host())
@@ -133,8 +131,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
 		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{
-			// The secret changes with every start, so that web pages and other users of this machine can't sign
-			// requests.
+			// The secret changes at every start, so that web pages and other local users can't sign requests.
 			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(),
 			Outputs: s.template.Outputs,
 		},
@@ -152,8 +149,8 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 	return nil
 }
 
-// newCloud returns the embedded AWS, which enforces every function's statements. The timeline is the outermost
-// middleware, so it shows how the other middleware affects a call.
+// newCloud returns an embedded AWS that enforces every function's policy statements. The timeline is the outermost
+// middleware, so that it shows how the other middleware affects a call.
 func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	var err error
 	if s.authority, err = iam.New(s.template); err != nil {
@@ -177,20 +174,20 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	return cloud, nil
 }
 
-// close shuts down every part of the stack, even after ctx is done. The order ensures that parts never wait for a
-// stopped part.
+// close shuts down every part of the stack, even after ctx is done. The shutdown order ensures that no part waits for
+// one that has stopped.
 func (s *stack) close(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
 	}
 	if s.functions != nil {
-		s.functions.Close(ctx) // Close also ends the functions' long polls, which would delay the server's shutdown
+		s.functions.Close(ctx) // also ends the functions' long polls, which would delay the server's shutdown
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	for _, server := range s.servers {
 		if err := server.Shutdown(limited); err != nil {
-			_ = server.Close() // Close aborts the remaining requests
+			_ = server.Close() // aborts the remaining requests
 		}
 	}
 	s.background.Wait()
@@ -205,7 +202,7 @@ func (s *stack) close(ctx context.Context) {
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for now := time.Now(); ; { // the first removal is immediate, because the data may be older than this process
+	for now := time.Now(); ; { // expire immediately, because the data may be older than this process
 		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():

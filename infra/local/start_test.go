@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Acknowledged data must survive a kill during other writes.
+// Acknowledged data must survive even if the runner is killed during other writes.
 func TestAcknowledgedMessagesSurviveRunnerKill(t *testing.T) {
 	t.Parallel()
 	dir := project(t)

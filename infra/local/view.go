@@ -9,10 +9,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// mostShown is the maximum number of mails and webhooks shown in the console.
+// mostShown is the maximum number of emails, and of webhooks, that the console shows.
 const mostShown = 100
 
-// view adapts the stack to the console.
+// view adapts a stack to console.Stack.
 type view struct{ stack *stack }
 
 // Links implements console.Stack.

@@ -13,17 +13,16 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-// stackName is the stack's name on LocalStack.
 const stackName = "recordbridge"
 
-// bucket is the bucket that holds the functions' code for deployment.
 const bucket = "recordbridge-functions"
 
-// desktopRange is this machine's address range under Docker Desktop. Containers may see a different address.
+// desktopRange contains this machine's addresses under Docker Desktop. Containers may see an address other than the
+// detected one.
 const desktopRange = "192.168.65.0/24"
 
-// build builds the functions for the engine's architecture and uploads them to LocalStack in advance, so that a
-// deployment only has to change the stack.
+// build builds the functions for the engine's architecture and uploads them to LocalStack, so that a deployment only
+// has to change the stack.
 func build(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Building")
 	err := o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture),
@@ -39,13 +38,13 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
-// built returns the folder for this run's build. Each run has a separate folder, because runs may build concurrently.
-// The SAM CLI stores its own data in the parent folder.
+// built returns this run's build directory. Each run has its own, because runs may build concurrently. The SAM CLI
+// stores its data in the parent directory.
 func (o options) built() string {
 	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
 }
 
-// packaged returns the path of the template file that contains the bucket locations of the functions.
+// packaged returns the path of the template that refers to the uploaded functions.
 func (o options) packaged() string { return o.built() + ".yaml" }
 
 // makeBucket creates the bucket that holds the functions' code for deployment. The SAM CLI would create the bucket in a
@@ -65,7 +64,7 @@ func makeBucket(ctx context.Context, o options) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// deploy deploys the build with the template, as on AWS. If the stack exists, deploy updates it.
+// deploy deploys the packaged template with the SAM CLI, as on AWS. If the stack exists, deploy updates it.
 func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Deploying")
 	return o.do(ctx, o.source, o.toLocalStack(), "sam", "deploy", "--template-file", o.packaged(), "--stack-name",
@@ -76,16 +75,15 @@ func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Wri
 
 func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=" + region} }
 
-// toLocalStack returns environment variables that direct the SAM CLI to LocalStack and make the CLI check every second
-// whether a deployment has ended.
+// toLocalStack returns the environment variables that direct the SAM CLI to LocalStack and make the CLI poll a
+// deployment every second.
 func (o options) toLocalStack() []string {
 	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
 		"AWS_SECRET_ACCESS_KEY="+accessKey)
 }
 
-// parameters returns the template parameters for a stack on this machine.
 func (o options) parameters(host *engine.Engine) string {
-	// portals, webhooks and the sandbox are on this machine
+	// functions may call portals, webhooks and the sandbox on this machine
 	ranges := []string{"127.0.0.0/8", "::1/128", host.Host.String() + "/32", desktopRange}
 	return strings.Join([]string{
 		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example",

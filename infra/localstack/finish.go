@@ -22,7 +22,7 @@ const (
 	gatewayAPI = "/restapis"
 )
 
-// finishUpdate completes a stack update with the steps that AWS's CloudFormation performs and LocalStack omits.
+// finishUpdate completes a stack update with the steps that CloudFormation performs on AWS but LocalStack omits.
 func finishUpdate(ctx context.Context, o options) error {
 	if err := moveAliases(ctx, o); err != nil {
 		return err
@@ -33,8 +33,8 @@ func finishUpdate(ctx context.Context, o options) error {
 	return nil
 }
 
-// restoreStage assigns the API's new deployment to the API's stage. LocalStack removes the stage together with the old
-// deployment. If an update does not change the API, both the stage and the deployment remain.
+// restoreStage recreates a missing API stage for the API's new deployment. LocalStack removes the stage together with
+// the old deployment. If an update does not change the API, both remain.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -53,7 +53,6 @@ func restoreStage(ctx context.Context, o options) error {
 		map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
 }
 
-// only returns the ID of the single element in the list at a path.
 func only(ctx context.Context, o options, path string) (string, error) {
 	found, err := listed(ctx, o, path)
 	if err != nil {
@@ -65,7 +64,7 @@ func only(ctx context.Context, o options, path string) (string, error) {
 	return found[0], nil
 }
 
-// listed returns the IDs of the API Gateway elements in the list at a path. Stages do not have IDs.
+// listed returns the IDs of the API Gateway elements listed at path. Stages have no IDs, so theirs are empty.
 func listed(ctx context.Context, o options, path string) ([]string, error) {
 	var page struct {
 		Items []struct {
@@ -83,7 +82,7 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 }
 
 // moveAliases points every function's alias to the function's latest published version. LocalStack leaves the alias at
-// a version that the update has removed.
+// a version that the update removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -100,7 +99,6 @@ func moveAliases(ctx context.Context, o options) error {
 	return nil
 }
 
-// functions returns the names of all functions.
 func functions(ctx context.Context, o options) ([]string, error) {
 	var names []string
 	for marker := ""; ; {
@@ -134,7 +132,7 @@ func moveAlias(ctx context.Context, o options, function string) error {
 	}
 	newest := 0
 	for _, v := range published.Versions {
-		if number, err := strconv.Atoi(v.Version); err == nil { // $LATEST is not a number
+		if number, err := strconv.Atoi(v.Version); err == nil { // skips $LATEST
 			newest = max(newest, number)
 		}
 	}
@@ -145,10 +143,10 @@ func moveAlias(ctx context.Context, o options, function string) error {
 		map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
 }
 
-// ask calls an operation of one of LocalStack's services. LocalStack reads only the service and region from the
-// signature and does not verify the signature.
+// ask calls an operation of a LocalStack service. LocalStack takes the service and region from the signature, but does
+// not verify the signature.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
-	var body io.Reader = http.NoBody // LocalStack rejects any other body in a GET request
+	var body io.Reader = http.NoBody // LocalStack rejects a GET request that has a body
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// asStrict returns a server that rejects requests that LocalStack does not support.
+// asStrict returns a server that, like LocalStack, rejects a GET request with a body and any body whose content type is
+// not application/json.
 func asStrict(next http.Handler) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Header.Get("Content-Type") != "application/json") {
@@ -55,8 +56,8 @@ func TestRestoreStageCreatesMissingStageFromNewestDeployment(t *testing.T) {
 	}
 }
 
-// TestMoveAliasesSelectsNewestVersion covers versions whose numeric order differs from their alphabetical order, and a
-// list of several pages.
+// TestMoveAliasesSelectsNewestVersion covers versions whose numeric and alphabetical orders differ, and a list of
+// several pages.
 func TestMoveAliasesSelectsNewestVersion(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{}

@@ -29,14 +29,13 @@ const (
 	returnPath = "/_local/return"
 )
 
-// front is the server through which people and functions reach the API and the inbox at localhost. LocalStack's own URL
-// for the API is known only after a deployment, and changes with each deployment. front adds only two behaviours of
-// AWS's gateway that LocalStack's gateway lacks. front returns the template's response for an unknown path, and renames
-// an authentication challenge's header.
+// front serves the API and the inbox at localhost, for people and functions. LocalStack's own URL for the API is known
+// only after a deployment and changes with each deployment. front adds two behaviours of API Gateway that LocalStack
+// lacks: the template's response for an unknown path, and a different name for the authentication challenge header.
 type front struct {
 	inbox   *inbox.Inbox
-	nowhere http.Handler            // handles paths that are not in the API
-	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil before the API is deployed
+	nowhere http.Handler            // serves paths that the API does not define
+	api     atomic.Pointer[url.URL] // API URL at LocalStack; nil before the API is deployed
 	aws     string                  // LocalStack's address on this machine
 	inside  netip.Addr              // this machine's address for containers
 	watch   atomic.Pointer[watch]   // state of an upgrade; nil if no upgrade is running
@@ -52,7 +51,7 @@ func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
 
-// receiverPort returns the port number that follows the API's port number.
+// receiverPort returns the port after the API's port, or "0" if the API's port is not fixed.
 func (o options) receiverPort() string {
 	number, err := strconv.Atoi(port(o.address))
 	if err != nil || number == 0 {
@@ -61,20 +60,19 @@ func (o options) receiverPort() string {
 	return strconv.Itoa(number + 1)
 }
 
-// receiverURL returns the base URL of the sandbox receiver.
 func (o options) receiverURL() string {
 	return "http://" + net.JoinHostPort("localhost", o.receiverPort())
 }
 
 var (
-	// errNowhere means that the API does not have a resource for a request.
+	// errNowhere means that the API has no resource for a request.
 	errNowhere = errors.New("not found")
 	// errUndeployed means that a request can't be forwarded because LocalStack is replacing the API.
 	errUndeployed = errors.New("the API is not deployed")
 )
 
-// newFront listens on the loopback address and on this machine's address for containers. On success, the caller must
-// close the front.
+// newFront creates a front that listens on the loopback address and on this machine's address for containers. On
+// success, the caller must close the front.
 func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
 	addresses := []string{o.address}
 	if ofThisMachine(inside) && !inside.IsLoopback() {
@@ -92,7 +90,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		host, _, _ := net.SplitHostPort(address) // always valid, because JoinHostPort or a listener created the address
+		host, _, _ := net.SplitHostPort(address) // always valid: the address comes from JoinHostPort or from a listener
 		for at, server := range map[string]*http.Server{
 			address:                                  f.server,
 			net.JoinHostPort(host, o.receiverPort()): f.receiver,
@@ -107,8 +105,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere returns a simulated API Gateway without routes. As in make run, the gateway responds to paths that the
-// template does not declare.
+// newNowhere returns a simulated API Gateway without routes, which responds to undeclared paths as in make run.
 func newNowhere(o options) (http.Handler, error) {
 	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
 		template.Options{BaseURL: o.publicURL(), StackName: stackName})
@@ -122,8 +119,7 @@ func newNowhere(o options) (http.Handler, error) {
 }
 
 // ofThisMachine reports whether one of this machine's interfaces has the address. If the engine runs in a virtual
-// machine, the address that containers use does not belong to any interface, and the containers' requests arrive at the
-// loopback address.
+// machine, containers use an address that no interface has, and their requests arrive at the loopback address.
 func ofThisMachine(ip netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -142,7 +138,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
 		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
-		// prevents a page's own host name from being treated as our origin
+		// reject other host names, so that a web page can't reach this server under the page's own host name
 		http.Error(w, "This server accepts requests only for this machine's names.", http.StatusMisdirectedRequest)
 		return
 	}
@@ -188,16 +184,15 @@ func (f *front) serveAPI(id string) {
 	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
 }
 
-// close closes both servers.
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// matchAWS changes a response from LocalStack to match AWS's response.
+// matchAWS changes LocalStack's response to match AWS's.
 func (f *front) matchAWS(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere
 	}
-	// Every API response has this header.
+	// Every response from the API has this header.
 	if response.StatusCode == http.StatusNotFound && response.Header.Get("X-Amz-Apigw-Id") == "" {
 		return errUndeployed
 	}
@@ -210,21 +205,21 @@ func (f *front) matchAWS(response *http.Response) error {
 	return nil
 }
 
-// failed writes the error response for a request to which LocalStack did not respond.
+// failed responds to a request for which there is no usable response from LocalStack.
 func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errNowhere):
 		f.nowhere.ServeHTTP(w, r)
 		return
 	case errors.Is(err, errUndeployed):
-		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // clients would take a 404 as final
+		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // clients treat a 404 as final
 		return
 	}
 	http.Error(w, "LocalStack does not respond.", http.StatusBadGateway)
 }
 
 // outside rewrites a redirect to LocalStack's container address so that it points to this machine. Functions use the
-// container address when they sign the URLs of files.
+// container address when they sign file URLs.
 func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {
@@ -232,7 +227,7 @@ func (f *front) outside(response *http.Response) {
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return // a host name instead of an IP address
+		return // not a container address of LocalStack
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())

@@ -11,8 +11,7 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted returns a front for a fake LocalStack. The fake echoes requests, redirects to a URL on request, and returns
-// an error on request.
+// fronted returns a front for a fake LocalStack that echoes requests, and redirects or fails if the query requests it.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +58,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent sends a POST request to the front, like a webhook worker, and returns the status of the response.
+// sent sends a POST request to the front, as a webhook worker would, and returns the response status.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"
@@ -107,8 +106,7 @@ func TestFrontForwardsRequestsToAPI(t *testing.T) {
 	}
 }
 
-// TestFrontRewritesFileURLsToLocalHost covers URLs that a function has signed for LocalStack's address inside a
-// container.
+// TestFrontRewritesFileURLsToLocalHost covers URLs signed by a function for LocalStack's address inside a container.
 func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -125,8 +123,8 @@ func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 	}
 }
 
-// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and AWS's gateway. The
-// differences are the template's response for an unknown path, AWS's name for a challenge's header, and a temporarily
+// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and API Gateway: the
+// template's response for an unknown path, AWS's name for the authentication challenge header, and a temporarily
 // missing API. A function's own error response must not change.
 func TestFrontReturnsSameErrorsAsAPIGateway(t *testing.T) {
 	t.Parallel()

@@ -16,26 +16,25 @@ import (
 )
 
 const (
-	image = "localstack/localstack:4.14.0" // last version that does not require a token
+	image = "localstack/localstack:4.14.0" // last LocalStack version that does not require a token
 	// insidePort is LocalStack's port inside its container.
 	insidePort = "4566"
 	startTime  = 3 * time.Minute
 	pollEvery  = 200 * time.Millisecond
 )
 
-// instance is a running LocalStack process.
 type instance struct {
-	name    string // container name, and name prefix of its functions' containers
+	name    string // container name; also the name prefix of its functions' containers
 	command *exec.Cmd
 	stopIt  context.CancelFunc
-	ended   chan struct{} // closed when LocalStack has ended
+	ended   chan struct{}
 }
 
-// startLocalStack starts LocalStack and waits until LocalStack responds. On success, the caller must stop the returned
+// startLocalStack starts LocalStack and waits until it responds. On success, the caller must stop the returned
 // instance.
 func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
 	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
-	if err := i.removeContainers(ctx); err != nil { // removes the containers of a killed instance
+	if err := i.removeContainers(ctx); err != nil { // containers left behind by a killed instance
 		return nil, err
 	}
 	log, err := o.openLog("localstack")
@@ -43,7 +42,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, err
 	}
 	settings := o.settings(i.name, host)
-	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // LocalStack must outlive everything that uses it
+	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // LocalStack must outlive its clients
 	i.stopIt = stop
 	if len(o.command) > 0 {
 		i.command = program(background, settings, o.command...)
@@ -57,7 +56,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
 	}
 	go func() {
-		_ = errors.Join(i.command.Wait(), log.Close()) // LocalStack's exit status is not used
+		_ = errors.Join(i.command.Wait(), log.Close()) // LocalStack's exit status doesn't matter
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
@@ -66,7 +65,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 	return i, nil
 }
 
-// settings returns LocalStack's configuration variables (LocalStack's documentation, "Configuration").
+// settings returns LocalStack's environment variables (LocalStack's documentation, "Configuration").
 func (o options) settings(name string, host *engine.Engine) []string {
 	return []string{
 		"GATEWAY_LISTEN=" + o.listenAt(host),
@@ -76,16 +75,16 @@ func (o options) settings(name string, host *engine.Engine) []string {
 		"LAMBDA_IGNORE_ARCHITECTURE=1", // functions are built for this machine's architecture
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
 		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the newer engine can't update the stack
-		// checks immediately, not after a second, whether a function exists
+		// check immediately, rather than after a second, whether a function exists
 		"CFN_NO_WAIT_ITERATIONS=1000",
 		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
 		"DYNAMODB_IN_MEMORY=1",
-		"DISABLE_EVENTS=1", // disables usage statistics
+		"DISABLE_EVENTS=1", // no usage statistics
 	}
 }
 
-// listenAt returns the address on which LocalStack listens. If LocalStack runs in a container, the address covers all
-// interfaces. If LocalStack runs outside a container, only this machine and its containers can reach the address.
+// listenAt returns the address on which LocalStack listens. Inside a container, LocalStack listens on all interfaces.
+// Outside a container, only this machine and its containers can reach LocalStack.
 func (o options) listenAt(host *engine.Engine) string {
 	if len(o.command) == 0 {
 		return "0.0.0.0:" + insidePort
@@ -96,8 +95,8 @@ func (o options) listenAt(host *engine.Engine) string {
 	return o.aws + "," + net.JoinHostPort(host.Host.String(), port(o.aws))
 }
 
-// container returns the command that runs LocalStack in a container. The container can access the engine's socket,
-// because LocalStack starts the functions' containers next to its own container.
+// container returns the command that runs LocalStack in a container. LocalStack gets access to the engine's socket
+// because it starts functions in sibling containers.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -109,7 +108,6 @@ func (o options) container(name string, settings []string) []string {
 	return append(command, image)
 }
 
-// await waits until LocalStack responds.
 func (i *instance) await(ctx context.Context, o options) error {
 	limited, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -133,9 +131,9 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the functions' containers. LocalStack would take five seconds for each container, so stop
-// first removes the containers itself. LocalStack may have started more containers, so stop removes containers again
-// after LocalStack has ended. stop works even if ctx is done.
+// stop ends LocalStack and the functions' containers. LocalStack takes five seconds to stop each container, so stop
+// removes the containers itself first. LocalStack may start more containers before it ends, so stop removes containers
+// again afterwards. stop works even if ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()
@@ -146,7 +144,6 @@ func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	return errors.Join(err, i.removeContainers(ctx))
 }
 
-// removeContainers removes LocalStack's container and the functions' containers.
 func (i *instance) removeContainers(ctx context.Context) error {
 	list, err := engine.Run(ctx, "ps", "--all", "--quiet", "--filter", "name=^/?"+i.name+"(-lambda-.*)?$")
 	if err != nil {

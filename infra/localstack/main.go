@@ -1,8 +1,8 @@
 // Command localstack runs the complete service on LocalStack 4.14. The command starts LocalStack in a container (or
-// with -command), builds the unchanged template and deploys the build with the SAM CLI. The stack is seeded by an
-// operator's rules. The API and a webhook inbox have URLs that work inside and outside containers. The command has the
-// same output as make run. With -upgrade-from, the command first deploys the release in another folder, and upgrades
-// that stack while an export runs and a delivery is pending.
+// with -command), builds the unchanged template and deploys the build with the SAM CLI. The command then seeds the
+// stack under the rules that apply to an operator. The API and a webhook inbox have URLs that work inside and outside
+// containers. The command has the same output as make run. With -upgrade-from, the command first deploys the release in
+// another folder, and upgrades that stack while an export is running and a delivery is pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
 //	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
@@ -80,7 +80,6 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	return nil
 }
 
-// deployAndSeed deploys the stack and then seeds it.
 func deployAndSeed(ctx context.Context, o options, host *engine.Engine, f *front,
 	progress io.Writer,
 ) (deployed, runfile.Run, error) {
@@ -98,7 +97,7 @@ func deployAndSeed(ctx context.Context, o options, host *engine.Engine, f *front
 	return d, run, err
 }
 
-// unlessStopped returns err, or nil if the user has stopped the program.
+// unlessStopped returns err, or nil if the user stopped the program.
 func unlessStopped(ctx context.Context, err error) error {
 	select {
 	case <-ctx.Done():

@@ -10,19 +10,18 @@ import (
 	"strings"
 )
 
-// options holds the command-line options.
 type options struct {
-	address string // address of the API and the inbox
-	aws     string // address of LocalStack
-	// release is the name of the release to deploy. A new name makes an update create a new version of every function.
-	// release is empty if only one release is deployed.
+	address string // listen address of the API and the inbox
+	aws     string // listen address of LocalStack
+	// release is the name of the release to deploy. Changing the name makes an update create a new version of every
+	// function. release is empty if only one release is deployed.
 	release string
-	source  string // folder of the release to deploy
-	// previous is the folder of the release that an upgrade test deploys first. previous is empty outside upgrade
-	// tests.
+	source  string // folder containing the release to deploy
+	// previous is the folder containing the release that an upgrade test deploys first. previous is empty outside
+	// upgrade tests.
 	previous string
-	runFile  string     // file that describes the running stack to other programs
-	host     netip.Addr // this machine's address for containers
+	runFile  string     // file that describes the running stack for other programs
+	host     netip.Addr // address at which containers reach this machine
 	command  []string   // command that runs LocalStack on this machine; empty to use a container
 }
 
@@ -48,7 +47,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	var err error
-	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // programs in other folders use the path
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // programs in other working folders use the path
 		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)
@@ -62,5 +61,5 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// port returns the port of an address that parse has accepted.
+// port returns the port of an address that parse has validated.
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

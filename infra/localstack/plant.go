@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// deployed describes the stack after a deployment.
 type deployed struct {
 	*wiring.Operator
 
@@ -26,7 +25,7 @@ type deployed struct {
 	outputs map[string]string
 }
 
-// open returns an operator's access to the deployed stack, and makes the stack's API available to clients.
+// open opens the deployed stack with an operator's access and makes its API available through the front.
 func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
 	d := deployed{config: aws.Config{
@@ -47,7 +46,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 	return d, err
 }
 
-// seedStack seeds the stack with objects for trying out the service, by the same rules as an operator.
+// seedStack seeds the stack with sample data under the rules that apply to an operator.
 func seedStack(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,

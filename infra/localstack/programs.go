@@ -15,15 +15,15 @@ import (
 
 const (
 	region = "us-east-1"
-	// accessKey is the access key of LocalStack's only account. Every client of LocalStack has all permissions.
+	// accessKey is the access key of LocalStack's only account. Every LocalStack client has all permissions.
 	accessKey = "test"
-	// killAfter is the time between the request to end a program and the program being killed.
+	// killAfter is the time that a program has to exit before it is killed.
 	killAfter = 30 * time.Second
 	// shownLines is the number of log lines included in an error.
 	shownLines = 15
 )
 
-// findPrograms returns an error if any required programs are not installed. The error lists the missing programs.
+// findPrograms returns an error that lists any missing prerequisites: programs that are not installed, or the template.
 func findPrograms(o options) error {
 	var missing []error
 	for program, advice := range map[string]string{
@@ -42,12 +42,10 @@ func findPrograms(o options) error {
 	return errors.Join(missing...)
 }
 
-// log returns the path of a program's log file.
 func (o options) log(program string) string {
 	return strings.TrimSuffix(o.runFile, ".json") + "." + program + ".log"
 }
 
-// openLog truncates and opens a program's log file.
 func (o options) openLog(program string) (*os.File, error) {
 	name := o.log(program)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -61,8 +59,8 @@ func (o options) openLog(program string) (*os.File, error) {
 	return file, nil
 }
 
-// program returns a command that runs in a separate process group. Ctrl-C in the terminal reaches only the current
-// process, which ends the other programs in order.
+// program returns a command that runs in a separate process group. In the terminal, Ctrl-C interrupts only the current
+// process, which then stops the other programs in order.
 func program(ctx context.Context, variables []string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // ours, or the person's own
 	command.Env = append(withoutAWS(os.Environ()), variables...)
@@ -72,8 +70,7 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 	return command
 }
 
-// withoutAWS removes the environment variables that would direct a program to AWS, so that the program never receives
-// the user's credentials.
+// withoutAWS removes the environment variables that would direct a program to AWS or give it the user's credentials.
 func withoutAWS(all []string) []string {
 	kept := []string{
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
@@ -102,7 +99,6 @@ func (o options) do(ctx context.Context, folder string, variables []string, argu
 	return nil
 }
 
-// lastLines returns the last lines of a log, for use in an error.
 func lastLines(file string) string {
 	text, err := os.ReadFile(file) //nolint:gosec // a log of our own
 	if err != nil {

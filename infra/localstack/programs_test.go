@@ -28,8 +28,6 @@ func TestParseRejectsInvalidCommandLine(t *testing.T) {
 	}
 }
 
-// TestProgramRunsWithoutInheritedAWSCredentials checks that a program does not receive the AWS credentials in the
-// user's environment.
 func TestProgramRunsWithoutInheritedAWSCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")
@@ -68,8 +66,8 @@ func TestProgramErrorIncludesItsLog(t *testing.T) {
 	}
 }
 
-// TestListenAtExcludesPublicInterfaces checks that LocalStack, whose clients have all permissions, is reachable only
-// from this machine and its containers.
+// TestListenAtExcludesPublicInterfaces checks that LocalStack is reachable only from this machine and its containers,
+// because LocalStack's clients have all permissions.
 func TestListenAtExcludesPublicInterfaces(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},

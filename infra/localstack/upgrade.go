@@ -29,28 +29,28 @@ const (
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
 	// refusals is the number of attempts of the pending delivery that the receiver rejects before the upgrade. The
-	// third attempt is due five minutes after the second attempt or, if the receiver requests a longer delay, within
-	// ten minutes (docs/guide/webhooks.md).
+	// third attempt is due five minutes after the second attempt, or within ten minutes if the receiver requests a
+	// longer delay (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime limits each wait before and after the upgrade. The waits include the third delivery attempt and the time
-	// that an export loses when its worker is replaced.
+	// workTime limits each wait before and after the upgrade. The limit covers the third delivery attempt and the delay
+	// to an export when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
-// watch controls the requests that pass through the front during an upgrade.
+// watch delays or rejects selected requests that pass through the front during an upgrade.
 type watch struct {
-	receiver string        // path of the inbox whose first deliveries are rejected
+	receiver string        // path of the inbox that rejects the first deliveries
 	lasts    time.Duration // delay before a rejected delivery's retry
-	refused  atomic.Int32  // number of deliveries rejected so far
+	refused  atomic.Int32  // deliveries of the export's event so far, including accepted ones
 	holds    atomic.Bool   // whether the portal is slow; set when the export starts
-	asked    atomic.Int32  // number of record requests while the portal is slow
+	asked    atomic.Int32  // requests for records while the portal is slow
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch returns a watch for an upgrade. took is the time that deploying the previous release took on this machine.
-// An upgrade is expected to take twice as long.
+// newWatch returns a watch for an upgrade. took is how long deploying the previous release took on this machine. An
+// upgrade is expected to take twice as long.
 func newWatch(took time.Duration) *watch {
 	return &watch{
 		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
@@ -58,7 +58,6 @@ func newWatch(took time.Duration) *watch {
 	}
 }
 
-// hold delays a request for the slow portal's records.
 func (w *watch) hold(r *http.Request) {
 	if !w.holds.Load() || !strings.Contains(r.URL.Path, slow+"/fhir/") {
 		return
@@ -73,10 +72,9 @@ func (w *watch) hold(r *http.Request) {
 	}
 }
 
-// retryAfter returns the value of the Retry-After header in the receiver's rejections.
 func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
-// refuses reports whether to reject a request as one of the first deliveries of an export's event.
+// refuses reports whether r is one of the export event's first deliveries, which the receiver rejects.
 func (w *watch) refuses(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
@@ -87,7 +85,8 @@ func (w *watch) refuses(r *http.Request) bool {
 }
 
 // upgrade deploys the previous release, starts a long export and a delivery that the receiver rejects, and then
-// upgrades the stack. upgrade returns nil if both the export and the delivery complete with exactly one event.
+// upgrades the stack. upgrade returns an error unless both the export and the delivery complete with exactly one event
+// each.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -133,7 +132,7 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	return await(ctx, f.inbox, work, progress)
 }
 
-// beginPending starts an export for the last organisation at the default portal, and waits until the receiver has
+// beginPending starts an export for the last organisation at the default portal and waits until the receiver has
 // rejected the export's event.
 func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
@@ -149,7 +148,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
 }
 
-// beginRunning starts an export for the first organisation at the slow portal, and waits until the export is running.
+// beginRunning starts an export for the first organisation at the slow portal and waits until it is running.
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -169,7 +168,6 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 	return task, until(ctx, "the export starts", func() bool { return w.asked.Load() > 0 })
 }
 
-// await waits until each event has arrived, and returns an error unless each event arrives exactly once.
 func await(ctx context.Context, from *inbox.Inbox, work []expectedEvent, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -191,7 +189,6 @@ func await(ctx context.Context, from *inbox.Inbox, work []expectedEvent, progres
 	return nil
 }
 
-// connect connects a patient to the first organisation.
 func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection string, err error) {
 	if j, err = job.New(run, "", io.Discard); err != nil {
 		return nil, "", err
@@ -200,13 +197,13 @@ func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection strin
 	return j, connection, err
 }
 
-// expectedEvent is a success event that should arrive.
+// expectedEvent identifies a success event that must arrive exactly once.
 type expectedEvent struct {
 	name string // display name
 	task string
 }
 
-// among returns the number of the event's deliveries, and the number of those deliveries that have a valid signature.
+// among counts the event's deliveries, and how many of them have a valid signature.
 func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {
@@ -226,7 +223,6 @@ func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	return came, genuine
 }
 
-// until waits until happened returns true.
 func until(ctx context.Context, what string, happened func() bool) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()

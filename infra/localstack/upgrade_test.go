@@ -17,8 +17,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestWatchRejectsFirstDeliveriesOfExportEvent also checks that the receiver accepts other events and the third
-// attempt, and that other receivers accept all events.
+// TestWatchRejectsFirstDeliveriesOfExportEvent also checks that the receiver accepts the third attempt and all other
+// events, and that other receivers accept every event.
 func TestWatchRejectsFirstDeliveriesOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -45,8 +45,8 @@ func TestWatchRejectsFirstDeliveriesOfExportEvent(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIncreasesWithUpgradeDuration also checks that a fast upgrade does not make a delivery wait longer than
-// the schedule requires.
+// TestRetryAfterIncreasesWithUpgradeDuration also checks that a fast upgrade does not postpone a delivery beyond its
+// schedule.
 func TestRetryAfterIncreasesWithUpgradeDuration(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -61,8 +61,6 @@ func TestRetryAfterIncreasesWithUpgradeDuration(t *testing.T) {
 	}
 }
 
-// TestHoldDelaysPortalRequestsUntilUpgradeEnds checks that every request to the slow portal is delayed, and that
-// requests to other portals are not delayed.
 func TestHoldDelaysPortalRequestsUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,12 +92,11 @@ func TestHoldDelaysPortalRequestsUntilUpgradeEnds(t *testing.T) {
 	})
 }
 
-// TestAwaitRequiresExactlyOneSignedEvent also checks that await ignores other events.
 func TestAwaitRequiresExactlyOneSignedEvent(t *testing.T) {
 	t.Parallel()
 	const success = `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`
 	for name, test := range map[string]struct {
-		sent []string // bodies sent to the inbox, signed with the secret
+		sent []string // bodies signed with the secret and sent to the inbox
 		want string
 	}{
 		"once":  {[]string{success}, ""},
@@ -139,7 +136,7 @@ func TestAwaitRequiresExactlyOneSignedEvent(t *testing.T) {
 	}
 }
 
-// signed delivers a body with a signature in the service's format.
+// signed delivers a body signed in the service's webhook format.
 func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)

@@ -1,5 +1,5 @@
-// Package marked regenerates the generated tables in a Markdown document. Each table is between the lines "<!-- table
-// NAME -->" and "<!-- end -->".
+// Package marked updates generated tables in a Markdown document. Each table is between the lines "<!-- table NAME -->"
+// and "<!-- end -->".
 package marked
 
 import (
@@ -13,8 +13,8 @@ const (
 	end   = "<!-- end -->"
 )
 
-// Renew replaces each table in a document with the result of tableOf for the table's name. The result must end with a
-// line break. If tableOf returns an empty string, Renew does not change the table.
+// Renew replaces each table in a document with tableOf's result for the table's name. The result must end with a line
+// break. If the result is empty, Renew does not change the table.
 func Renew(document []byte, tableOf func(name string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
 	for {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// endpoint holds the requested endpoint's name in the forms that templates use.
+// endpoint holds a new endpoint's name in the forms that templates use.
 type endpoint struct {
-	Folder  string // folder below functions/, and name in documents and alarms, such as getsomething
+	Folder  string // folder below functions/, and name in documents and alarms; for example, getsomething
 	Logical string // prefix of logical IDs, such as GetSomething
 	Path    string // URL path, such as /bridge/something
 }
@@ -22,7 +22,7 @@ var (
 	validPath = regexp.MustCompile(`^(/[a-z0-9][a-z0-9._-]*)+$`)
 )
 
-// newEndpoint creates an endpoint from the command-line arguments.
+// newEndpoint validates the command-line arguments and returns the endpoint they describe.
 func newEndpoint(name, method, path, access string) (endpoint, error) {
 	switch {
 	case !validName.MatchString(name):
@@ -40,8 +40,8 @@ func newEndpoint(name, method, path, access string) (endpoint, error) {
 	return endpoint{Folder: strings.ToLower(name), Logical: logical(name), Path: path}, nil
 }
 
-// logical converts a name to the form of the template's logical IDs. For example, getsomething and GetSomething both
-// become GetSomething.
+// logical converts a name to the template's logical ID format. For example, getsomething and GetSomething both become
+// GetSomething.
 func logical(name string) string {
 	if name != strings.ToLower(name) {
 		return strings.ToUpper(name[:1]) + name[1:]
@@ -56,5 +56,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken means that the endpoint already exists and the command has not written any files.
+// errTaken means that the endpoint already exists and no files have been written.
 var errTaken = errors.New("it exists")

@@ -13,7 +13,7 @@ import (
 //go:embed parts
 var parts embed.FS
 
-// generate returns the files that a new endpoint adds or changes, keyed by path in the repository.
+// generate returns the files that a new endpoint adds or changes, keyed by repository path.
 func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	t, err := template.ParseFS(parts, "parts/*.tmpl")
 	if err != nil {
@@ -34,8 +34,7 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files and stores the first error, so callers can call its methods in sequence without checking each
-// error.
+// writer collects files and stores the first error, so that callers can check for an error once, at the end.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -50,7 +49,6 @@ func (w *writer) failf(layout string, args ...any) {
 	}
 }
 
-// part renders a part of the template.
 func (w *writer) part(name string) string {
 	var text bytes.Buffer
 	if err := w.parts.ExecuteTemplate(&text, name, w.endpoint); err != nil {
@@ -59,11 +57,9 @@ func (w *writer) part(name string) string {
 	return text.String()
 }
 
-// add adds a Go file that contains the given part of the template.
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
-// put stores the content of a file. If the file contains Go code, put formats it, which sorts imports and aligns
-// columns.
+// put stores a file's content. Go code is formatted, which sorts imports and aligns columns.
 func (w *writer) put(file, text string) {
 	if !strings.HasSuffix(file, ".go") {
 		w.files[file] = []byte(text)
@@ -76,7 +72,7 @@ func (w *writer) put(file, text string) {
 	w.files[file] = formatted
 }
 
-// read returns a file's current content, including the changes made so far.
+// read returns a file's content, including any changes made so far.
 func (w *writer) read(file string) string {
 	if text, ok := w.files[file]; ok {
 		return string(text)
@@ -88,13 +84,13 @@ func (w *writer) read(file string) string {
 	return string(text)
 }
 
-// before inserts text before the only line in a file that begins with anchor. after inserts text after that line.
+// before inserts text before the only line in a file that begins with anchor.
 func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, text+anchor) }
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces a text that must occur exactly once in a file. If the text does not occur exactly once, the file's
-// layout has changed and this program must be updated.
+// replace replaces old, which must occur exactly once in a file. Otherwise, the file's layout has changed and this
+// program must be updated.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

@@ -1,7 +1,7 @@
 // Command newendpoint generates an endpoint that organisations call with their key. The command writes a handler,
 // wiring and a test, and adds the endpoint to template.yaml, the documents and the tests that name every function (make
-// endpoint, CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. The generated handler returns
-// the caller's organisation in a single line, which the engineer replaces.
+// endpoint, CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. The generated handler only
+// returns the caller's organisation, in a single line for the engineer to replace.
 package main
 
 import (
@@ -42,7 +42,7 @@ func run(args []string, out io.Writer) error {
 	return write(*root, files, out)
 }
 
-// write writes all generated files and prints their names. If generating a file fails, write is not called.
+// write writes all generated files and prints their names. It is called only if every file was generated successfully.
 func write(root string, files map[string][]byte, out io.Writer) error {
 	names := make([]string, 0, len(files))
 	for name := range files {

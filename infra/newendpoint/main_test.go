@@ -19,7 +19,7 @@ import (
 
 const root = "../.."
 
-// layered is the repository's file system overlaid with generated files.
+// layered is the repository's file system with the generated files overlaid.
 type layered struct {
 	fs.FS
 
@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates endpoints in sequence, and returns all files that the endpoints create or change.
+// endpoints generates endpoints in sequence and returns all created or changed files.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -51,8 +51,8 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGeneratedEndpointPassesItsTests runs the generated tests. The go command reads the generated files from an
-// overlay, not from the repository.
+// TestGeneratedEndpointPassesItsTests runs the generated tests with the go command's -overlay flag, without writing to
+// the repository.
 func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	t.Parallel()
 	const name = "readsomething"
@@ -75,7 +75,7 @@ func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	main, tests, function := filepath.Join(folder, "main"), filepath.Join(folder, "tests"), "./functions/"+name
 	execute(t, root, "go", "build", "-overlay", file, "-o", main, function+"/bootstrap")
 	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles without linking
-	// go vet and go test would require the folder to exist.
+	// Both go vet and a plain go test would require the folder to exist.
 	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, function)
 	execute(t, folder, tests)
 }
@@ -89,8 +89,7 @@ func execute(t *testing.T, folder, name string, arguments ...string) {
 	}
 }
 
-// TestGeneratedEndpointPassesPolicyChecks generates two endpoints, because the first endpoint fills the existing
-// alarms.
+// TestGeneratedEndpointPassesPolicyChecks generates two endpoints because the first one fills the existing alarms.
 func TestGeneratedEndpointPassesPolicyChecks(t *testing.T) {
 	t.Parallel()
 	files := endpoints(t, "ReadSomething", "listthings")

@@ -13,7 +13,7 @@ const (
 	callsFile    = "infra/capacity/journey/calls.csv"
 )
 
-// template adds the function to template.yaml, with the function's role, log group, path and monitoring.
+// template adds the function to template.yaml, including its role, log group, path and monitoring.
 func (w *writer) template() {
 	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
 		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
@@ -25,14 +25,14 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the endpoint to the OpenAPI description and a line to the changelog. documents does not change
-// docs/develop/architecture.md, because make endpoint regenerates that file.
+// documents adds the endpoint to the OpenAPI description and the changelog. The command make endpoint regenerates
+// docs/develop/architecture.md separately.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
 }
 
-// changelog adds a line under the API heading of the unreleased additions, and adds missing headings.
+// changelog adds a line under the API heading of the unreleased additions, creating any missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
@@ -51,20 +51,20 @@ func (w *writer) changelog() {
 	}
 }
 
-// tests adds the function to the tests that start every function and to the tests that list permissions.
+// tests adds the function to the tests that start every function or list permissions.
 func (w *writer) tests() {
 	name := w.endpoint.Folder
 	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
 	w.before(functionFile, "\t\t\"getconnection\": ", "\t\t\""+name+`": answering(`+name+"wiring.Build),\n")
 	const users = "\t\t\"KeyHashingSecret\": {\n"
-	if strings.Contains(w.read(policyFile), users) { // the list may no longer be maintained manually
+	if strings.Contains(w.read(policyFile), users) { // the list may no longer be written by hand
 		w.after(policyFile, users, "\t\t\t\""+w.endpoint.Logical+"Function\",\n")
 	}
 	w.coldStart()
 }
 
-// coldStart adds a row to the cost table of calls for the secret that a new process reads. The table lists cold starts
-// in alphabetical order.
+// coldStart adds a row to the cost table for the secret that a new process reads. The table lists cold starts in
+// alphabetical order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")
 	row := "cold start," + w.endpoint.Folder + ",secretsmanager,GetSecretValue,,1,0,0,0,0\n"

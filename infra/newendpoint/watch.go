@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mostMetrics is the maximum number of metrics in a CloudWatch alarm's expression.
+// mostMetrics is the maximum number of metrics in a CloudWatch alarm's math expression.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
 const mostMetrics = 10
 
@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the error, throttle and duration alarms of the functions that organisations call. If the
-// last alarms are full, watch creates three new alarms.
+// watch adds the function to the latest error, throttle and duration alarms for functions that organisations call. If
+// these alarms are full, watch creates three new ones.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {
@@ -44,7 +44,6 @@ func (w *writer) watch() {
 		metric("Duration", "Maximum"))
 }
 
-// extend adds a metric to an alarm's expression and to the alarm's list of metrics.
 func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, metric string) {
 	old := block(w.read(stackFile), alarm)
 	if len(expression.FindAllString(old, -1)) != 1 || len(comparison.FindAllString(old, -1)) != 1 {
@@ -57,7 +56,7 @@ func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, me
 
 var nextResource = regexp.MustCompile(`(?m)^  [A-Z#]`)
 
-// block returns the text of a resource in the template.
+// block returns a resource's definition in the template.
 func block(template, id string) string {
 	_, rest, found := strings.Cut(template, "\n  "+id+":\n")
 	if !found {

@@ -42,8 +42,8 @@ func TestSentencesAreExtractedFromEachFileType(t *testing.T) {
 			"test('shows it', () => f('a string of data'))\n", "test 1-1 shows it\n",
 		},
 		"shared/ui/dashboard/b.tsx": {`f("", go({ to, in: the, other: "mode" }))` + "\n", ""},
-		"testdata/a.md": {"Compare it in constant time.\n", ""},
-		"a.sh":          {"# Compare it in constant time.\n", ""},
+		"testdata/a.md":             {"Compare it in constant time.\n", ""},
+		"a.sh":                      {"# Compare it in constant time.\n", ""},
 	} {
 		var got strings.Builder
 		for _, s := range prose.Of(file, c.content) {

@@ -1,11 +1,10 @@
 // Command sample prints random sentences from a change for a reader to judge (CONTRIBUTING.md, "Reading check"). The
-// command draws the sentences from documents, the changelog, comments, test names, and strings in Go and TypeScript.
-// Each sentence is printed with its group, file and line, but without context, so that the reader judges the sentence
-// alone.
+// command draws sentences from documents, the changelog, comments, test names, and strings in Go and TypeScript. Each
+// sentence is printed with its group, file and line, but without its context, so that the reader judges it alone.
 //
 //	sample [-n 30] [-base origin/main] [-seed 1] [-group comment]
 //
-// A sentence belongs to the change if the change includes one of the sentence's lines. An empty base selects the whole
+// A sentence belongs to the change if any of its lines were added or changed. An empty base selects the whole
 // repository.
 package main
 
@@ -73,7 +72,6 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// touches reports whether the sentence's passage includes an added line.
 func touches(s prose.Sentence, added lines) bool {
 	for n := s.First; n <= s.Last; n++ {
 		if added[n] {
@@ -83,14 +81,12 @@ func touches(s prose.Sentence, added lines) bool {
 	return false
 }
 
-// lines is a set of line numbers.
 type lines map[int]bool
 
-// emptyTree is the ID of Git's empty tree, which exists in every repository.
+// emptyTree is the ID of Git's empty tree, which is valid in every repository.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns the lines added since base for each file, as line numbers in the working tree. Untracked files are
-// ignored.
+// changed returns each file's lines added since base, by line number in the working tree. Untracked files are ignored.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree
@@ -104,10 +100,10 @@ func changed(root, base string) (map[string]lines, error) {
 	return parseDiff(string(diff)), nil
 }
 
-// hunk matches a hunk header and captures the first added line and the number of added lines.
+// hunk matches a hunk header and captures the first added line and the added line count.
 var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
-// parseDiff returns the added lines in a unified diff without context.
+// parseDiff returns each file's added lines in a unified diff without context lines.
 func parseDiff(diff string) map[string]lines {
 	added := map[string]lines{}
 	var path string
@@ -124,7 +120,7 @@ func parseDiff(diff string) map[string]lines {
 		first, _ := strconv.Atoi(m[1])
 		count, err := strconv.Atoi(m[2])
 		if err != nil {
-			count = 1 // Git omits a count of one
+			count = 1 // Git omits the count if it is one
 		}
 		for i := range count {
 			added[path][first+i] = true

@@ -34,7 +34,7 @@ diff --git a/gone.go b/gone.go
 	}
 }
 
-// repository creates a repository with a commit and a later change to a document.
+// repository creates a Git repository with a commit and an uncommitted change to a document.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

@@ -199,7 +199,7 @@ func TestPageAssetsHaveContentTypes(t *testing.T) {
 	}
 }
 
-// page is the JSON block in an HTML page.
+// page is the JSON data embedded in an HTML page.
 type page struct {
 	Kind    string   `json:"kind"`
 	App     string   `json:"app"`
@@ -226,7 +226,6 @@ func (p *wire) page(a answer) page {
 	return got
 }
 
-// follow resolves a link as a browser does.
 func (p *wire) follow(from, href string) string {
 	p.t.Helper()
 	base, err := url.Parse(from)

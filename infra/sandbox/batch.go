@@ -10,11 +10,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// maxBatch is the maximum size of a batch in bytes.
+// maxBatch is the maximum size of a batch request in bytes.
 const maxBatch = 1 << 20
 
-// Types for a batch and its response (https://hl7.org/fhir/R4/http.html#transaction). The types contain only the fields
-// that searches need.
+// Types for a batch and its response (https://hl7.org/fhir/R4/http.html#transaction), limited to the fields that
+// searches need.
 type (
 	batch struct {
 		ResourceType string       `json:"resourceType"`
@@ -35,7 +35,7 @@ type (
 	}
 )
 
-// batch processes every request in a batch as if the client had sent the request separately.
+// batch processes each request in a batch as if the client had sent it separately.
 func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	var asked batch
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBatch))
@@ -66,7 +66,7 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched serves the request in a batch entry. The switches neither delay nor count the request.
+// batched serves the request in a batch entry. The switches do not delay or count the request.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{

@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// batchAnswer is a Bundle of type batch-response whose entries contain searchsets.
 type batchAnswer struct {
 	Type  string
 	Entry []struct {
@@ -20,7 +19,6 @@ type batchAnswer struct {
 	}
 }
 
-// askBatch sends several searches as a single batch.
 func (p *portal) askBatch(access string, searches ...string) (answer, batchAnswer) {
 	p.t.Helper()
 	entries := make([]map[string]any, 0, len(searches))

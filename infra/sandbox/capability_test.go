@@ -11,7 +11,6 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// capability holds the parts of a CapabilityStatement that clients read.
 type capability struct {
 	ResourceType string   `json:"resourceType"`
 	FHIRVersion  string   `json:"fhirVersion"`

@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tryConnect works like connect but supports a portal at which any step may fail. If a step fails, tryConnect returns
-// an empty access token.
+// tryConnect is like connect, but allows any step to fail. If a step fails, tryConnect returns an empty access token.
 func (p *oauthClient) tryConnect(personaID string) string {
 	p.t.Helper()
 	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
@@ -28,13 +27,14 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates runs searches with a chaos seed, and returns the results of the searches in the form "status valid seconds".
+// fates runs searches with a chaos seed and returns each result as a string of the status, whether the body is valid
+// JSON, and the duration.
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
-		for access == "" { // chaos may also fail the connection
+		for access == "" { // chaos may also fail a step of connect
 			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {

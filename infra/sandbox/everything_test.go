@@ -41,7 +41,6 @@ func TestEverythingOperationReturnsCompleteRecordAcrossPages(t *testing.T) {
 	}
 }
 
-// operations returns the names of the Patient operations in the CapabilityStatement.
 func (p *portal) operations() (names []string) {
 	p.t.Helper()
 	for _, r := range p.capability().Rest[0].Resource {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// refusal is a response sent instead of the operation's own response.
+// refusal is a response that replaces the operation's own response.
 type refusal struct {
 	status            int
 	contentType, body string
@@ -42,12 +42,12 @@ const (
 		"wrong</h1></body></html>"
 )
 
-// captured buffers an operation's response so that a switch can change the response.
+// captured buffers an operation's response so that switches can modify it.
 type captured struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
-	// generated writes the rest of the response after the body, if the rest is too large to buffer.
+	// generated writes the rest of a response that is too large to buffer, following the buffered body.
 	generated func(io.Writer)
 }
 
@@ -68,7 +68,6 @@ func (c *captured) Write(data []byte) (int, error) {
 	return c.body.Write(data)
 }
 
-// replace replaces the captured response with a refusal.
 func (c *captured) replace(with refusal) {
 	c.status, c.header, c.generated = 0, http.Header{}, nil
 	c.body.Reset()
@@ -87,7 +86,7 @@ func (c *captured) send(w http.ResponseWriter) {
 	}
 }
 
-// spoiled runs the operation. The switches may respond before the operation runs or change the operation's response.
+// spoiled runs the operation, unless a switch responds in its place. Switches may also modify the operation's response.
 func (s site) spoiled(w http.ResponseWriter, r *http.Request, op operation, args []string) {
 	answer := &captured{header: http.Header{}}
 	if err := s.spoil(answer, r, op, args); err != nil {

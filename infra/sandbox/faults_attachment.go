@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// mebibyte is the unit of the switches' sizes, in bytes.
+// mebibyte is the number of bytes in a MiB, the unit of size in switches.
 const mebibyte = 1 << 20
 
 // servesAttachments reports whether the portal serves attachments from separate URLs.
@@ -17,7 +17,7 @@ func servesAttachments(with switches.Set) bool {
 		with.Has(switches.AttachmentLarge) || with.Has(switches.AttachmentDrops)
 }
 
-// rewriteAttachments changes the URLs of Binary resources in documents.
+// rewriteAttachments changes the URLs of Binary resources in documents, according to the switches.
 func (q fhirRequest) rewriteAttachments(node any) {
 	var base string
 	switch {
@@ -44,7 +44,7 @@ func (q fhirRequest) rewriteAttachments(node any) {
 	}
 }
 
-// resourcesIn returns the resource in a response and, if it is a Bundle, the resources in its entries.
+// resourcesIn returns the resource in a response and, for a Bundle, the resources in its entries.
 func resourcesIn(node any) []map[string]any {
 	body, _ := node.(map[string]any)
 	found := []map[string]any{body}
@@ -59,7 +59,7 @@ func resourcesIn(node any) []map[string]any {
 	return found
 }
 
-// spoilAttachment changes an attachment's content according to the switches.
+// spoilAttachment modifies an attachment's content as the switches specify.
 func (q fhirRequest) spoilAttachment(answer *captured) {
 	size := q.with.Number(switches.AttachmentLarge)
 	switch {
@@ -72,8 +72,8 @@ func (q fhirRequest) spoilAttachment(answer *captured) {
 	}
 }
 
-// writeText writes the given number of MiB of text. The text is valid in a JSON string, and only a small part of the
-// text is buffered. writeText stops early if the client disconnects.
+// writeText writes mebibytes MiB of text that is valid in a JSON string, without buffering all of it. writeText stops
+// early if the client disconnects.
 func writeText(w io.Writer, mebibytes int64) {
 	const line = "generated text of the sandbox 0123456789 abcdefghijklmnopqrstuv " // 64 bytes
 	block := strings.Repeat(line, 1024)                                             // 64 KiB

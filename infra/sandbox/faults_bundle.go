@@ -12,11 +12,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Hosts that clients must not send requests to. The hosts do not resolve (RFC 2606) or are private.
+// Hosts to which clients must not send requests. The hosts do not resolve (RFC 2606) or are private.
 const (
 	foreignHost  = "foreign.example"
 	internalHost = "10.0.0.7:8080"
-	// insideBase is a FHIR base URL that a server behind a gateway uses for itself.
+	// insideBase is the FHIR base URL that a server behind a gateway uses internally.
 	insideBase = "http://inside.example:8080/hapi/fhir"
 )
 
@@ -24,7 +24,7 @@ func errEncoding(what string, err error) error {
 	return fmt.Errorf("%s an answer to spoil: %w", what, err)
 }
 
-// rewriteBundle changes a page of search results according to the switches.
+// rewriteBundle modifies a page of search results as the switches specify.
 func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) error {
 	if !q.asksPage() {
 		return nil
@@ -68,7 +68,6 @@ func (q fhirRequest) rewriteBundle(ctx context.Context, bundle map[string]any) e
 	return nil
 }
 
-// self returns the page's own URL from the page's links.
 func self(links []any) any {
 	for _, one := range links {
 		if link, _ := one.(map[string]any); link["relation"] == "self" {
@@ -112,8 +111,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage returns the request for the page that a next link refers to. A session link works only once. A next link at
-// the FHIR base works repeatedly.
+// turnPage returns the request for the page that a next link refers to. A session link works only once, but a next link
+// at the FHIR base can be reused.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {
@@ -136,7 +135,7 @@ func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest
 	return q, nil
 }
 
-// rewriteReferences makes references absolute. The host is either a foreign host or the portal's own host.
+// rewriteReferences makes references absolute, using either a foreign host or the portal's own host.
 func (q fhirRequest) rewriteReferences(node any) {
 	foreign, absolute := q.with.Has(switches.ForeignReference), q.with.Has(switches.AbsoluteOwn)
 	if !foreign && !absolute {
@@ -163,7 +162,7 @@ func (q fhirRequest) rewriteReferences(node any) {
 	}
 }
 
-// rawBinary replaces the response with the content of a Binary.
+// rawBinary replaces a Binary resource in the response with the Binary's content.
 func rawBinary(answer *captured) error {
 	var binary struct {
 		ContentType string `json:"contentType"`

@@ -28,12 +28,12 @@ type fhirRequest struct {
 	resourceType string
 	query        url.Values
 	bearer       string
-	// continued reports whether the requested page follows the first page. The portal never rejects the parameters of
-	// its own links. If the page's search session has ended or never existed, lost is true.
+	// continued reports whether the requested page follows another page. The portal never rejects the parameters in its
+	// own links. lost reports whether the page's search session has ended or never existed.
 	continued, lost bool
 }
 
-// spoiledFHIR serves a read or search request, modified by the switches.
+// spoiledFHIR serves a read or search request and applies the switches.
 func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation, args []string) error {
 	ctx := original.Context()
 	r := original.Clone(ctx)
@@ -74,7 +74,7 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	return nil
 }
 
-// misreadIDs changes a search for several IDs by removing the IDs that the portal can't parse.
+// misreadIDs removes the IDs that the portal ignores from a search for several IDs.
 func (q fhirRequest) misreadIDs(r *http.Request) {
 	query := r.URL.Query()
 	ids := strings.Split(query.Get("_id"), ",")
@@ -89,10 +89,10 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// asksPage reports whether a successful response is a page of resources.
+// asksPage reports whether a successful response to the request is a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded returns the response of an overloaded server, or nil if the server is not overloaded.
+// overloaded returns an overloaded server's response, or nil if the server is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns the period during which the portal will reject requests from now on. leftAlone returns 0 if the
-// portal accepts the request. Another request within that period restarts the period.
+// leftAlone returns how long the portal will reject requests, or 0 if it accepts the request. Another request within
+// that period restarts the period.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {
@@ -153,7 +153,7 @@ func (s site) rateHeaders(answer *captured) {
 	}
 }
 
-// breaksOff reports whether to truncate the response.
+// breaksOff reports whether a switch truncates the response.
 func (q fhirRequest) breaksOff() bool {
 	if q.resourceType == "Patient" && q.op != opEverything && q.with.Has(switches.PatientBroken) {
 		return true
@@ -162,13 +162,12 @@ func (q fhirRequest) breaksOff() bool {
 	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
 }
 
-// outcome returns an OperationOutcome with a single issue.
 func outcome(code, diagnostics string) string {
 	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
 		strconv.Quote(code) + `,"diagnostics":` + strconv.Quote(diagnostics) + `}]}`
 }
 
-// rewrite changes a successful response according to the switches.
+// rewrite modifies a successful response as the switches specify.
 func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 	if answer.status != http.StatusOK {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// spoiledOAuth serves an operation of the authorization server, modified by the switches.
+// spoiledOAuth serves an authorization server operation and applies the switches.
 func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) error {
 	if op == opToken && s.with.Has(switches.TokenMoves) && !s.tokenMoved {
 		if _, err := s.portalState.count(r.Context(), tokenUses); err != nil {
@@ -39,7 +39,7 @@ func (s site) refreshes(r *http.Request, op operation) bool {
 	return isToken && r.PostFormValue("grant_type") == "refresh_token"
 }
 
-// failuresOver reports whether the request's refresh token has already failed as often as the switch specifies.
+// failuresOver reports whether the request's refresh token has already failed as many times as the switch specifies.
 func (s site) failuresOver(r *http.Request) (bool, error) {
 	most := s.with.Number(switches.FailsFirst)
 	if most == 0 {
@@ -50,7 +50,7 @@ func (s site) failuresOver(r *http.Request) (bool, error) {
 	return tries > most, err
 }
 
-// refusedOAuth returns the refusal that a switch sends instead of the authorization server's response.
+// refusedOAuth returns the refusal, if any, that a switch substitutes for the authorization server's response.
 func (s site) refusedOAuth(op operation) (refusal, bool) {
 	switch {
 	case op == opDiscovery && s.with.Has(switches.DiscoveryMissing):
@@ -66,7 +66,7 @@ func (s site) refusedOAuth(op operation) (refusal, bool) {
 	}
 }
 
-// failedEndpoint returns the response of a revocation or introspection endpoint that fails in the specified way.
+// failedEndpoint returns the response of a revocation or introspection endpoint that fails as specified by how.
 func failedEndpoint(how string) refusal {
 	if how == "html" {
 		return htmlRefusal(http.StatusOK)
@@ -83,7 +83,7 @@ func failedEndpoint(how string) refusal {
 	return refusal{status: status, contentType: jsonType, body: `{"error":"` + code + `"}`}
 }
 
-// failedRefresh returns the response to a refresh request that fails in the specified way.
+// failedRefresh returns the response to a refresh request that fails as specified by how.
 func failedRefresh(how string) refusal {
 	problem := func(status int, code string) refusal {
 		return refusal{

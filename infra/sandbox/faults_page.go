@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// largePageCount is the largest _count that does not enlarge a page.
+	// largePageCount is the largest _count for which a page stays its normal size.
 	largePageCount = 25
 	// defaultPageCount is the default _count of a search.
 	defaultPageCount = 50
@@ -22,14 +22,14 @@ const (
 	bombMembers = 1024
 )
 
-// Placeholders in an encoded page for content that encoding/json would not write.
+// Placeholders in an encoded page for content that encoding/json can't produce.
 const (
 	markNarrative = "mark of a large narrative"
 	markDeep      = "mark of a deep value"
 	markBytes     = "mark of bytes that are not UTF-8"
 )
 
-// addEntries adds entries to a page. A client must either discard these entries or avoid processing them twice.
+// addEntries adds entries to a page that a client must either discard or avoid processing twice.
 func (q fhirRequest) addEntries(bundle map[string]any) {
 	entries, _ := bundle["entry"].([]any)
 	if q.with.Has(switches.DuplicateEntries) {
@@ -73,7 +73,7 @@ func (q fhirRequest) addEntries(bundle map[string]any) {
 	}
 }
 
-// addNarrative enlarges the first resource on a page if the requested _count is too large.
+// addNarrative enlarges a page's first resource if the requested _count is too large.
 func (q fhirRequest) addNarrative(bundle map[string]any) {
 	count := defaultPageCount
 	if asked, err := strconv.Atoi(q.query.Get("_count")); err == nil {
@@ -89,8 +89,8 @@ func (q fhirRequest) addNarrative(bundle map[string]any) {
 	}
 }
 
-// sendPage replaces placeholders with content that encoding/json would not write. Large content is written directly to
-// the response without a buffer.
+// sendPage replaces placeholders with content that encoding/json can't produce. Large content is written directly to
+// the response, without buffering.
 func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	if q.with.Has(switches.GzipBomb) {
 		answer.header.Set("Content-Encoding", "gzip")
@@ -111,8 +111,8 @@ func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	}
 }
 
-// writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. The output consists of gzip
-// members, whose contents are concatenated (RFC 1952 section 2.2). A single 1 MiB member is compressed once and written
+// writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. A reader concatenates the
+// contents of the output's gzip members (RFC 1952 section 2.2). A 1 MiB member is compressed once and written
 // repeatedly.
 func writeBomb(w io.Writer) {
 	head, err := packed([]byte(`{"resourceType":"Bundle","type":"searchset","language":"`))
@@ -136,7 +136,7 @@ func writeBomb(w io.Writer) {
 	_, _ = w.Write(tail)
 }
 
-// packed returns plain compressed as a single complete gzip member.
+// packed returns plain compressed as a complete gzip member.
 func packed(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)

@@ -10,8 +10,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// refused returns the refusal that a switch sends instead of the response to an authorised request. refused checks the
-// switches for all requests first, then those for types, and finally those for search parameters.
+// refused returns the refusal, if any, that a switch substitutes for the response to an authorised request. refused
+// first checks the switches for all requests, then those for types, and finally those for search parameters.
 func (q fhirRequest) refused(answer *captured) (refusal, bool) {
 	for _, find := range []func(*captured) (refusal, bool){
 		q.refusedAtAll, q.refusedType, q.refusedFailure,
@@ -123,7 +123,7 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 	}
 }
 
-// asksCategory reports whether the search includes the category code. The code may include its system.
+// asksCategory reports whether the search includes the category code, with or without its system.
 func (q fhirRequest) asksCategory(code string) bool {
 	return slices.ContainsFunc(strings.Split(q.query.Get("category"), ","), func(one string) bool {
 		return one == code || strings.HasSuffix(one, "|"+code)

@@ -32,19 +32,18 @@ const (
 	allScopes    = "launch/patient offline_access patient/*.rs"
 )
 
-// wire sends requests to a sandbox behind a real HTTP server. The sandbox's clock can be set.
+// wire sends requests to a sandbox on a real HTTP server with an adjustable clock.
 type wire struct {
 	t      *testing.T
-	base   string // URL of the mount point
+	base   string
 	fhir   string
 	client *http.Client
 	clock  *atomic.Int64
 }
 
-// oauthClient is a client of the sandbox's authorization server.
 type oauthClient struct{ wire }
 
-// portal is a sandbox and its records, as seen by an application.
+// portal gives a test access to a sandbox and its records, as an application would have.
 type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
@@ -65,12 +64,11 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	client := server.Client() // closing another server closes the idle connections of http.DefaultClient
+	client := server.Client() // unlike http.DefaultClient, unaffected by the closing of other servers
 	client.CheckRedirect = stay
 	return &portal{oauthClient{wire{t: t, base: base, fhir: base + "/fhir", clock: clock, client: client}}}
 }
 
-// usual returns the default dependencies of a test sandbox.
 func usual(base string, now func() time.Time) sandbox.Deps {
 	return sandbox.Deps{
 		BaseURL: base, Personas: persona.Builtin(),
@@ -84,10 +82,9 @@ func usual(base string, now func() time.Time) sandbox.Deps {
 	}
 }
 
-// stay prevents an HTTP client from following redirects.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// in returns the same portal for use in a subtest.
+// in returns p for use in a subtest.
 func (p *portal) in(t *testing.T) *portal {
 	t.Helper()
 	mine := *p
@@ -98,14 +95,12 @@ func (p *portal) in(t *testing.T) *portal {
 
 func (p *wire) advance(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
 
-// answer is an HTTP response whose body has been read.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// json decodes the body as JSON, or fails the test.
 func (a answer) json(t *testing.T) map[string]any {
 	t.Helper()
 	var body map[string]any
@@ -141,7 +136,7 @@ func (p *wire) request(method, address string, body io.Reader) *http.Request {
 	return request
 }
 
-// get requests an absolute URL. headers alternates between names and values.
+// get requests an absolute URL. headers alternates names and values.
 func (p *wire) get(address string, headers ...string) answer {
 	p.t.Helper()
 	request := p.request(http.MethodGet, address, nil)
@@ -152,7 +147,6 @@ func (p *wire) get(address string, headers ...string) answer {
 	return p.do(request)
 }
 
-// read requests a path below the FHIR base URL with a bearer token.
 func (p *wire) read(token, path string, headers ...string) answer {
 	p.t.Helper()
 
@@ -170,8 +164,8 @@ func (p *wire) post(path string, form url.Values, headers ...string) answer {
 	return p.do(request)
 }
 
-// authorizeQuery returns the parameters of a valid authorization request. pairs alternates between names and values,
-// which override parameters. An empty value removes a parameter.
+// authorizeQuery returns the parameters of a valid authorization request, overridden by pairs of names and values. An
+// empty value removes a parameter.
 func (p *oauthClient) authorizeQuery(pairs ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	query := url.Values{
@@ -195,7 +189,7 @@ func (p *oauthClient) authorize(pairs ...string) answer {
 	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
 }
 
-// landing returns the query parameters of the URL with which the browser returns to the client.
+// landing returns the query parameters of the URL that redirects the browser to the client.
 func (p *oauthClient) landing(a answer) url.Values {
 	p.t.Helper()
 	location, err := url.Parse(a.header.Get("Location"))
@@ -216,7 +210,8 @@ func (p *oauthClient) code(personaID string, pairs ...string) string {
 	return code
 }
 
-// exchangeForm returns the form of a valid code exchange. pairs changes the form in the same way as in authorizeQuery.
+// exchangeForm returns the form of a valid code exchange, overridden by pairs of names and values. An empty value
+// removes a parameter.
 func exchangeForm(code string, pairs ...string) url.Values {
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirectURI},
@@ -232,7 +227,6 @@ func exchangeForm(code string, pairs ...string) url.Values {
 	return form
 }
 
-// tokens holds the data that a client reads from a token response.
 type tokens struct {
 	Access    string `json:"access_token"`
 	Refresh   string `json:"refresh_token"`
@@ -252,7 +246,6 @@ func (p *oauthClient) tokens(a answer) tokens {
 	return got
 }
 
-// connect completes the authorization code flow for a persona.
 func (p *oauthClient) connect(personaID string, pairs ...string) tokens {
 	p.t.Helper()
 
@@ -269,7 +262,6 @@ func (p *oauthClient) refresh(token string, pairs ...string) answer {
 	return p.post("/oauth/token", form)
 }
 
-// wantError checks that a response is an OAuth error response.
 func wantError(t *testing.T, a answer, status int, code string) {
 	t.Helper()
 	if got := a.json(t)["error"]; a.status != status || got != code {
@@ -277,7 +269,6 @@ func wantError(t *testing.T, a answer, status int, code string) {
 	}
 }
 
-// wantOutcome checks that a response is a FHIR error response.
 func wantOutcome(t *testing.T, a answer, status int, code string) {
 	t.Helper()
 	var got struct {
@@ -294,7 +285,7 @@ func wantOutcome(t *testing.T, a answer, status int, code string) {
 	}
 }
 
-// inProcess sends a client's requests directly to a handler, without sockets.
+// inProcess is a client transport that calls a handler directly, without sockets.
 type inProcess struct{ http.Handler }
 
 // RoundTrip implements http.RoundTripper.
@@ -308,8 +299,7 @@ func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// newInProcess is like newPortal, but uses the real clock and doesn't use sockets. Tests in a synctest bubble use
-// newInProcess.
+// newInProcess is like newPortal but uses the real clock and no sockets, so it works in a synctest bubble.
 func newInProcess(t *testing.T) *portal {
 	t.Helper()
 	deps := usual("http://ehr.example/sandbox", time.Now)

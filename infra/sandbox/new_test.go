@@ -52,7 +52,6 @@ func TestNewRejectsInvalidDependencies(t *testing.T) {
 	}
 }
 
-// brokenStore is a store whose methods always fail.
 type brokenStore struct{}
 
 var errBroken = errors.New("table-is-gone")
@@ -105,7 +104,6 @@ func TestTokensAreStoredAsHashes(t *testing.T) {
 	}
 }
 
-// recordingStore is a store that records everything written to it.
 type recordingStore struct {
 	*memstore.Store
 

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// notesLast is the period for which a counter or a search session is stored.
+// notesLast is the time for which counters, times and search sessions are stored.
 const notesLast = 24 * time.Hour
 
 var (
@@ -22,13 +22,13 @@ var (
 	errNoRandom = errors.New("no session id could be made")
 )
 
-// portalState stores a misbehaving portal's counters and open search sessions. The sandbox's store holds this data,
-// because a client's requests can reach many processes.
+// portalState keeps a misbehaving portal's counters and search sessions. The data is in the sandbox's store, because a
+// client's requests can reach different processes.
 type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
 	random io.Reader
-	site   string // key that separates portals' states
+	site   string // part of every key, to separate portals
 }
 
 func (n portalState) key(kind string, parts []string) string {
@@ -37,7 +37,7 @@ func (n portalState) key(kind string, parts []string) string {
 	return kind + hex.EncodeToString(sum[:])
 }
 
-// count increments a counter and returns the counter's new value.
+// count increments a counter and returns its new value.
 func (n portalState) count(ctx context.Context, parts ...string) (int64, error) {
 	key := n.key("COUNT#", parts)
 	for range 100 {
@@ -65,7 +65,7 @@ func (n portalState) count(ctx context.Context, parts ...string) (int64, error) 
 	return 0, errBusy
 }
 
-// counted returns a counter's value without changing the counter.
+// counted returns a counter's value without incrementing it.
 func (n portalState) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
@@ -76,7 +76,6 @@ func (n portalState) counted(ctx context.Context, parts ...string) (int64, error
 	return value, errCounter("decode", err)
 }
 
-// moment returns a stored time.
 func (n portalState) moment(ctx context.Context, parts ...string) (at time.Time, isSet bool, err error) {
 	raw, isSet, err := n.store.Get(ctx, n.key("MOMENT#", parts))
 	if err != nil || !isSet {
@@ -87,14 +86,13 @@ func (n portalState) moment(ctx context.Context, parts ...string) (at time.Time,
 	return at, true, errCounter("decode", err)
 }
 
-// setMoment stores a time.
 func (n portalState) setMoment(ctx context.Context, at time.Time, parts ...string) error {
 	raw := []byte(at.UTC().Format(time.RFC3339Nano))
 
 	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
 }
 
-// errCounter adds the name of the failed operation to err, or returns nil if err is nil.
+// errCounter adds the failed operation's name to err. It returns nil if err is nil.
 func errCounter(what string, err error) error {
 	if err == nil {
 		return nil
@@ -103,8 +101,8 @@ func errCounter(what string, err error) error {
 	return fmt.Errorf("%s counter: %w", what, err)
 }
 
-// every reports whether the current event is the n-th, 2n-th, and so on of its kind, where n is period. If n is 0,
-// every returns false and does not count the event.
+// every counts an event and reports whether the count is a multiple of period. If period is 0, every returns false
+// without counting.
 func (n portalState) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
@@ -114,7 +112,7 @@ func (n portalState) every(ctx context.Context, period int64, parts ...string) (
 	return err == nil && counted%period == 0, err
 }
 
-// openSession stores a next page's query and returns the ID of a session in which a client can fetch the page once.
+// openSession stores a next page's query and returns the ID of a session for fetching that page.
 func (n portalState) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
@@ -128,8 +126,7 @@ func (n portalState) openSession(ctx context.Context, query string) (string, err
 	return id, nil
 }
 
-// session returns a session's query and leaves the session open. session returns false if no open session has the given
-// ID.
+// session returns a session's query without closing the session, or false if the ID is unknown.
 func (n portalState) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {
@@ -139,8 +136,7 @@ func (n portalState) session(ctx context.Context, id string) (string, bool, erro
 	return string(query), found, nil
 }
 
-// takeSession returns a session's query and closes the session. takeSession returns false if no open session has the
-// given ID.
+// takeSession returns a session's query and closes the session. It returns false if no open session has the given ID.
 func (n portalState) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})
 	query, found, err := n.store.Get(ctx, key)
@@ -158,5 +154,5 @@ func (n portalState) takeSession(ctx context.Context, id string) (string, bool, 
 	return string(query), swapped, nil
 }
 
-// usedSession replaces a session's query when the session is closed.
+// usedSession replaces a closed session's query.
 const usedSession = "used"

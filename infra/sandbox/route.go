@@ -13,7 +13,6 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// operation is the operation that a request selects.
 type operation int
 
 const (
@@ -23,7 +22,7 @@ const (
 	opRead
 	opSearch
 	opEverything
-	opPage  // a later page of a search or a complete record, at the base URL
+	opPage  // a later page of search results or of a complete record, at the base URL
 	opBatch // a POST to the base URL
 	opAttachment
 	opAuthorize
@@ -34,18 +33,18 @@ const (
 	opKeys
 	opUserinfo
 	opMovedToken
-	opNetwork // an operation of the UDAP server
+	opNetwork // a request to the UDAP server
 )
 
-// handler selects the portal for a path: either the default portal at the mount point or a portal with switches in the
-// path. The identity provider does not belong to a portal, and its only switches are on its page.
+// handler routes a request to the default portal at the mount point or to a portal with switches in its path. The
+// identity provider is not part of any portal, and its only switches are on its page.
 type handler struct {
-	mount    string // path of the base URL
+	mount    string // the base URL's path
 	provider *identity.Server
 	site     site
 }
 
-// ServeHTTP forwards the request to the portal that the path selects.
+// ServeHTTP forwards the request to the portal selected by its path.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := h.relative(r.URL.Path)
 	if below, ok := strings.CutPrefix(path, strings.TrimPrefix(people.Issuer, "/")+"/"); ok {
@@ -62,7 +61,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.serveWith(w, r, strings.TrimPrefix(below, "/"))
 }
 
-// site is a portal: an authorization server and a FHIR server below the same base URL, with the portal's misbehaviours.
+// site is a portal: an authorization server and a FHIR server under one base URL, with the portal's simulated faults.
 type site struct {
 	base        string
 	portal      *oauth.Server
@@ -71,13 +70,12 @@ type site struct {
 	portalState portalState
 	log         *slog.Logger
 	network     *udap.Server
-	// tokenMoved reports whether the token endpoint is at its second URL.
+	// tokenMoved reports whether the token endpoint has moved to its second URL.
 	tokenMoved bool
-	// inBatch reports whether a request is part of a batch. The authorization covers a batch as a whole.
+	// inBatch reports whether the request is part of a batch. Authorization applies to the batch as a whole.
 	inBatch bool
 }
 
-// serve determines the operation, applies the switches, and runs the operation.
 func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
 	op, args := route(path)
 	if op == opPage && r.Method == http.MethodPost && s.with.Has(switches.Batch) {
@@ -143,9 +141,8 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 	}
 }
 
-// relative removes the mount point from the path. API Gateway passes the path without the stage, and a custom domain
-// may map a different stage. For this reason, relative accepts every suffix of the mount point's path, such as
-// /v1/sandbox or /sandbox.
+// relative removes the mount point from the path. It accepts every suffix of the mount point's path, such as
+// /v1/sandbox or /sandbox. API Gateway passes paths without the stage, and a custom domain may map a different stage.
 func (h *handler) relative(path string) string {
 	for mount := h.mount; mount != ""; {
 		if rest, ok := strings.CutPrefix(path, mount+"/"); ok {
@@ -208,7 +205,6 @@ func route(path string) (op operation, args []string) {
 	}
 }
 
-// method returns the only HTTP method that the operation supports.
 func (op operation) method() string {
 	switch op {
 	case opToken, opMovedToken, opRevoke, opIntrospect, opBatch:

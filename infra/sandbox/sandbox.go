@@ -1,16 +1,16 @@
-// Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda function
-// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only. Local stacks (make run) and
-// tests use package sandbox.
+// Package sandbox implements a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. In test mode
+// only, the Lambda function for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal. Local stacks (make run)
+// and tests also use the package.
 //
-// Auth: the sandbox's own, as in a portal: OAuth with PKCE in package oauth and bearer tokens in package fhirserver.
-// The sandbox never responds with the service's error envelope, because it simulates an external server. Callers: the
-// patient's browser (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection
-// (revoke).
+// Auth: the sandbox performs its own authorization, as a real portal does: OAuth with PKCE in package oauth, and bearer
+// tokens in package fhirserver. Responses never use the service's error envelope, because the sandbox simulates an
+// external server. Callers: the patient's browser (authorize), callback (token), exportworker and refreshworker (FHIR,
+// refresh), deleteconnection (revoke).
 //
-// Package sandbox determines the operation for a path and applies the wire-level faults. A FHIR base URL with switches
-// in its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly. Package
-// switches defines the switches, and GET /sandbox/with returns the list of switches. Package persona owns the records.
-// The simulated identity provider for TEFCA mode, package identity, runs next to the portal.
+// Package sandbox determines the operation for a path and applies HTTP-level faults. A FHIR base URL with switches in
+// its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal with these faults. Package switches
+// defines the switches, and GET /sandbox/with lists them. Package persona provides the records. Package identity
+// simulates TEFCA mode's identity provider next to the portal.
 package sandbox
 
 import (
@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// DefaultClientID is the ID of the public client that the sandbox has registered for the service.
+// DefaultClientID is the ID of the public client that the sandbox registers for the service.
 const DefaultClientID = "recordbridge-sandbox"
 
 var (
@@ -57,13 +57,14 @@ type Deps struct {
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
-	// Identities provides the keys of the identity providers that the portal trusts (package udap). By default, the
-	// portal trusts only the simulated identity provider that runs next to the portal.
+	// Identities provides the keys of the identity providers that the portal trusts (package udap). If Identities is
+	// nil, the portal trusts only the sandbox's simulated identity provider.
 	Identities udap.Issuers
 }
 
-// New returns the sandbox's handler. The handler accepts paths with or without the stage. For the BaseURL above, both
-// /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata return the CapabilityStatement.
+// New returns the sandbox's handler. The handler accepts paths with or without the stage: if BaseURL is
+// http://127.0.0.1:4566/v1/sandbox, both /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata return the
+// CapabilityStatement.
 func New(d Deps) (http.Handler, error) {
 	base, err := d.check()
 	if err != nil {
@@ -100,8 +101,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted returns the patients for TEFCA mode. As a network facility, the portal holds the patients' records, but the
-// patients can't sign in themselves.
+// unlisted returns the patients for TEFCA mode. The portal, as a network facility, holds their records, but the
+// patients can't sign in at the portal.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))
@@ -113,7 +114,6 @@ func unlisted() []persona.Persona {
 	return known
 }
 
-// authorizer adapts the portal's token lookup for package fhirserver.
 func authorizer(portal *oauth.Server) fhirserver.Authorizer {
 	return func(ctx context.Context, token string) (fhirserver.Access, error) {
 		access, err := portal.Access(ctx, token)

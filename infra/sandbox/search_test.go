@@ -14,7 +14,6 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// searchset is a page of search results.
 type searchset struct {
 	Type  string `json:"type"`
 	Total int    `json:"total"`
@@ -51,7 +50,6 @@ func (p *portal) searchset(a answer) searchset {
 	return got
 }
 
-// pages returns the pages of a search by following next links to the last page.
 func (p *portal) pages(token, search string) []searchset {
 	p.t.Helper()
 	var all []searchset
@@ -67,7 +65,6 @@ func (p *portal) pages(token, search string) []searchset {
 	return all
 }
 
-// recordOf returns the IDs in a generated record, keyed by type.
 func recordOf(t *testing.T, personaID string) map[string][]string {
 	t.Helper()
 	ids := map[string][]string{}
@@ -179,7 +176,7 @@ func TestSearchFiltersByParameter(t *testing.T) {
 	observations := len(record["Observation"])
 	labs := p.searchset(p.read(got.Access, "Observation?_count=0&category=laboratory")).Total
 	vitals := p.searchset(p.read(got.Access, "Observation?_count=0&category=vital-signs")).Total
-	if labs == 0 || vitals == 0 || labs+vitals+1 != observations { // one observation is social history
+	if labs == 0 || vitals == 0 || labs+vitals+1 != observations { // one Observation has the category social-history
 		t.Errorf("laboratory %d + vital signs %d + 1, want all %d", labs, vitals, observations)
 	}
 	system := "http://terminology.hl7.org/CodeSystem/observation-category"

@@ -203,7 +203,6 @@ func TestRefreshReturnsInvalidGrantWhenSwitchIsSet(t *testing.T) {
 	}
 }
 
-// race runs attempt eight times concurrently and returns the number of successful attempts.
 func race(attempt func() answer) int {
 	var group sync.WaitGroup
 	statuses := make(chan int, 8)

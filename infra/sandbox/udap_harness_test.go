@@ -24,7 +24,7 @@ import (
 
 const memberURI = "https://app.example/udap#T-IAS"
 
-// rsaKeys returns a key for the identity provider and a key for another party.
+// rsaKeys returns the identity provider's key and an unrelated key.
 var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	var keys [2]*rsa.PrivateKey
 	for i := range keys {
@@ -34,7 +34,7 @@ var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	return keys
 })
 
-// issuers trusts only a single identity provider.
+// issuers trusts only https://id.example.
 type issuers struct{}
 
 func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error) {
@@ -47,8 +47,8 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community. The implementation follows UDAP Security STU2
-// (hl7.org/fhir/us/udap-security) and does not use the service's own client.
+// communityMember is a client in a portal's trust community. It implements UDAP Security STU2
+// (hl7.org/fhir/us/udap-security) independently of the service's client.
 type communityMember struct {
 	*portal
 
@@ -56,7 +56,6 @@ type communityMember struct {
 	chain []string
 }
 
-// join returns a member with a certificate from the portal's community.
 func (p *portal) join(key *rsa.PrivateKey, uri string) *communityMember {
 	p.t.Helper()
 	name, err := url.Parse(uri)
@@ -79,7 +78,6 @@ func (p *portal) join(key *rsa.PrivateKey, uri string) *communityMember {
 
 func (p *wire) seconds(d time.Duration) int64 { return p.clock.Load() + int64(d.Seconds()) }
 
-// signed returns a JWT that is signed by the member and contains the member's certificate.
 func (m *communityMember) signed(claims map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: m.key}, claims, "x5c", m.chain)
 }
@@ -106,7 +104,7 @@ func sign(t *testing.T, key jose.SigningKey, claims map[string]any, header strin
 	return token
 }
 
-// statement returns the claims of a software statement. changes overrides claims. A nil value removes a claim.
+// statement returns the claims of a software statement. changes overrides claims; a nil value removes the claim.
 func (m *communityMember) statement(jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": memberURI, "sub": memberURI, "aud": m.base + "/udap/register", "iat": m.seconds(0),
@@ -133,7 +131,6 @@ func (m *communityMember) register(statement string) answer {
 	return m.do(m.request(http.MethodPost, m.base+"/udap/register", bytes.NewReader(body)))
 }
 
-// registered registers the member with the portal and returns the member's client ID.
 func (m *communityMember) registered(jti string) string {
 	m.t.Helper()
 	id, _ := m.register(m.signed(m.statement(jti, nil))).json(m.t)["client_id"].(string)
@@ -144,7 +141,7 @@ func (m *communityMember) registered(jti string) string {
 	return id
 }
 
-// idToken returns an id_token about Alder Maple, issued by the identity provider.
+// idToken returns the identity provider's id_token for the persona Alder Maple.
 func (m *communityMember) idToken(changes map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]}, changed(map[string]any{
 		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple",
@@ -152,7 +149,6 @@ func (m *communityMember) idToken(changes map[string]any) string {
 	}, changes), "kid", "1")
 }
 
-// extensions returns the extensions for a token request about Alder Maple.
 func (m *communityMember) extensions(idToken string) map[string]any {
 	oneself := []any{map[string]any{"coding": []any{map[string]any{"code": "ONESELF"}}}}
 
@@ -172,7 +168,6 @@ func (m *communityMember) extensions(idToken string) map[string]any {
 	}
 }
 
-// assertion returns the claims for the assertion of a token request.
 func (m *communityMember) assertion(client, jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": client, "sub": client, "aud": m.base + "/udap/token", "iat": m.seconds(0),
@@ -190,7 +185,6 @@ func (m *communityMember) ask(assertion string, headers ...string) answer {
 	}, headers...)
 }
 
-// unsigned returns a token whose header declares that the token is not signed.
 func unsigned(t *testing.T, claims map[string]any, chain []string) string {
 	t.Helper()
 	header, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})

@@ -59,7 +59,7 @@ func TestUDAPTrustAnchorIsUniquePerStore(t *testing.T) {
 func TestUDAPRejectsSoftwareStatementFromUntrustedIssuer(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // member of another community
+	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // a member of a different community
 	m.registered("used")
 	for name, c := range map[string]struct{ statement, code string }{
 		"of another community": {stranger.signed(m.statement("a", nil)), "unapproved_software_statement"},
@@ -97,7 +97,7 @@ func TestUDAPRejectsSoftwareStatementFromUntrustedIssuer(t *testing.T) {
 func TestUDAPRejectsInvalidAssertion(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	other := m.join(rsaKeys()[0], "https://other.example") // another member of the same community
+	other := m.join(rsaKeys()[0], "https://other.example") // a different member of the same community
 	client := m.registered("1")
 	m.tokens(m.ask(m.signed(m.assertion(client, "used", nil))))
 	leaf, err := base64.StdEncoding.DecodeString(m.chain[0])
@@ -136,7 +136,6 @@ func TestUDAPRejectsInvalidAssertion(t *testing.T) {
 	}
 }
 
-// asMember returns a member of the same portal for use in a subtest.
 func (p *portal) asMember(m *communityMember) *communityMember {
 	return &communityMember{portal: p, key: m.key, chain: m.chain}
 }

@@ -11,10 +11,10 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenUses is the name of the counter for requests to a token URL before the token URL moves.
+// tokenUses names the counter of token requests, which determines when the token URL moves.
 const tokenUses = "token uses"
 
-// switchList is the response of GET /sandbox/with, and the body of the 404 for an unknown switch.
+// switchList is the body of the GET /sandbox/with response and of the 404 for an unknown switch.
 type switchList struct {
 	Error    string            `json:"error,omitempty"`
 	Usage    string            `json:"usage"`
@@ -22,8 +22,8 @@ type switchList struct {
 	Known    []switches.Switch `json:"switches"`
 }
 
-// serveWith serves the paths below /with/. A path selects either the list of switches or the portal that the first path
-// segment describes.
+// serveWith serves paths below /with/: the list of switches, or the portal whose switches the first path segment
+// specifies.
 func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string) {
 	spec, path, isPortal := strings.Cut(below, "/")
 	list := switchList{
@@ -57,8 +57,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal that has the switches in spec. Each call makes only a few small copies, and reads stored state
-// only if the portal's token URL moves.
+// at returns the portal with the switches in spec. Calls are cheap: at reads stored state only if the portal's token
+// URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.portalState.site = spec

@@ -38,7 +38,6 @@ func toJSON(t *testing.T, value any) []byte {
 	return raw
 }
 
-// signer holds a client's key and its JWKS.
 type signer struct {
 	algorithm string
 	sign      func(digest []byte) ([]byte, error)
@@ -80,7 +79,8 @@ func keySet(t *testing.T, public any) []byte {
 	return toJSON(t, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: public, KeyID: "k1"}}})
 }
 
-// assertion signs a client assertion. An assertion without changes is valid for the token URL.
+// assertion returns a signed client assertion for the token endpoint. header and change override its header fields and
+// claims.
 func (s signer) assertion(t *testing.T, p *portal, client string, header, change map[string]any) string {
 	t.Helper()
 	head := map[string]any{"alg": s.algorithm, "kid": "k1", "typ": "JWT"}
@@ -211,7 +211,7 @@ func TestBasicAuthSecretIsURLDecodedUnlessRawSwitchIsSet(t *testing.T) {
 	} {
 		there := p.with(t, spec)
 		for _, secret := range []string{"hush%3Dx", "hush=x"} {
-			// The raw secret is accepted with either switch, because URL decoding does not change an equals sign.
+			// Both portals accept the raw secret, because URL decoding does not change an equals sign.
 			basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret))
 			a := there.post("/oauth/token", exchangeForm(there.code("alder-maple"), "client_id", ""), "Authorization", basic)
 			if accepted := a.status == http.StatusOK; accepted != (secret == sent || secret == "hush=x") {
@@ -252,7 +252,7 @@ func TestIDTokenSwitchSignsOrCorruptsIDToken(t *testing.T) {
 	}
 }
 
-// idToken returns an id_token's claims, and reports whether the portal's published key verifies the token's signature.
+// idToken returns the claims of an id_token. signed reports whether the portal's published key verifies the signature.
 func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool) {
 	p.t.Helper()
 	var set jose.JSONWebKeySet

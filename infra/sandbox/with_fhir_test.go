@@ -17,7 +17,7 @@ func TestSearchSwitchesImitatePlatformRejections(t *testing.T) {
 		spec, path, scope string
 		status            int
 		contentType, body string
-		fine              string // request to which the same portal responds with 200
+		fine              string // request that the same portal answers with 200
 	}{
 		{"require-category", "Observation", "", 400, fhir, "business-rule", "Observation?category=laboratory"},
 		{"require-category", "CarePlan", "", 400, fhir, "business-rule", "Condition"},
@@ -87,7 +87,6 @@ func cmpOr(value, otherwise string) string {
 	return value
 }
 
-// firstPage returns the first page of a person's observations from a portal with the given switches.
 func (p *portal) firstPage(spec, search string) (there *portal, access string, a answer, bundle map[string]any) {
 	p.t.Helper()
 	there = p.with(p.t, spec)
@@ -218,7 +217,7 @@ func TestGetPagesNextLinkCanBeRequestedRepeatedly(t *testing.T) {
 		t.Fatalf("next = %q", next)
 	}
 	ids := map[string]bool{}
-	for range 2 { // the link works repeatedly
+	for range 2 { // repeated requests for the link must succeed
 		second := there.searchset(there.get(next, "Authorization", "Bearer "+access))
 		if len(second.Entry) != 3 || !strings.HasPrefix(second.link("next"), there.fhir+"?") {
 			t.Errorf("second page: %d entries, next %q", len(second.Entry), second.link("next"))
@@ -285,7 +284,7 @@ func TestRateLimitSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
 		check("Patient/"+got.Patient, false)
 		check("Goal", true)
 		<-time.After(20*time.Minute - time.Second)
-		check("Patient/"+got.Patient, true) // the request is too early, so the period restarts
+		check("Patient/"+got.Patient, true) // a premature request restarts the period
 		<-time.After(20*time.Minute - time.Second)
 		check("Goal", true)
 		<-time.After(20 * time.Minute)

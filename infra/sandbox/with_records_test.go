@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL returns the content URL of a record's first document. The URL must be the same in reads and searches.
+// attachmentURL returns the content URL of the record's first document. It fails the test unless a read and a search
+// return the same URL.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -88,12 +89,12 @@ func TestAttachmentSwitchesBreakAttachmentDownloads(t *testing.T) {
 	}
 }
 
-// sink is a client that counts received bytes and discards them.
+// sink is an http.ResponseWriter that counts the response's bytes and discards them.
 type sink struct {
 	header  http.Header
 	status  int
 	bytes   int64
-	largest int // size of the largest single write
+	largest int // size of the largest single write, in bytes
 }
 
 func (s *sink) Header() http.Header    { return s.header }
@@ -105,7 +106,7 @@ func (s *sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// count sends an in-process request for a path below a portal's FHIR base URL, and discards the response.
+// count requests a path below the portal's FHIR base URL in-process, and discards the response body.
 func (p *portal) count(access, path string) *sink {
 	p.t.Helper()
 	request := p.request(http.MethodGet, p.fhir+"/"+path, nil)
@@ -174,8 +175,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members except the first and the last are identical, so the test decompresses only one of the identical
-	// members.
+	// All members except the first and the last are identical, so decompressing one of them is sufficient.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]
@@ -194,7 +194,8 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	}
 }
 
-// member decompresses the first of several gzip members. behind contains the remaining members, unchanged.
+// member decompresses the first of several concatenated gzip members. behind holds the remaining members, still
+// compressed.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()
 	source := bytes.NewReader(raw)

@@ -10,7 +10,6 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// with returns the portal whose URL contains the switches.
 func (p *portal) with(t *testing.T, spec string) *portal {
 	t.Helper()
 	there := p.in(t)
@@ -89,7 +88,7 @@ func TestPortalWithSwitchesIsIsolatedFromOtherPortals(t *testing.T) {
 	there.tokens(there.refresh(got.Refresh))
 }
 
-// authorizeError returns the error of an authorization request, in the form that wantError expects.
+// authorizeError returns an authorization request's error as a JSON body that wantError accepts.
 func (p *oauthClient) authorizeError(pairs ...string) answer {
 	p.t.Helper()
 	landing := p.landing(p.authorize(append([]string{"persona", "alder-maple", "decision", "approve"}, pairs...)...))

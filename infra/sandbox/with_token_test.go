@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tokenAnswer connects at the portal with the given switches, and returns the token response.
 func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*portal, map[string]any) {
 	t.Helper()
 	there := p.with(t, spec)
@@ -28,7 +27,7 @@ func TestTokenSwitchesAlterTokenResponse(t *testing.T) {
 	const year = 365 * 24 * 3600.0
 	for _, c := range []struct {
 		spec string
-		want map[string]any // nil means that the field must be absent
+		want map[string]any // a nil value means that the field must be absent
 	}{
 		{"no-patient", map[string]any{"patient": nil, "id_token": nil}},
 		{"patient-unnamed", map[string]any{"patient": nil, "id_token": nil}},

@@ -1,13 +1,12 @@
-// Command smoke checks a running stack from outside. The check is safe even on a stack that serves patients (package
-// check):
+// Command smoke checks a running stack from outside (package check). It is safe to run on a stack that serves patients:
 //
 //	smoke -base-url https://api.example.org/v1 -stack recordbridge   # creates an organisation, and deletes it
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
 //	smoke                                                            # the stack that make run has started
 //
-// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and the secret of the
-// credential's webhook from SMOKE_WEBHOOK_SECRET. Secrets are not flags, because other users of the machine could read
-// flags. The exit code is 0 for success, 1 if a step failed, and 2 if the run was rejected before the first step.
+// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI. It reads the webhook's
+// secret from SMOKE_WEBHOOK_SECRET. Secrets are not accepted as flags, because the machine's other users could read
+// them. The exit code is 0 on success, 1 if a step failed, and 2 if the run was rejected before the first step.
 package main
 
 import (
@@ -57,11 +56,10 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout limits the duration of a request. The limit allows for cold starts of the called container and of a
-// container that the called container calls in turn.
+// requestTimeout limits the duration of a request. It allows for two cold starts: that of the called container and that
+// of a container it calls.
 const requestTimeout = 40 * time.Second
 
-// wanted holds the settings from the command line and the environment.
 type wanted struct {
 	baseURL, stack, outputs, inbox, endpoint string
 	credential                               runfile.Organisation
@@ -97,10 +95,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	return check.Run(ctx, o)
 }
 
-// localRun is the run file that make run writes.
 const localRun = ".local/run.json"
 
-// options returns the check's options and the stack's name.
 func (w wanted) options(ctx context.Context) (check.Options, string, error) {
 	o := check.Options{
 		BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint,
@@ -141,7 +137,7 @@ func checkAddress(baseURL string) error {
 	return nil
 }
 
-// running returns the stack that make run started, if that stack is the selected stack.
+// running returns the stack that make run started. It returns an error if the base URL selects a different stack.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	const advice = "name the stack (-stack, make smoke STACK=…), or set a test mode credential (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"

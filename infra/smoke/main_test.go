@@ -15,15 +15,13 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// testID is a public ID that does not exist.
+// testID is a well-formed public ID of a nonexistent credential.
 const testID = "public_test_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"
 
-// environment holds environment variables.
 type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
 
-// credential returns the environment variables of a complete credential with the given public ID.
 func credential(publicID string) environment {
 	return environment{
 		"SMOKE_PUBLIC_ID": publicID, "SMOKE_PRIVATE_KEY": "secret-of-the-test",
@@ -41,7 +39,7 @@ func TestSmokeUsageErrorExitsWith2(t *testing.T) {
 	listening := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(listening.Close)
 	for name, test := range map[string]struct {
-		local string // base URL in the local run file; "" without a file
+		local string // base URL in the local run file; "" for no file
 		args  []string
 		env   environment
 		want  string
@@ -100,7 +98,7 @@ func TestSmokeFailsOnUnreachableStack(t *testing.T) {
 	}
 }
 
-// TestSmokeRedactsKeyEchoedByServer covers a server that echoes the key in the text of an error.
+// TestSmokeRedactsKeyEchoedByServer covers a server that echoes the key in its response headers and body.
 func TestSmokeRedactsKeyEchoedByServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

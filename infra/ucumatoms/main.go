@@ -1,5 +1,5 @@
-// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from ucum-essence.xml. ucum-essence.xml is UCUM's table of
-// units, which several registry packages contain (docs/reference/ccda.md, "Units"):
+// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from ucum-essence.xml, UCUM's table of units. Several
+// packages in public registries contain this file (docs/reference/ccda.md, "Units"):
 //
 //	go run ./infra/ucumatoms ucum-essence.xml > shared/fhir/ccda/ucum/atoms.go
 package main
@@ -52,7 +52,7 @@ type symbol struct {
 	Metric string `xml:"isMetric,attr"`
 }
 
-// atoms returns the Go source code of the symbol lookups.
+// atoms generates the Go source code of the symbol lookups.
 func atoms(content []byte) ([]byte, error) {
 	var table essence
 	decoder := xml.NewDecoder(bytes.NewReader(content)) //nolint:gosec // a published table

@@ -1,7 +1,8 @@
-// Package adapters contains the service's external clients and servers: AWS, portals and API callers.
+// Package adapters contains the clients and servers that connect the service to external systems: AWS, portals and API
+// callers.
 //
-// The adapters import the domain, words and, from platform, due, ratelimit and safehttp. Packages that use AWS don't
-// import any other adapter; wirings combine the adapters. The packages:
+// The adapters import the domain packages, words and, from platform, only due, ratelimit and safehttp. Packages that
+// use AWS don't import any other adapter; wirings combine the adapters. The packages:
 //
 //   - blob stores objects in S3.
 //   - fetch downloads public documents, using conditional requests and following redirects.
@@ -9,7 +10,7 @@
 //   - kms encrypts, decrypts and signs with KMS keys.
 //   - mail sends emails through SES.
 //   - queue sends SQS messages.
-//   - smart is the SMART on FHIR client; smart/clientauth authenticates our client, smart/probe tests an endpoint,
+//   - smart is the SMART on FHIR client; smart/clientauth authenticates the service, smart/probe tests an endpoint,
 //     smart/pulse checks whether patients could sign in, smart/survey describes a server to an operator.
 //   - store reads and writes DynamoDB.
 //   - suffix finds registrable domains using the public suffix list.

@@ -5,10 +5,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// EndpointStatus determines whether patients may be sent to an endpoint.
+// EndpointStatus determines whether patients can connect at an endpoint.
 type EndpointStatus string
 
-// Statuses of an endpoint.
+// Endpoint statuses.
 const (
 	EndpointActive    EndpointStatus = "active"
 	EndpointSuspended EndpointStatus = "suspended"
@@ -23,19 +23,18 @@ type Endpoint struct {
 	FHIRBase     string // absolute URL without a trailing slash
 	PlatformType string
 	FHIRVersion  string
-	Mode         string // "test" or "live": live credentials can never access a sandbox
+	Mode         string // "test" or "live"; live credentials can't access sandboxes
 	Status       EndpointStatus
-	Overrides    string // differences from the platform's profile, as profile YAML; may be empty
-	// Pins restricts the authorization server to the URLs that an operator has approved. Rows that predate pins have
+	Overrides    string // differences from the platform's profile, as profile YAML; may be ""
+	// Pins restricts the authorization server to URLs that an operator has approved. In rows that predate pins, it has
 	// the zero value, which trusts only the origin of FHIRBase and the origins in the platform's profile
 	// (Addresses.Untrusted).
 	Pins Pins
-	// Published reports whether publishing the catalogue (shared/catalog/publish) created the endpoint and maintains
-	// it. Published is false for an operator's own endpoint.
+	// Published reports whether the endpoint was created and is maintained by publishing the catalogue
+	// (shared/catalog/publish). It is false for an endpoint that an operator created.
 	Published bool
-	// Withdrawn reports whether the endpoint is suspended because the catalogue no longer contains it. Withdrawn is
-	// false if an operator suspended the endpoint. A withdrawn endpoint becomes active once the catalogue contains it
-	// again.
+	// Withdrawn reports whether the endpoint is suspended because the catalogue no longer contains it. It is false if
+	// an operator suspended the endpoint. A withdrawn endpoint becomes active when the catalogue contains it again.
 	Withdrawn bool
 	// OwnRegistration reports whether the endpoint may use only its own registration, because its platform is
 	// unverified (docs/adr/0041-joining-a-hospital.md).
@@ -43,32 +42,32 @@ type Endpoint struct {
 	Rev             int64
 }
 
-// Shared reports whether several institutions share the endpoint. If Shared is true, each attempt stores the
+// Shared reports whether several institutions share the endpoint. Each attempt at a shared endpoint stores the
 // institution, because the endpoint's row does not.
 func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
-// Registration is our client's registration with an endpoint, or with every endpoint on a platform
+// Registration is the service's client registration with an endpoint, or with every endpoint on a platform
 // (docs/operate/health-systems.md, "Register").
 type Registration struct {
 	Place    Place
 	ClientID string
 	AuthID   string // ID of the ClientAuth for ClientID; empty for a public client
-	Scope    string // requested scopes, space-separated; if empty, the platform profile's scopes
-	// Callback is the last segment of the callback URL registered with the health system. The segment prevents a
-	// callback for one registration from being mistaken for another registration's callback (RFC 9700 section 4.4.2).
-	// Callback is empty for older registrations, which use the plain callback URL.
+	Scope    string // requested scopes, space-separated; defaults to the platform profile's scopes
+	// Callback is the last segment of the callback URL registered with the health system. It prevents a callback for
+	// one registration from being mistaken for another's (RFC 9700 section 4.4.2). It is empty for older registrations,
+	// which use the plain callback URL.
 	Callback string
 	Rev      int64
 }
 
 // CallbackOf returns the Callback for an owner's registration at a place. The owner is an org.Tenant's Key, or "*" for
-// a shared registration. The registration doesn't have to exist yet, since health systems require the URL first.
+// a shared registration. The registration need not exist yet, because health systems require the URL first.
 func CallbackOf(owner string, place Place) string {
 	return ids.Derive("callback", owner, place.EndpointID, place.Mode, place.PlatformType)
 }
 
-// Place is the scope of a Registration: the endpoint EndpointID or, if EndpointID is empty, every endpoint on a
-// platform in one mode.
+// Place is the scope of a Registration: a single endpoint or, if EndpointID is empty, every endpoint on a platform in
+// one mode.
 type Place struct {
 	EndpointID   string
 	Mode         string
@@ -81,22 +80,21 @@ type Place struct {
 type ClientAuth struct {
 	ID        string // UUID
 	Method    AuthMethod
-	Algorithm string // signing algorithm for AuthPrivateKey: "RS384" or "ES384"
-	KeyID     string // signing key for AuthPrivateKey; if empty, the current key
-	Secret    []byte // client secret, if any, encrypted under ClientSecretPurpose and bound to SecretBinding
-	// Origins lists the origins to which the secret may be sent (Origin). If Origins is empty, the secret is never
-	// sent. An assertion doesn't need any origins because its audience already restricts it, but any listed origins
-	// also apply to the assertion.
+	Algorithm string // for AuthPrivateKey: "RS384" or "ES384"
+	KeyID     string // signing key for AuthPrivateKey; if empty, the current key is used
+	Secret    []byte // encrypted client secret, if any (see ClientSecretPurpose, SecretBinding)
+	// Origins lists the origins to which the secret may be sent (Origin). If it is empty, the secret is never sent. An
+	// assertion needs no origins, because its audience already restricts it, but any listed origins also apply to it.
 	Origins []string
 	Rev     int64
 }
 
 // ClientUse describes a request that requires client authentication.
 type ClientUse struct {
-	AuthID        string // ID of the client's ClientAuth; empty for a public client
+	AuthID        string
 	ClientID      string
-	TokenEndpoint string // authorization server's token endpoint, even for calls to another endpoint
-	Address       string // URL to be called
+	TokenEndpoint string // authorization server's token endpoint, even if Address is a different endpoint
+	Address       string // URL that the client calls
 	RawBasic      bool   // whether the server fails to decode HTTP Basic, contrary to RFC 6749 section 2.3.1
 }
 
@@ -113,10 +111,10 @@ const (
 // ClientSecretPurpose is part of the encryption context of sealed client secrets.
 const ClientSecretPurpose = "client-secret"
 
-// SecretBinding returns the value to which the client's encrypted secret is bound.
+// SecretBinding returns the value to which the client's secret is bound by encryption.
 func (a ClientAuth) SecretBinding() string { return "client|" + a.ID }
 
-// MissingEndpoint returns the error for an endpoint that is unknown, suspended or in the other mode.
+// MissingEndpoint returns the error for an endpoint that is unknown, suspended, or in the other mode.
 func MissingEndpoint() error {
 	return fault.BadRequest("endpoint_id is unknown.").About("endpoint_id")
 }

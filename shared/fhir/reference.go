@@ -5,7 +5,7 @@ import (
 )
 
 // ForeignReference parses a literal reference to a resource on a server other than the server at base. It returns the
-// resource type if the URL contains a type (FHIR R4 references.html#literal). ok is false for all other references.
+// resource type if the URL contains one (FHIR R4 references.html#literal). ok is false for all other references.
 func ForeignReference(reference string, base Base) (resourceType string, ok bool) {
 	if !strings.HasPrefix(reference, "https://") && !strings.HasPrefix(reference, "http://") {
 		return "", false
@@ -28,8 +28,8 @@ func cutLast(path string) (before, after string) {
 }
 
 // ParseReference parses a literal reference, or an Attachment's URL, to a resource on the server at base (FHIR R4
-// references.html#literal). The reference may be "Type/id" or a URL of that form below the base URL. ParseReference
-// drops a "/_history/version" suffix, because exports need the current version. ok is false for any reference that this
+// references.html#literal). The reference may be "Type/id" or a URL of that form below the base URL. A
+// "/_history/version" suffix is dropped, because exports need the current version. ok is false for references that the
 // server can't resolve, such as "#contained", "urn:…", conditional references and other servers' URLs.
 func ParseReference(reference string, base Base) (resourceType, id string, ok bool) {
 	path, _, _ := strings.Cut(reference, "#")

@@ -8,29 +8,27 @@ import (
 	"strings"
 )
 
-// Refusal classifies the reason in the body of a refused request, insofar as the reason helps to choose another
-// request.
+// Refusal classifies why a request was refused, as far as the reason helps to choose another request.
 type Refusal string
 
-// Refusals. Each refusal leads to a different request.
+// Refusals. Each leads to a different request.
 const (
 	Unexplained Refusal = ""         // no usable reason
 	NeedsMore   Refusal = "needs"    // another parameter is required
 	NoCount     Refusal = "no_count" // _count is not supported
-	Denied      Refusal = "denied"   // refused because of the scope, or because of the patient's or the site's choice
+	Denied      Refusal = "denied"   // The scope, the patient's choice or the site's choice doesn't allow the request.
 	Unsupported Refusal = "unknown"  // the server does not support the type or the interaction
-	Missing     Refusal = "missing"  // the server does not have the resource
+	Missing     Refusal = "missing"  // the server has no such resource
 )
 
-// maxOutcome is the maximum length of a body that is parsed for a reason. OperationOutcomes are a few hundred bytes
-// long. A longer body is a web page or a stack trace.
+// maxOutcome is the maximum length of a body that is parsed for a reason. An OperationOutcome is a few hundred bytes
+// long; a longer body is a web page or a stack trace.
 const maxOutcome = 64 << 10
 
 // ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
-// operationoutcome.html). Servers use the same status for very different refusals, so only the text distinguishes the
-// reasons. ParseRefusal returns Unexplained if body is not an OperationOutcome or is larger than 64 KiB. Callers must
-// check the status first. For an expired token (401), servers state "login", which ParseRefusal would classify as
-// Denied.
+// operationoutcome.html). Servers use one status for different reasons, so only the text tells them apart. ParseRefusal
+// returns Unexplained if body is not an OperationOutcome or exceeds 64 KiB. Callers must check the status first: for an
+// expired token (401), servers state "login", which would count as Denied.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -56,7 +54,7 @@ type issue struct {
 	text  string   // the codes, details.text and diagnostics, one per line
 }
 
-// readIssues returns an OperationOutcome's issues, or nil if body is not an OperationOutcome.
+// readIssues returns an OperationOutcome's issues, or nil for any other body.
 func readIssues(body []byte) []issue {
 	if len(body) > maxOutcome {
 		return nil
@@ -75,7 +73,7 @@ func readIssues(body []byte) []issue {
 		} `json:"issue"`
 	}
 	err := json.Unmarshal(body, &outcome)
-	// ignore members of an unexpected JSON type, but read all other members
+	// Members of an unexpected JSON type are ignored.
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
@@ -94,8 +92,7 @@ func readIssues(body []byte) []issue {
 	return issues
 }
 
-// Wordings of refusals observed from servers. If a pattern contains two words, the text between them must be within one
-// sentence.
+// Wordings of refusals observed from servers. Two words of a pattern must be in the same sentence.
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)
 
@@ -117,14 +114,14 @@ var (
 
 func (i issue) saysMissing() bool { return wordsMissing.MatchString(i.text) }
 
-// saysNoCount reports whether the issue states that the server rejects _count. saysNoCount excludes messages about
-// unsupported combinations, which list _count among the supported parameters.
+// saysNoCount reports whether the issue states that the server rejects _count. Messages about unsupported combinations
+// don't count, because they list _count among the supported parameters.
 func (i issue) saysNoCount() bool {
 	return wordsNoCount.MatchString(i.text) && !strings.Contains(i.text, "combination")
 }
 
-// saysNeedsMore reports whether the issue states that another parameter is required. It returns false for a required
-// scope or login, because a parameter can't provide either.
+// saysNeedsMore reports whether the issue states that another parameter is required. A required scope or login doesn't
+// count, because no parameter provides it.
 func (i issue) saysNeedsMore() bool {
 	return i.hasCode("required", "business-rule") || wordsCombination.MatchString(i.text) ||
 		wordsRequired.MatchString(i.text) && !wordsRights.MatchString(i.text)

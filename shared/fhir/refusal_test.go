@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// outcome returns an OperationOutcome with a single issue.
 func outcome(tb testing.TB, code, diagnostics string) []byte {
 	tb.Helper()
 	body, err := json.Marshal(map[string]any{

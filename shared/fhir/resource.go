@@ -4,12 +4,11 @@ import (
 	"bytes"
 )
 
-// Resource holds the parts of a FHIR resource that the service reads. JSON contains the complete resource. Only the
+// Resource holds the parts of a FHIR resource that the service reads. JSON is the complete resource, in which only
 // white space between tokens may differ from the original.
 type Resource struct {
 	Type string // resourceType, which satisfies ValidType
 	// verbatim id; empty if absent or longer than 512 bytes; may fail ValidID, because some servers violate the rules
-	// for ids
 	ID          string
 	JSON        []byte       // compact JSON without line breaks, as a slice of the scanned buffer
 	References  []string     // every "reference" string in document order, including references in contained resources
@@ -17,10 +16,9 @@ type Resource struct {
 	Subjects    []Subject    // references to the patient to whom the resource belongs, in document order
 	OfAPatient  bool         // whether any reference states the type Patient
 	LastUpdated string       // meta.lastUpdated, verbatim; empty if absent
-	Cut         int          // number of references and attachments beyond the limit for one resource
+	Cut         int          // number of references and attachments that exceeded the limit for one resource
 
-	// Questionnaire is the canonical URL in a QuestionnaireResponse's questionnaire member, verbatim, or empty if the
-	// member is not a string.
+	// Questionnaire is a QuestionnaireResponse's questionnaire member, verbatim, or empty if it is not a string.
 	Questionnaire string
 
 	sourceAt int // offset in JSON at which to insert meta.source; 0 if the source exists or can't be inserted
@@ -33,9 +31,9 @@ type Attachment struct {
 	ContentType string // empty if not stated
 }
 
-// Scan parses one resource. Scan compacts raw in place, so raw is overwritten and Resource.JSON is a slice of raw. Scan
-// rejects a resource with a duplicate resourceType or id. FHIR requires unique names (json.html), and consumers of the
-// exported line would disagree about which value applies. Scan returns ErrInvalid if raw is invalid.
+// Scan parses one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a slice of raw. A
+// duplicate resourceType or id is invalid, because FHIR requires unique names (json.html) and readers of the exported
+// line would disagree about the value. Scan returns ErrInvalid if raw is invalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
 	var found Resource
@@ -53,8 +51,8 @@ func Scan(raw []byte) (Resource, error) {
 	return found, nil
 }
 
-// resource parses a value that should be a resource. A usable resource is an object with exactly one valid resourceType
-// and at most one id. usable is false for any other valid JSON value.
+// resource parses a value. It is usable as a resource if it is an object with exactly one valid resourceType and at
+// most one id.
 func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	start := s.end
 	if s.peek() != '{' {
@@ -93,7 +91,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	switch metas {
 	case 0:
 		found.sourceAt = identified - start
-	case 1: // the offset determined by meta
+	case 1: // meta determined the offset
 	default:
 		found.sourceAt = 0
 	}
@@ -101,8 +99,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr parses any value. It returns a string that is short enough for a name, id or code, and "" for any other
-// value.
+// stringOr parses any value. It returns a string short enough for a name, id or code, and "" for any other value.
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -123,8 +120,8 @@ func (s *scanner) addressOr(depth int) (string, error) {
 	return string(text.upTo(MaxAddress)), err
 }
 
-// collect parses the value of the member called name and adds the value's references and attachments to found.
-// attachment is the Attachment to which the member belongs, or nil outside an Attachment.
+// collect parses the value of the member name and adds its references and attachments to found. attachment is the
+// enclosing Attachment, or nil outside an Attachment.
 func (s *scanner) collect(depth int, name word, attachment *Attachment, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -141,7 +138,7 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		plain := word{raw: name.text()} // decoded once and not per element, because a hostile name can be very long
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
-				return s.skip(depth + 1) // a list of strings cannot be a relevant member
+				return s.skip(depth + 1) // A list of strings is never a relevant member.
 			}
 			return s.collect(depth+1, plain, nil, found)
 		})
@@ -178,7 +175,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether the resource can store another URL, and counts the URL as cut if it can't.
+// keeps reports whether the resource can store another URL. If not, the URL is counted as cut.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -189,11 +186,10 @@ func keeps(r *Resource, address word) bool {
 	return true
 }
 
-// holdsAttachment reports whether a member with the given name is an Attachment or a list of Attachments.
-// holdsAttachment decides by name, because JSON doesn't contain data types. The names are those of
-// DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content and Patient.photo. Names that end
-// in Attachment, such as Communication.payload.contentAttachment, also count. An Extension has a url, but never has
-// such a name.
+// holdsAttachment reports whether a member with the given name is an Attachment or a list of Attachments. It decides by
+// name, because JSON contains no data types. The names are those of DocumentReference.content.attachment,
+// DiagnosticReport.presentedForm, Media.content and Patient.photo, and names that end in Attachment, such as
+// Communication.payload.contentAttachment. An Extension has a url but never such a name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

@@ -16,8 +16,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// exportedFields returns an option to compare only the exported fields of resources. The test of the written line
-// covers the offset for meta.source.
+// exportedFields returns an option to compare only resources' exported fields.
 func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
 func TestScanExtractsTypeIDReferencesAndAttachments(t *testing.T) {
@@ -143,8 +142,7 @@ func TestScanErrorsOmitDocumentText(t *testing.T) {
 	}
 }
 
-// equalToEncodingJSON compares the scanner, in each of its parsing modes, with encoding/json for one value inside a
-// resource.
+// equalToEncodingJSON compares the scanner, in each parsing mode, with encoding/json for one value in a resource.
 func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 	for _, name := range []string{"x", "meta", "subject", "id"} {
 		resourceEqualToEncodingJSON(t, slices.Concat([]byte(`{"resourceType":"Basic","`+name+`":`), value, []byte("}")))
@@ -153,17 +151,16 @@ func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 
 func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	var want map[string]any
-	// The value may contain names that end up at the top level ("1,"id":…"), so encoding/json determines the expected
-	// result.
+	// The value may end in top-level names ("1,"id":…"), so encoding/json determines the expected result.
 	judge := json.NewDecoder(bytes.NewReader(raw))
-	judge.UseNumber() // 1e700 is a valid number but not a float64
+	judge.UseNumber() // 1e700 is a valid number but no float64.
 	valid := json.Valid(raw) && utf8.Valid(raw) && judge.Decode(&want) == nil
 	got, err := fhir.Scan(bytes.Clone(raw))
 	switch {
 	case err == nil && !valid:
 		t.Fatalf("%q: accepted, but encoding/json refuses it", raw)
 	case err != nil && valid && !strings.Contains(err.Error(), "not JSON"):
-		return // rules specific to the scanner: depth and unique names
+		return // The scanner has its own rules for depth and unique names.
 	case err != nil && valid:
 		t.Fatalf("%q: %v, but encoding/json accepts it", raw, err)
 	case err != nil:

@@ -24,8 +24,8 @@ type grant struct {
 	access       string // letters from "cruds"
 }
 
-// ParseScopes parses the scope string of a token response. ParseScopes ignores malformed scopes and scopes that do not
-// concern clinical data, such as openid and launch/patient.
+// ParseScopes parses the scope string of a token response. Malformed scopes, and scopes that don't concern clinical
+// data, such as openid and launch/patient, are ignored.
 func ParseScopes(text string) Scopes {
 	var scopes Scopes
 	for scope := range strings.FieldsSeq(text) {
@@ -44,12 +44,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether any scope concerns clinical data. If Any returns false, the scopes do not state what the
-// authorization covers. Some platforms decide the coverage at registration.
+// Any reports whether any scope concerns clinical data. If not, the scopes don't state what the authorization covers,
+// because some platforms decide that at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
-// Allows reports whether any scope grants the given access to resources of the type. A scope narrowed to a part of the
-// type ("?category=…") also counts, because the server returns that part.
+// Allows reports whether any scope grants the given access to resources of the type. A scope that is narrowed to a part
+// of the type ("?category=…") counts, because the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&
@@ -60,8 +60,8 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 	return false
 }
 
-// letters converts a scope's permission to letters from "cruds". Version 1 words map to the letters assigned by the
-// SMART specification. The specification fixes the order of version 2 letters, but letters does not enforce the order.
+// letters converts a scope's permission to letters from "cruds". The SMART specification defines the letters for
+// version 1's words. The order of version 2's letters is not enforced.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

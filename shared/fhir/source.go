@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// WriteLine writes the resource as one line of NDJSON, with its origin in meta.source (FHIR R4 resource.html#Meta).
-// WriteLine doesn't change any other part of the resource. The resource is written unchanged if source is empty, if the
-// resource already has a source, or if its meta is duplicated or not an object. WriteLine does not copy the resource.
-// JSON must be unchanged since the scan. WriteLine returns any error from the writer.
+// WriteLine writes the resource as one line of NDJSON, with its origin in meta.source (FHIR R4 resource.html#Meta). The
+// rest of the resource is unchanged. Nothing is added if source is empty, if the resource already has a source, or if
+// its meta is duplicated or not an object. The resource is not copied, and JSON must be unchanged since the scan.
+// WriteLine returns the writer's error.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
 	if source != "" && r.sourceAt > 0 {
@@ -28,7 +28,7 @@ func (r Resource) WriteLine(w io.Writer, source string) error {
 // sourceMember returns the text to insert into the line at sourceAt.
 func (r Resource) sourceMember(source string) []byte {
 	switch {
-	case r.JSON[r.sourceAt-1] != '{': // after a member: the resource doesn't have meta
+	case r.JSON[r.sourceAt-1] != '{': // after a member, because the resource has no meta
 		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
 	case r.JSON[r.sourceAt] == '}': // inside an empty meta
 		return appendString([]byte(`"source":`), source)
@@ -54,8 +54,8 @@ func appendString(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// meta parses the meta of the resource that begins at offset start in the compacted copy. If lastUpdated occurs twice,
-// the last value takes precedence, as in most parsers.
+// meta parses the meta of the resource that begins at offset start in the compacted copy. A second lastUpdated takes
+// precedence, as in most parsers.
 func (s *scanner) meta(depth int, name word, start int, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

@@ -13,7 +13,6 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// scan parses a valid resource.
 func scan(tb testing.TB, raw string) fhir.Resource {
 	tb.Helper()
 	resource, err := fhir.Scan([]byte(raw))
@@ -23,7 +22,6 @@ func scan(tb testing.TB, raw string) fhir.Resource {
 	return resource
 }
 
-// lineOf returns the line that WriteLine writes for a resource.
 func lineOf(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, source string) string {
 	var out bytes.Buffer
 	if err := resource.WriteLine(&out, source); err != nil {

@@ -1,10 +1,10 @@
 package fhir
 
-// Subject is a reference from a resource to the patient to whom the resource belongs. The reference is in the
-// resource's own subject, patient, beneficiary, individual, for or candidate member. The list includes the member's
-// names in all releases (FHIR R4 compartmentdefinition-patient.html).
+// Subject is a resource's reference to the patient to whom it belongs, in the resource's own subject, patient,
+// beneficiary, individual, for or candidate member. The list contains the member's names in all releases (FHIR R4
+// compartmentdefinition-patient.html).
 type Subject struct {
-	Member     int    // number of the member with the reference, starting at 1; a member may hold a list
+	Member     int    // number of the member with the reference, starting at 1; a member may be a list
 	Reference  string // literal reference; empty if missing
 	Type       string // Reference.type; empty if not stated
 	Identifier Identifier
@@ -14,8 +14,8 @@ type Subject struct {
 // Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
 type Identifier struct{ System, Value string }
 
-// subject parses a reference to a resource's subject, or a list of such references, and adds the references that
-// collect would add.
+// subject parses a reference to a resource's subject, or a list of them, and adds the references that collect would
+// add.
 func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -65,7 +65,7 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 // a few.
 const maxSubjects = 100
 
-// addSubject stores a subject. If a resource has more than maxSubjects subjects, its owner can't be determined.
+// addSubject stores a subject. With more than maxSubjects subjects, a resource's owner can't be determined.
 func addSubject(r *Resource, one Subject) {
 	if len(r.Subjects) == maxSubjects {
 		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member
@@ -74,7 +74,7 @@ func addSubject(r *Resource, one Subject) {
 	r.Subjects = append(r.Subjects, one)
 }
 
-// identifier parses an Identifier. The Identifier's assigner may contain a reference.
+// identifier parses an Identifier, whose assigner may contain a reference.
 func (s *scanner) identifier(depth int, name word, into *Identifier, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

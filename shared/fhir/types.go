@@ -5,8 +5,7 @@ package fhir
 const AnyType = "Resource"
 
 // TypeName returns the name under which resources of a type are counted: the type itself, or AnyType if no FHIR release
-// defines the type. A server that invents types can't increase the number of names. The lists of types are from
-// resourcelist.html of each release.
+// defines it, so a server can't add names. The types are from each release's resourcelist.html.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4
 	case "Account", "ActivityDefinition", "AdverseEvent", "AllergyIntolerance", "Appointment", "AppointmentResponse",

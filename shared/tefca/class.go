@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf returns the class of a network error for a log line: the class of the error's cause (fault.ClassOf) or else
-// of the wrapped tefca error.
+// ClassOf returns the class of a network error for a log line: its cause's class (fault.ClassOf), or else the wrapped
+// tefca error's.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

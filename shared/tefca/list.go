@@ -1,17 +1,17 @@
 package tefca
 
-// ListError reports that a facility's list of documents is incomplete. A ListError is returned together with the
-// documents that could be listed.
+// ListError reports that a facility's list of documents is incomplete. It accompanies the documents that could be
+// listed.
 type ListError struct{ Lost []Loss }
 
-// Loss counts the list entries that are missing for the same reason.
+// Loss counts list entries that are missing for the same reason.
 type Loss struct {
 	Err       error  // one of package tefca's errors
 	Attribute string // IHE name of the faulty attribute, such as repositoryUniqueId; may be empty
 	Count     int
 }
 
-// Error implements error. The text contains no IDs.
+// Error implements error. The message contains no IDs.
 func (*ListError) Error() string { return "tefca: the list of documents is not complete" }
 
 // Unwrap returns the error of each loss.

@@ -9,16 +9,15 @@ import (
 
 // Is reports whether a facility's patient is this person. Call Is before using any of the patient's data. The family
 // name, the first given name and the complete birth date (YYYY-MM-DD) must match (RCE, SOP "Exchange Purpose
-// Implementation: Individual Access Services" v3.0, 4.7 (a)). If both sides state further given names or a sex, these
-// values must not contradict each other, because twins might not differ in any other detail. given contains all given
-// names, in order. Case, punctuation and accents are ignored.
+// Implementation: Individual Access Services" v3.0, 4.7 (a)). Further given names and the sex, if both sides state
+// them, must not contradict each other, because twins may differ in nothing else. given contains all given names, in
+// order. Case, punctuation and accents are ignored.
 func (p Person) Is(given, family, birthDate, sex string) bool {
 	return p.BirthDate != "" && p.BirthDate == birthDate && sameName(p.Family, family) &&
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
 }
 
-// isOtherSex reports whether one value means female and the other means male. Any other combination does not rule out a
-// match.
+// isOtherSex reports whether one value means female and the other male. Any other combination allows a match.
 func isOtherSex(a, b string) bool {
 	a, b = sexOf(a), sexOf(b)
 	return a != "" && b != "" && a != b
@@ -36,7 +35,7 @@ func sexOf(word string) string {
 	return ""
 }
 
-// sameGiven reports whether the first given names match and the remaining given names do not contradict each other. A
+// sameGiven reports whether the first given names match and the remaining given names don't contradict each other. A
 // hyphenated name equals the sequence of its parts.
 func sameGiven(a, b string) bool {
 	if sameName(a, b) {
@@ -66,7 +65,7 @@ func parts(names string) []string {
 }
 
 // isWithin reports whether each name in the shorter list matches a name in the longer list, in any order. An initial
-// matches any name that starts with the initial.
+// matches any name that starts with it.
 func isWithin(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -81,7 +80,7 @@ func isWithin(a, b []string) bool {
 	}
 	rest := slices.DeleteFunc(slices.Clone(a),
 		func(name string) bool { return take(func(other string) bool { return other == name }) })
-	for _, name := range rest { // equal names were removed above
+	for _, name := range rest { // Equal names were removed above.
 		if !take(func(other string) bool { return isInitial(name, other) || isInitial(other, name) }) {
 			return false
 		}
@@ -98,8 +97,8 @@ func sameName(a, b string) bool {
 	return a != "" && a == b
 }
 
-// letters returns a name's letters in lower case. Accents are removed from Latin letters, because many records don't
-// contain accents.
+// letters returns a name's letters in lower case. Accents are removed from Latin letters, because many records omit
+// them.
 func letters(name string) string {
 	plain := strings.Fields("aàáâãäåāăą cçćč dďđ eèéêëēęě gğ iìíîïī lł nñńň oòóôõöøōő rř sśšş tťţ uùúûüūůű yýÿ zźżž")
 	return strings.Map(func(r rune) rune {

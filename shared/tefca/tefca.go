@@ -13,9 +13,9 @@ import (
 // Scope is the scope of every TEFCA connection (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
-// Person holds the attributes of a person that an identity provider has verified. Person never contains other
-// attributes, because networks must not be queried with unverified attributes (RCE, SOP "Individual Access Services
-// Provider Requirements"). Attributes missing from the token are empty.
+// Person holds a person's verified attributes. It contains no other attributes, because networks must not be queried
+// with unverified ones (RCE, SOP "Individual Access Services Provider Requirements"). An attribute missing from the
+// token is empty.
 type Person struct {
 	Given, Middle, Family string
 	BirthDate             string // YYYY-MM-DD
@@ -29,8 +29,8 @@ type Address struct {
 	Street, City, State, PostalCode, Country string
 }
 
-// Assertion is a verified identity that can be used to query networks. An Assertion is never logged, and is stored only
-// in encrypted form and only until ExpiresAt.
+// Assertion is a verified identity that can be used to query networks. An Assertion is never logged. It is stored only
+// encrypted, and only until ExpiresAt.
 type Assertion struct {
 	Provider  string // configured ID of the identity provider
 	Issuer    string
@@ -44,7 +44,7 @@ type Assertion struct {
 
 // Facility is an organisation in a network that holds, or may hold, a person's records.
 type Facility struct {
-	ID     string // tefca_directory_id: URN in the network's directory, such as urn:oid:2.999.1.7
+	ID     string // tefca_directory_id: the facility's URN in the network's directory, such as urn:oid:2.999.1.7
 	Name   string
 	City   string
 	State  string // two-letter code
@@ -81,35 +81,33 @@ type Document struct {
 	Locator secret.Text // opaque data that the network needs to retrieve the document
 }
 
-// Errors of networks and facilities. Networks return these errors wrapped and without any data about the person.
+// Errors of networks and facilities, which networks wrap. The messages contain no data about the person.
 var (
 	ErrIdentity    = errors.New("tefca: the assertion is not accepted, or no longer")
 	ErrRefused     = errors.New("tefca: the facility refuses")
 	ErrNotFound    = errors.New("tefca: the document no longer exists")
 	ErrTooLarge    = errors.New("tefca: exceeds the size limit")
 	ErrContent     = errors.New("tefca: unreadable response")
-	ErrUnavailable = errors.New("tefca: no response at present") // all other errors, including temporary ones
+	ErrUnavailable = errors.New("tefca: no response at present") // any other error; may be temporary
 
 	// ErrDemographics is an ErrIdentity for an identity that lacks verified attributes required by a query.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent for a response about a different person. Such a response can't be used, just like
-	// an unreadable response.
+	// ErrOtherPerson is an ErrContent for a response about a different person. Such a response is unusable.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
 // Network is a network of facilities with records. The implementations are tefca/sim (simulated), tefca/ihe (XCPD and
-// XCA) and tefca/facilitated (FHIR). All methods return when ctx ends, are safe for concurrent use, and return errors
-// that wrap one of the preceding errors.
+// XCA) and tefca/facilitated (FHIR). All methods are safe for concurrent use, return when ctx ends, and return errors
+// that wrap one of this package's errors.
 type Network interface {
-	// Locate finds the facilities that have records of the person. Locate calls found for each facility as soon as the
-	// facility responds, and finally for each Unanswered facility. The calls are made one at a time and in no
-	// particular order. If a facility is reported several times, the last report counts. Locate returns found's error,
-	// or an error if the network could not be queried at all.
+	// Locate finds the facilities that have records of the person. Locate calls found when a facility responds, and
+	// finally for each Unanswered facility. Calls are sequential, in no particular order. A facility's last report
+	// counts. Locate returns found's error, or an error if the network could not be queried at all.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error
 	// Documents returns the list of documents at a facility whose Access is Documents. An empty list is not an error.
 	// If the list is incomplete, Documents returns the incomplete list and a ListError.
 	Documents(ctx context.Context, who Assertion, at Facility) ([]Document, error)
-	// Retrieve returns the content of a listed document. The content may be at most limit bytes long.
+	// Retrieve returns the content of a listed document. Longer content than limit bytes is an error.
 	Retrieve(ctx context.Context, who Assertion, at Facility, document Document, limit int64) ([]byte, error)
 }
 
@@ -117,6 +115,6 @@ type Network interface {
 type FHIRNetwork interface {
 	Network
 	// Open requests a token that grants access to the person's record on the facility's FHIR server. The returned set
-	// doesn't contain a refresh token.
+	// has no refresh token.
 	Open(ctx context.Context, who Assertion, at Facility) (tokens.Set, error)
 }

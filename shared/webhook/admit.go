@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether an in-flight delivery's attempt may start. If the attempt may not start, admit schedules it for
-// later, and the attempt keeps its number. Neither an open breaker nor the endpoint's rate uses up attempts
-// (docs/guide/webhooks.md, Retries).
+// admit decides whether an in-flight delivery's attempt may start. A rejected attempt is scheduled for later and keeps
+// its number, because neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md,
+// Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
 	health := d.subscription.Health
@@ -26,8 +26,8 @@ func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	return w.pace(ctx, d, now)
 }
 
-// probe claims the single attempt that tests whether the endpoint works again. Until this attempt ends, the breaker
-// stays open for all other attempts.
+// probe claims the single attempt that tests whether the endpoint works again. The breaker stays open for all other
+// attempts until the probe ends.
 func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	probing := s.Health
@@ -43,20 +43,20 @@ func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch,
 	return d, nil
 }
 
-// waitFor schedules a delivery for the time at which the breaker admits attempts again. Deliveries are spread over a
-// period, so that they do not all compete for the single probe.
+// waitFor schedules a delivery for the time at which the breaker next admits attempts. Times are spread, so that
+// deliveries don't all compete for the single probe.
 func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	d.delivery.Paced, d.delivery.Slowly = false, false
 	d.delivery.schedule(now, open.Add(scaled(openFor, w.Jitter())))
 	return d
 }
 
-// pace reserves a slot in the endpoint's rate. A slot in the future is reserved for the delivery, which waits only
-// once, no matter how many deliveries are ahead of it.
+// pace reserves a slot in the endpoint's rate. If the slot is in the future, it stays reserved, so the delivery waits
+// only once, however many deliveries are ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	// Too many slots were reserved before the endpoint became slow, so those slots no longer count.
+	// Slots reserved before the endpoint became slow don't count, because too many were reserved.
 	hasReservation := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if hasReservation && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
@@ -79,9 +79,8 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// reservedAtOnce returns the time in an endpoint's rate that a process reserves with a single call. This time covers
-// one slot and, if all slots are free, further slots for the attempts that may follow. Unused slots are lost, but
-// attempts don't wait for them, because the next call reserves only one slot.
+// reservedAtOnce returns the time in an endpoint's rate that a process reserves with one call: one slot and, if no
+// slots are taken, further slots for attempts that may follow. Unused slots are lost.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -91,11 +90,11 @@ func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 }
 
 // Pacer reduces the number of store calls for endpoints' rates. The store allocates the slots in an endpoint's rate.
-// Each allocation requires a call, so a process reserves slots in advance. In the time that 500 slots take, a process
-// also admits one attempt per subscription without a call. Across all processes, these attempts exceed the rate by at
-// most a tenth. Pacer is safe for concurrent use.
+// Each allocation is a call, so a process reserves slots in advance. A process also admits one attempt per subscription
+// without a call in the time of 500 slots. Across all processes, such attempts exceed the rate by at most a tenth.
+// Pacer is safe for concurrent use.
 type Pacer struct {
-	mu    sync.Mutex // guards an allowance between its read and its write
+	mu    sync.Mutex
 	known *cache.Cache[string, allowance]
 }
 
@@ -117,12 +116,12 @@ const (
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
-	pacerLife  = time.Hour   // longer than an allowance is useful
-	burstEvery = time.Second // an endpoint may use a full second's slots at once
+	pacerLife  = time.Hour   // An allowance expires sooner.
+	burstEvery = time.Second // An endpoint may use a full second's slots at once.
 	takenAhead = burstEvery / 5
 	// lateBy is the maximum delay after which a slot may still be used. Messages arrive up to a second late, because
-	// their delays are whole seconds, and they wait briefly in the queue. If lateBy were larger, so many attempts would
-	// start at once after a backlog that the rate limit would not have any effect.
+	// queue delays are whole seconds, and wait briefly in the queue. With a larger lateBy, a backlog would start at
+	// once and defeat the rate limit.
 	lateBy = 2 * time.Second
 )
 
@@ -143,7 +142,7 @@ func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	return true
 }
 
-// keep records the slots that a process reserved in advance at the time now.
+// keep records slots reserved in advance.
 func (p *Pacer) keep(s Subscription, places int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Answer holds a receiver's response to a webhook POST.
+// Answer is a receiver's response to a webhook.
 type Answer struct {
 	Status     int
 	RetryAfter string            // Retry-After header (RFC 9110 section 10.2.3)
@@ -27,7 +27,7 @@ const (
 // Values of the webhook-delivery header.
 const (
 	controlDisable = "disable"       // disable the subscription, as status 410 does
-	controlAbort   = "abort-message" // end this delivery without further attempts
+	controlAbort   = "abort-message" // end this delivery; make no further attempts
 )
 
 // failure classifies the response. It returns "" for success, which requires a 2xx status. Redirects are not followed.
@@ -42,8 +42,7 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending returns the response's reason for ending all webhooks to the receiver, or "" if the response does not state
-// such a reason.
+// ending returns the response's reason for disabling the subscription, or "".
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:
@@ -72,7 +71,7 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		// Later code caps any number above longestAsked, so the number only has to fit without overflow.
+		// Larger numbers are capped at longestAsked, so the number only has to fit without overflow.
 		if err != nil || seconds > int64(longestAsked/time.Second) {
 			return longestAsked, true
 		}
@@ -86,5 +85,5 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// longestAsked exceeds twice the schedule's longest step.
+// longestAsked is more than twice the schedule's longest delay.
 const longestAsked = 100 * time.Hour

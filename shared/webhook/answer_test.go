@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestResponseSchedulesNextAttempt checks how a response affects the next attempt, after the first attempt (5 s) and
-// after the second attempt (5 min).
+// TestResponseSchedulesNextAttempt checks the time of the next attempt after the first attempt (5 s) and after the
+// second (5 min).
 func TestResponseSchedulesNextAttempt(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
@@ -87,7 +87,7 @@ func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 	tests := map[string]struct {
 		answer   webhook.Answer
 		disabled webhook.Reason
-		more     bool // whether another attempt follows
+		more     bool
 	}{
 		"410":                      {webhook.Answer{Status: 410}, webhook.ReasonGone, false},
 		"disable with a failure":   {webhook.Answer{Status: 500, Control: "disable"}, webhook.ReasonAsked, false},

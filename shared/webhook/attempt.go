@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// attempt sends a single POST and stores the outcome. Errors are internal. If an error occurs before the outcome is
-// stored, the attempt does not count and is repeated after the lease has expired.
+// attempt sends a single POST and stores the outcome. Errors are internal. An attempt whose outcome can't be stored
+// doesn't count, and is repeated after the lease expires.
 func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	started := w.Now()
 	k, err := d.subscription.open(ctx, w.Secrets, started)
@@ -46,7 +46,7 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 		Failure: answer.failure(), SealedBody: body,
 	}
 	d.count(ctx, a)
-	// The POST has been sent; attempt stores the outcome even after the deadline.
+	// The POST has been sent, so its outcome is stored even after the deadline.
 	ctx = context.WithoutCancel(ctx)
 	if a.Failure == "" {
 		return errors.Join(w.succeed(ctx, d, answer, a, ended), made.unmarked)
@@ -77,8 +77,8 @@ func (w Worker) succeed(ctx context.Context, d dispatch, answer Answer, a Attemp
 
 func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, now time.Time) error {
 	if reason := answer.ending(); reason != "" {
-		// The attempt is recorded only after the subscription has been disabled. If disabling fails, the attempt is
-		// repeated and gets the same response.
+		// The attempt is recorded only after the subscription is disabled. If disabling fails, the attempt is repeated
+		// and gets the same response.
 		if err := w.disable(ctx, d.subscription, reason, d.subscription.Health, now); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 		d.tell(ctx, a, reason)
 		return w.record(ctx, d.delivery, a)
 	}
-	// If counting fails, the attempt is not repeated, because its outcome is stored before the error is returned.
+	// The outcome is already stored, so a failure to count doesn't repeat the attempt.
 	isDisabled, uncounted := w.countFailure(ctx, d, now)
 	wait, isMore := nextDelay(d.delivery.Attempt+1, answer, now, w.Jitter())
 	switch {
@@ -133,7 +133,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	if !e.revised {
 		return false, nil
 	}
-	// If another worker's write came first, that write or the next failure has the same effect.
+	// If another worker wrote first, its write or the next failure has the same effect.
 	err = w.Health.ReviseHealth(ctx, s.Tenant, s.ID, counted, e.next)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return false, fmt.Errorf("revise health: %w", err)
@@ -141,15 +141,15 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	return false, nil
 }
 
-// disable stops all deliveries to a subscription. The owner is notified by email first (docs/reference/deviations.md,
-// Webhooks), so that the notice can't be lost.
+// disable stops all deliveries to a subscription. The owner is notified first, so that the notice can't be lost
+// (docs/reference/deviations.md, Webhooks).
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.NotifyDisabled(ctx, s, reason, h, now); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)
 	}
 	err := w.Health.DisableSubscription(ctx, s.Tenant, s.ID, reason, now)
 	switch {
-	case errors.Is(err, fault.Conflict): // another worker disabled the subscription first
+	case errors.Is(err, fault.Conflict):
 	case err != nil:
 		return fmt.Errorf("disable webhook: %w", err)
 	default:

@@ -2,10 +2,10 @@ package webhook
 
 import "slices"
 
-// Choice determines whether a subscription receives an event type (docs/reference/deviations.md, Webhooks).
+// Choice states whether subscriptions receive an event type (docs/reference/deviations.md, Webhooks).
 type Choice string
 
-// Values for Choice.
+// Choices of an event type.
 const (
 	Locked      Choice = "required" // every subscription receives the type and can't remove it
 	OnByDefault Choice = "on"       // a new subscription receives the type unless its owner opts out
@@ -18,8 +18,8 @@ type Kind struct {
 	Title   string
 	When    string // one-sentence description of the event that the type reports
 	Default Choice
-	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so that
-	// receivers written without support for extensions never receive such an event.
+	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so
+	// receivers that don't support an extension never get its events.
 	Extension bool
 	Example   any // example of the event data; see Example
 }
@@ -35,17 +35,16 @@ func ParseType(text string) (Type, bool) {
 	return kind.Type, ok
 }
 
-// Required returns the types that every subscription receives and that can't be removed (docs/reference/deviations.md,
+// Required returns the types that every subscription receives and can't remove (docs/reference/deviations.md,
 // Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
-// Default returns the types, in addition to the required types, that a new subscription receives unless its owner
-// chooses differently.
+// Default returns the optional types that a new subscription receives unless its owner chooses differently.
 func Default() []Type { return typesOf(OnByDefault) }
 
 // Example returns synthetic data for an event of type t. The data includes every member that exists outside TEFCA mode,
-// except deprecated members. The data is recognisably not real, and is used to document events and to test receivers.
-// Example returns nil for an unknown type.
+// except deprecated ones. It documents events and tests receivers, and is recognisably synthetic. Example returns nil
+// for an unknown type.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
 	return kind.Example
@@ -70,7 +69,7 @@ func typesOf(choice Choice) []Type {
 	return types
 }
 
-// Values for examples. The IDs can't be mistaken for real IDs.
+// Values for examples, recognisably synthetic.
 const (
 	exampleConnection = "00000000-0000-4000-8000-00000000c0de"
 	exampleOrg        = "00000000-0000-4000-8000-000000000001"

@@ -16,7 +16,7 @@ const (
 	InFlight  DeliveryStatus = "inflight"
 	Delivered DeliveryStatus = "delivered"
 	Exhausted DeliveryStatus = "exhausted" // every attempt failed, or further attempts can't succeed
-	Held      DeliveryStatus = "held"      // the subscription is disabled; stored for a replay
+	Held      DeliveryStatus = "held"      // the subscription is disabled; a replay can resend the event
 )
 
 // Trigger is the reason for an attempt.
@@ -38,8 +38,8 @@ type Delivery struct {
 	Attempt        int       // number of the next or current attempt, starting at 1
 	Fence          int64     // incremented by every claim; results of older claims are rejected
 	NextAt         time.Time // earliest start of the next attempt
-	Paced          bool      // whether NextAt is a slot in the endpoint's rate that is reserved for this delivery
-	Slowly         bool      // whether the slot was reserved while the endpoint was slow
+	Paced          bool      // whether NextAt is a reserved slot in the endpoint's rate
+	Slowly         bool      // whether NextAt was reserved while the endpoint was slow
 	Trigger        Trigger   // trigger of the next or current attempt
 	LeaseUntil     time.Time // expiry of the claim's lease
 	DueAt          time.Time // time of the sweeper's next check; zero if the delivery has ended
@@ -52,13 +52,13 @@ type Attempt struct {
 	Trigger Trigger
 	At      time.Time
 	Latency time.Duration
-	// RequestHeader holds the headers that were sent, without the values of the subscription's own headers.
+	// RequestHeader holds the headers that were sent, without the values of the subscription's custom headers.
 	RequestHeader  map[string]string
 	Status         int // HTTP status; 0 if there was no response
 	ResponseHeader map[string]string
 	Failure        Failure // class of the failure; empty on success
-	// SealedBody holds the first 2 KiB of the response body, encrypted because the response may echo the request
-	// (Subscription.OpenAnswer).
+	// SealedBody holds the first 2 KiB of the response body (Subscription.OpenAnswer). It is encrypted, because the
+	// response may echo the request.
 	SealedBody []byte
 }
 
@@ -72,7 +72,7 @@ const (
 	FailedDNS     Failure = "dns"
 	FailedTLS     Failure = "tls"
 	FailedConnect Failure = "connect"
-	FailedBlocked Failure = "blocked_address" // the IP address is not allowed; retries can't succeed
+	FailedBlocked Failure = "blocked_address" // The IP address is not allowed, so retries can't succeed.
 	Unsubscribed  Failure = "unsubscribed"    // the subscription was removed or no longer receives the type
 )
 
@@ -82,8 +82,8 @@ type Store interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (Event, error)
 	// Subscriptions reads the tenant's subscriptions and their health with a consistent read.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]Subscription, error)
-	// FanOut creates an event's deliveries with their statuses and marks the event, in a single transaction. It returns
-	// fault.Conflict if the event is already marked.
+	// FanOut creates an event's deliveries and marks the event, in a single transaction. It returns fault.Conflict if
+	// the event is already marked.
 	FanOut(ctx context.Context, event Event, deliveries []Delivery) error
 	// ClaimDelivery marks a delivery as in flight until leaseUntil. It returns fault.Conflict unless the delivery is
 	// scheduled and due at now, or in flight with an expired lease.
@@ -96,7 +96,7 @@ type Store interface {
 	ParkDelivery(ctx context.Context, d Delivery) error
 }
 
-// Poster sends a signed POST and reports its outcome. Errors are internal and never caused by the receiver.
+// Poster sends a signed POST and reports its outcome. Errors are internal; a receiver's failure is not an error.
 type Poster interface {
 	Post(ctx context.Context, url string, header map[string]string, body []byte) (Answer, error)
 }

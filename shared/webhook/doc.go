@@ -1,5 +1,5 @@
 // Package webhook delivers events to customers. The package defines the events and their payloads, the subscriptions,
-// the deliveries with their attempts, the schedule and the signature. Code that causes an event only writes the event's
+// the deliveries with their attempts, the schedule and the signature. Code that emits an event only writes the event's
 // row; the worker creates the deliveries (docs/develop/lifecycles.md).
 //
 // The package and its subpackages import words, and also maillimit and mailtext from platform, but do not depend on AWS

@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// statuses records the statuses assigned to deliveries.
 type statuses struct {
 	webhook.Store
 
@@ -41,7 +40,6 @@ func (s *statuses) over(next webhook.Store) webhook.Store {
 	return s
 }
 
-// emitNth stores the nth of several test events.
 func (w *world) emitNth(t *testing.T, n int) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject"+strconv.Itoa(n), 0, time.Now(),

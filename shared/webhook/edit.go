@@ -11,7 +11,7 @@ import (
 
 // Edit describes a change to a subscription. Nil fields are left unchanged.
 type Edit struct {
-	Headers    map[string]string // replaces all of the subscription's own headers; if empty, removes them
+	Headers    map[string]string // replaces all custom headers; empty removes them
 	Rate       *int              // attempts per second; 0 for the default
 	Note       *string
 	SigningKey *bool // true adds a signature with a new ed25519 key; false removes it
@@ -53,7 +53,7 @@ func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscripti
 	return e.seal(ctx, s, k)
 }
 
-// Revealed holds a decrypted signing secret that is active.
+// Revealed is a decrypted signing secret that is still active.
 type Revealed struct {
 	Secret    secret.Text
 	ExpiresAt time.Time // zero for the current secret

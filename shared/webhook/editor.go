@@ -24,12 +24,12 @@ type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// Editor creates and changes subscriptions. The caller stores the result. A change to any sealed value reseals all
-// sealed values, so that a worker needs only one data key per subscription.
+// Editor creates and changes subscriptions. The caller stores the result. Changing one sealed value reseals all of
+// them, so a worker needs only one data key per subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
-	Own    weburl.Own // the service's own URLs, to which webhooks must not point
+	Own    weburl.Own // the service's own URLs, which webhooks must not use
 	Random io.Reader
 	Now    func() time.Time
 }
@@ -48,7 +48,7 @@ type Draft struct {
 	URL        string
 	Note       string
 	Optional   []Type            // event types in addition to the required types
-	SigningKey bool              // also sign with an ed25519 key
+	SigningKey bool              // whether to sign with an ed25519 key as well
 	Headers    map[string]string // headers sent with every attempt; their values are secret
 	Rate       int               // attempts per second; 0 for the default
 }
@@ -62,8 +62,8 @@ const (
 	maxRate = 1000
 )
 
-// Create creates a subscription and its signing secret. Only Create returns the secret. Create returns fault.Invalid
-// for an unacceptable draft.
+// Create creates a subscription and its signing secret, and returns both. It returns fault.Invalid for an unacceptable
+// draft.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
 	address, err := e.normalURL(d.Tenant.Mode, d.URL)
 	if err != nil {
@@ -97,8 +97,8 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 }
 
 // Rotate adds a new signing secret to the subscription. The previous secret continues to sign for 24 hours. If atOnce
-// is true, all older secrets stop signing immediately, which is necessary after a leak. Rotate returns fault.Conflict
-// if the subscription has too many old secrets.
+// is true, all older secrets stop signing immediately, as after a leak. Rotate returns fault.Conflict if the
+// subscription has too many old secrets.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -132,7 +132,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
-// Reseal reseals all of a subscription's sealed values under the current key version, and drops expired secrets.
+// Reseal reseals a subscription's values under the current key version, and drops expired secrets.
 func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -190,8 +190,8 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
-// seal encrypts a subscription's private values. s.Secrets must have an entry for each secret in k. If the subscription
-// doesn't have a log key, seal creates one.
+// seal encrypts a subscription's private values. s.Secrets must have an entry for each secret in k. seal creates a log
+// key if the subscription has none.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
 		k.private.LogKey = make([]byte, secretBytes)
@@ -221,9 +221,8 @@ const (
 	maxHeaderValue = 2 << 10
 )
 
-// checkHeaders returns a subscription's own headers with canonical names. The headers may include any header that a
-// receiver requires, even Authorization. The headers must not include a header that Recordbridge sets or that belongs
-// to the connection (RFC 9110 section 7.6.1).
+// checkHeaders returns a subscription's custom headers with canonical names. Any header is allowed, even Authorization,
+// except those that Recordbridge sets and those that belong to the connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook can have at most 20 custom headers.").About("header-file")

@@ -138,7 +138,7 @@ func TestRotatedSecretStaysValidForOneDay(t *testing.T) {
 	})
 }
 
-// verifiesPublicly reports whether the v1a signature verifies for a receiver that does not know the secret.
+// verifiesPublicly reports whether the v1a signature verifies without the secret.
 func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))
@@ -174,8 +174,8 @@ func TestRotateAllowsTenOldSecrets(t *testing.T) {
 	})
 }
 
-// TestCreateRejectsPrivateAddress checks that the guard that dials a webhook's URL decides whether the URL is allowed,
-// in both modes. Only the stack can add exceptions beyond the public internet.
+// TestCreateRejectsPrivateAddress checks that a webhook's URL is allowed if the worker's dialing guard would allow it,
+// in both modes. Only the stack can add exceptions.
 func TestCreateRejectsPrivateAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestCreateRejectsPrivateAddress(t *testing.T) {
 			netip.MustParsePrefix("127.0.0.0/8"),
 			netip.MustParsePrefix("::1/128"),
 		}}
-		for address, allowed := range map[string][2]bool{ // whether the URL is allowed in any stack, and on a laptop
+		for address, allowed := range map[string][2]bool{ // whether the URL is allowed in any stack, and locally
 			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
 			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
 			"https://167772161/": {}, "https://0xa000001/": {}, "https://[64:ff9b::a00:1]/": {},

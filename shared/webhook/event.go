@@ -31,7 +31,7 @@ const (
 
 // Event holds an event and its serialised form, which never changes between attempts.
 type Event struct {
-	ID        string // UUIDv5, so that a single occurrence can't yield two events
+	ID        string // UUIDv5, so one occurrence can't yield two events
 	Tenant    org.Tenant
 	Type      Type
 	Body      []byte // body as stored; Wire returns the bytes to send
@@ -54,8 +54,8 @@ func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }
 
-// NewEvent returns an event of type t about subject at date. number distinguishes several events of the same type about
-// the same subject. For example, number may be a task's resend number. NewEvent fails only if data can't be encoded.
+// NewEvent returns an event of type t about subject at date. number distinguishes events of the same type about the
+// same subject, such as a task's repeated events. NewEvent fails only if data can't be encoded.
 func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time.Time, data any) (Event, error) {
 	id := EventID(tenant, t, subject, number)
 	body, err := json.Marshal(envelope{

@@ -15,19 +15,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fact holds an event that has a golden body in testdata.
+// fact is an event with a golden body in testdata.
 type fact struct {
 	file string
 	kind webhook.Type
 	data any
 }
 
-// facts returns an event of every type with all its members, and variants of events that may lack some members or have
-// different members in TEFCA mode.
+// facts returns an event of every type with all its members, and variants that lack optional members or are sent in
+// TEFCA mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
-		if success, ok := k.Example.(webhook.ExportSuccess); ok { // include the members that operators can enable
+		if success, ok := k.Example.(webhook.ExportSuccess); ok { // includes the members that operators can enable
 			success.DownloadLink = &success.DownloadLinks[0]
 			k.Example = success
 		}
@@ -102,7 +102,6 @@ func facts() []fact {
 	}...)
 }
 
-// IDs to which the events refer.
 const (
 	connID     = "0c000000-0000-4000-8000-000000000001"
 	endpointID = "0c000000-0000-4000-8000-000000000002"
@@ -112,9 +111,8 @@ const (
 	taskID     = "0c000000000040008000000000000006"
 )
 
-// TestEventBodiesMatchGoldenFiles checks the bytes that customers receive. Each golden file ends with a newline that
-// the body does not have. A change to a golden file changes the public contract (docs/guide/webhook-reference.md,
-// Body).
+// TestEventBodiesMatchGoldenFiles checks the bytes that customers receive. Changing a golden file changes the public
+// contract (docs/guide/webhook-reference.md, Body).
 func TestEventBodiesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))

@@ -15,8 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestInternalErrorDoesNotCountAsAttempt checks that internal failures don't use up any attempts. The worker repeats
-// the same attempt after the lease has expired, and not earlier.
+// TestInternalErrorDoesNotCountAsAttempt checks that the worker repeats the same attempt once the lease has expired.
 func TestInternalErrorDoesNotCountAsAttempt(t *testing.T) {
 	t.Parallel()
 	noSockets := errors.New("no sockets left")
@@ -92,7 +91,6 @@ func TestLatePostDoesNotEndNewerClaim(t *testing.T) {
 				return webhook.Answer{Status: http.StatusOK}, nil
 			}
 			sleepUntil(time.Now().Add(lease + time.Second))
-			// the second claim delivers the event
 			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, w.due(t)[0].ID))
 			return webhook.Answer{Status: http.StatusInternalServerError}, nil
 		}

@@ -18,8 +18,8 @@ const (
 	ReasonByHand  Reason = "by_hand" // disabled by the operator
 )
 
-// Health records a subscription's results since its last success. A working subscription doesn't have a record, so that
-// only failures, the first success after failures, and slow responses require a write.
+// Health records a subscription's results since its last success. A working subscription has no record, so only
+// failures, the first success after failures, and slow responses require a write.
 type Health struct {
 	Failures     int       // number of attempts that failed since the last success
 	FailingSince time.Time // time of the first failure since the last success
@@ -36,13 +36,13 @@ type Health struct {
 }
 
 const (
-	// disableAfter is the time after which a subscription whose attempts all fail is disabled. The decision always
-	// follows a failure, so the run of failures lasts at least disableAfter. A run must also have at least
-	// fewestFailures failures, which protects rarely used webhooks.
+	// disableAfter is the time after which a subscription whose attempts all fail is disabled. A subscription is
+	// disabled only after a failure, so the run of failures lasts at least disableAfter. The run must also have at
+	// least fewestFailures failures, which protects rarely used webhooks.
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
-	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFor the
-	// first time, and twice as long each further time.
+	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFor, and
+	// twice as long each further time it opens.
 	tripAfter   = 10
 	openFor     = time.Minute
 	longestOpen = 15 * time.Minute
@@ -60,8 +60,7 @@ type effect struct {
 }
 
 // afterFailure returns the consequences of the failure at h.LastFailure. A probe is the single attempt that an open
-// breaker admits. If an attempt was in progress when the breaker opened, its failure doesn't have any further
-// consequences.
+// breaker admits. An attempt that was in progress when the breaker opened has no consequences if it fails.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -81,8 +80,8 @@ func (h Health) afterFailure(isProbe bool) effect {
 	return e
 }
 
-// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, a breaker that was open admits only
-// one attempt, the probe.
+// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, the breaker admits one attempt, the
+// probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 
 // HealthStore stores the health of subscriptions.
@@ -96,7 +95,7 @@ type HealthStore interface {
 	// run of failures.
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
 	// ReserveSlot reserves the next free slot at or after now and returns the slot's time. Slots are an interval apart.
-	// seen is a hint, the next free slot as last read by the caller.
+	// seen is the next free slot as last read by the caller, and serves as a hint.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
 		interval time.Duration) (time.Time, error)
 	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns
@@ -108,7 +107,7 @@ type HealthStore interface {
 }
 
 // Owners notifies subscriptions' owners by email about problems with deliveries. Repeated notifications about the same
-// occasion don't have any further effect.
+// occasion have no further effect.
 type Owners interface {
 	// NotifyFailing warns the owner about a run of failures. h already counts the warning.
 	NotifyFailing(ctx context.Context, s Subscription, h Health) error

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// failed returns a response that ends a delivery at its first attempt, so that tests control the times of failures.
+// failed returns a response that ends a delivery at its first attempt, so tests control the times of failures.
 func failed(string, int) (webhook.Answer, error) {
 	return webhook.Answer{Status: 500, Control: "abort-message"}, nil
 }
@@ -72,7 +72,7 @@ func TestSuccessResetsFailureCount(t *testing.T) {
 			s.Health.LastSuccess.IsZero() {
 			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
 		}
-		occasions := map[string]bool{} // occasions as package notice distinguishes them
+		occasions := map[string]bool{}
 		for _, n := range w.told {
 			occasions[fmt.Sprint(n.health.FailingSince, n.health.Warned)] = true
 		}
@@ -102,7 +102,7 @@ func TestRarelyUsedWebhookIsNotDisabledAfterFewFailures(t *testing.T) {
 }
 
 // TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail checks that an event that fails for 75 h 35 min causes a single
-// warning, at the first attempt after one day.
+// warning, after one day.
 func TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail(t *testing.T) {
 	})
 }
 
-// nextAttempt returns the time at which the queue or the sweeper starts a delivery that is due at the given time.
+// nextAttempt returns the time at which the queue or the sweeper starts a delivery due at the given time.
 func (w *world) nextAttempt(due time.Time) time.Time {
 	if n := len(w.queued); n > 0 {
 		due = time.Now().Add(w.queued[n-1].delay)
@@ -170,7 +170,7 @@ func TestBreakerPostponesDeliveryWithoutCountingAttempt(t *testing.T) {
 			}
 			sleepUntil(opened.Add(open))
 			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // this attempt is the probe
-			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // after the probe has failed
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID))
 			if len(w.posts) != 11+i {
 				t.Fatalf("%d posts with a half-open breaker, want %d", len(w.posts), 11+i)
 			}
@@ -187,11 +187,10 @@ func TestBreakerPostponesDeliveryWithoutCountingAttempt(t *testing.T) {
 	})
 }
 
-// runUntil simulates the queue and the sweeper until the given end time.
 func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	t.Helper()
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
-		next := rows[0].At.Add(-30 * time.Second) // the message arrives before the sweeper runs
+		next := rows[0].At.Add(-30 * time.Second) // The message arrives before the sweeper runs.
 		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
 			next = rows[0].At // the queue was empty
 		}
@@ -206,8 +205,6 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	}
 }
 
-// TestInFlightAttemptsDoNotReopenBreaker checks that attempts in progress when the breaker opens do not prolong the
-// open period if they fail while the breaker is open.
 func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -272,7 +269,7 @@ func TestHalfOpenBreakerAdmitsOneProbe(t *testing.T) {
 }
 
 // TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate. Each delivery is scheduled once and
-// does not lose an attempt.
+// loses no attempt.
 func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -289,7 +286,8 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// The first attempt doesn't need a slot. Five more attempts start immediately, then five per second.
+		// The first attempt needs no slot in the endpoint's rate. The rate then allows a burst of five attempts, and
+		// five attempts per second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {
@@ -307,7 +305,7 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 }
 
 // TestEndpointRateIsEnforcedAfterOutage checks that waiting attempts do not all start at once after a worker outage,
-// when every slot in the rate is late.
+// when every reserved slot is in the past.
 func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -338,7 +336,7 @@ func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 }
 
 // TestPacerProcessCountMatchesTemplate checks that the maximum number of processes matches template.yaml, and that
-// attempts without a slot amount to a tenth of the rate.
+// attempts without a slot add up to a tenth of the rate.
 func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Parallel()
 	for _, f := range tables.Template(t).Functions {
@@ -373,7 +371,7 @@ func TestPacerReservesSlotsInAdvance(t *testing.T) {
 			}
 			return n
 		}
-		for nth, want := range []int{0, 1, 1, 1} { // the first attempt doesn't need a slot
+		for nth, want := range []int{0, 1, 1, 1} { // The first attempt needs no slot.
 			if got := asked(); got != want {
 				t.Errorf("attempt %d: asked %d times, want %d", nth+1, got, want)
 			}

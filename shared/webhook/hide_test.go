@@ -10,8 +10,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestHideLinksRemovesEchoedTokens covers a receiver that echoes its request in its body and headers, completely or in
-// parts.
+// TestHideLinksRemovesEchoedTokens covers a receiver that echoes all or part of the request in its response.
 func TestHideLinksRemovesEchoedTokens(t *testing.T) {
 	t.Parallel()
 	const token = "1.dGhlLXRpY2tldC1vZi10aGUtZmlsZQ.c2lnbmF0dXJlLW9mLXRoZS10aWNrZXQ"

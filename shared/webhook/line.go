@@ -10,7 +10,7 @@ import (
 )
 
 // tell logs an attempt that failed or that disables its subscription. disabled is the reason, or empty if the
-// subscription is not disabled. d has the state that is about to be stored. tell logs only the URL's host, because
+// subscription is not disabled. d holds the state that is about to be stored. tell logs only the URL's host, because
 // customers may put secrets in the rest of the URL.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	spot := fault.Spot{
@@ -28,7 +28,7 @@ func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	logx.Note(ctx, "webhookworker.attempt", line...)
 }
 
-// count adds an attempt and its response time to the metrics. For a delivery's first attempt, count also adds the
+// count adds the attempt and its response time to the metrics. For a delivery's first attempt, count also adds the
 // event's age.
 func (d dispatch) count(ctx context.Context, a Attempt) {
 	outcome := string(a.Failure)
@@ -49,7 +49,6 @@ func (d dispatch) tellHeld(ctx context.Context) {
 		slog.String("disabled", string(s.DisabledFor)))...)
 }
 
-// attrs returns the log attributes that identify a delivery, its event and its subscription.
 func (d dispatch) attrs() []slog.Attr {
 	return []slog.Attr{
 		logx.Failed(), slog.String("org_id", d.event.Tenant.OrgID), slog.String("mode", string(d.event.Tenant.Mode)),

@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Download links are stored in events without their tokens. A copy of a table, backup or log therefore doesn't grant
-// access to a file. Wire completes the links when the event is sent or listed, and its result is never stored. Wire
-// returns the same result each time (docs/develop/threat-model.md, Download links).
+// Download links are stored in events without their tokens. A copy of a table, backup or log therefore grants no access
+// to files. Wire completes the links when the event is sent or listed. Its result is never stored. Wire returns the
+// same result each time (docs/develop/threat-model.md, Download links).
 
 // LinkSigner adds the tokens to download links (export.Links).
 type LinkSigner interface {
@@ -23,8 +23,8 @@ type LinkSigner interface {
 // linkToken separates a download link's URL from its token.
 const linkToken = "?token="
 
-// Wire returns the event's bytes for webhooks and for the event list. The bytes are the same in each attempt. Any error
-// is an internal error from links.
+// Wire returns the event's bytes for webhooks and for the event list. The bytes are the same in each attempt. Errors
+// are internal.
 func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
@@ -94,14 +94,14 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 const (
 	// hidden replaces parts of a download token in a stored response.
 	hidden = "[hidden]"
-	// minHiddenLength is the minimum length of a token part that is hidden wherever it occurs. If a shorter part is
-	// visible, such as the end of a truncated token, too many characters remain to guess.
+	// minHiddenLength is the minimum length of a token part that is hidden wherever it occurs. A shorter part, such as
+	// the end of a truncated token, leaves too many characters to guess.
 	minHiddenLength = 12
 )
 
 // HideLinks removes download tokens from a response to the event, so that the response may be stored and shown. A
-// receiver that echoes its request also echoes working links. sent is the body that was sent. HideLinks does not find
-// tokens that a receiver has encoded in its own way. Errors are internal.
+// receiver that echoes its request would otherwise store working links in the log. sent is the body that was sent.
+// HideLinks does not find tokens that a receiver has re-encoded. Errors are internal.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
 		return a, nil
@@ -147,7 +147,6 @@ func hide(tokens []string, text []byte) []byte {
 	return shown
 }
 
-// mark marks every occurrence of part in text.
 func mark(marks []bool, text, part []byte) {
 	for from := 0; ; {
 		at := bytes.Index(text[from:], part)

@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// recorded is a store that retains the recorded attempts.
 type recorded struct {
 	webhook.Store
 

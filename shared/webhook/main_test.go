@@ -28,7 +28,6 @@ const lease = 45 * time.Second
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// post holds a request as seen by a receiver.
 type post struct {
 	url    string
 	header map[string]string
@@ -36,20 +35,18 @@ type post struct {
 	at     time.Time
 }
 
-// message is a message in the delivery queue.
 type message struct {
 	id    string
 	delay time.Duration
 }
 
-// notice is a notification to an owner.
 type notice struct {
 	reason webhook.Reason // reason for disabling a subscription; empty for a warning
 	health webhook.Health
 	at     time.Time
 }
 
-// world holds the tables that template.yaml declares, the clock in the test's bubble, a receiver and a queue.
+// world holds the tables from template.yaml, the test bubble's clock, a receiver and a queue.
 type world struct {
 	store   store.Webhooks
 	sealer  *kms.Sealer
@@ -64,8 +61,8 @@ type world struct {
 	posts  []post
 	queued []message
 	told   []notice
-	late   bool     // whether an owner was notified only after the subscription was disabled
-	calls  []string // names of the AWS operations called
+	late   bool // whether an owner was notified only after the subscription was disabled
+	calls  []string
 }
 
 func newWorld(t *testing.T) *world {
@@ -82,7 +79,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// Post implements webhook.Poster.
 func (w *world) Post(_ context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
 	w.mu.Lock()
 	w.posts = append(w.posts, post{url: url, header: header, body: string(body), at: time.Now()})
@@ -91,7 +87,6 @@ func (w *world) Post(_ context.Context, url string, header map[string]string, bo
 	return w.answer(url, nth)
 }
 
-// EnqueueDelivery implements webhook.Queue.
 func (w *world) EnqueueDelivery(_ context.Context, _ org.Tenant, id string, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +94,6 @@ func (w *world) EnqueueDelivery(_ context.Context, _ org.Tenant, id string, dela
 	return nil
 }
 
-// NotifyFailing implements webhook.Owners.
 func (w *world) NotifyFailing(_ context.Context, _ webhook.Subscription, h webhook.Health) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +101,6 @@ func (w *world) NotifyFailing(_ context.Context, _ webhook.Subscription, h webho
 	return nil
 }
 
-// NotifyDisabled implements webhook.Owners.
 func (w *world) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {
@@ -120,7 +113,7 @@ func (w *world) NotifyDisabled(ctx context.Context, s webhook.Subscription, reas
 	return err
 }
 
-// restart simulates a cold start, after which the data key cache is empty.
+// restart simulates a cold start, which empties the data key cache.
 func (w *world) restart() {
 	w.sealer = kms.New(w.clients.kms, w.clients.key, webhook.SecretPurpose, time.Now)
 }
@@ -142,7 +135,7 @@ func (w *world) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// subscribe stores a subscription with the given secrets, newest first.
+// subscribe stores a subscription whose secrets are ordered newest first.
 func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.Subscription {
 	t.Helper()
 	s := webhook.Subscription{
@@ -167,7 +160,7 @@ func (w *world) editor() webhook.Editor {
 	}
 }
 
-// create stores a subscription to all event types, in the same way as an operator creates it.
+// create creates a subscription to all event types as an operator does.
 func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	t.Helper()
 	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"
@@ -178,7 +171,6 @@ func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	return s
 }
 
-// subscription returns the only subscription.
 func (w *world) subscription(t *testing.T) webhook.Subscription {
 	t.Helper()
 	all, err := w.store.Subscriptions(t.Context(), tenant)
@@ -194,7 +186,6 @@ type signing struct {
 	expires time.Time
 }
 
-// emit stores a test event.
 func (w *world) emit(t *testing.T) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject", 0, time.Now(),
@@ -204,7 +195,7 @@ func (w *world) emit(t *testing.T) webhook.Event {
 	return event
 }
 
-// due returns all events and deliveries with a due time, but not notices, which the mailer handles.
+// due returns all due events and deliveries, but not notices, which the mailer handles.
 func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)
@@ -218,7 +209,6 @@ func (w *world) due(t *testing.T) []due.Item {
 	return all
 }
 
-// sleepUntil advances the bubble's clock to at.
 func sleepUntil(at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	<-timer.C

@@ -23,14 +23,13 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	// DownloadLink was removed from the specification in June 2026. The event includes this member only if an operator
-	// enables it.
+	// DownloadLink is included only if an operator enables it. The specification dropped the member in June 2026.
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall describes an incomplete record, using members outside the specification. The zero value represents a
-// complete record and omits all members. Complete is never true.
+// Shortfall describes an incomplete record, using members outside the specification. The zero value means a complete
+// record, and omits all members. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
 	// Missing maps each missing resource type to the reason, as worded in docs/guide/incomplete-records.md.
@@ -49,8 +48,8 @@ type ExportFailure struct {
 type Progress struct {
 	// QueriesDone is the number of completed requests. Each request is for a list, a resource or an attachment.
 	QueriesDone int `json:"queries_done"`
-	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far.
-	// QueriesPlanned grows while the export finds references.
+	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far. It grows
+	// as the export finds references.
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`

@@ -14,7 +14,7 @@ import (
 type Plan struct {
 	event      Event
 	dispatches []dispatch
-	isStored   bool // whether the deliveries are already stored
+	isStored   bool
 }
 
 func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscription) (Plan, error) {
@@ -32,8 +32,8 @@ func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscript
 	return planned, nil
 }
 
-// Deliver stores a plan's deliveries, unless they are already stored, and makes the first attempt for each delivery.
-// Only one caller may deliver a plan. Errors are internal.
+// Deliver stores a plan's deliveries, unless they are already stored, and makes the first attempt of each. Only one
+// caller may deliver a plan. Errors are internal.
 func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if p.event.FannedOut {
 		return nil

@@ -16,16 +16,15 @@ import (
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name
-	// LogKey encrypts the responses in the delivery log (AES-256). Each subscription has its own key, so responses
-	// become unreadable when their subscription is removed. Secrets and private values share a data key, so decrypting
-	// both takes one KMS call.
+	// LogKey encrypts the responses in the delivery log (AES-256). Each subscription has its own key, so its stored
+	// responses become unreadable when the subscription is removed. One data key encrypts the secrets and the private
+	// values, so decrypting them takes one KMS call.
 	LogKey []byte `json:"log_key,omitempty"`
 }
 
 func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
 
-// open decrypts the live secrets and the other private values, which were sealed together so that a single data key
-// decrypts them.
+// open decrypts the live secrets and the other private values with a single data key.
 func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
 	var k keys
 	for _, sealed := range s.Secrets {
@@ -59,7 +58,7 @@ func (s Subscription) openPrivate(ctx context.Context, opener Opener) (private, 
 }
 
 // OpenAnswer decrypts a response body from the delivery log. The body is the Attempt.SealedBody from one of the
-// delivery's attempts. OpenAnswer returns nil if the response didn't have a body. Errors are internal.
+// delivery's attempts. OpenAnswer returns nil if the response had no body. Errors are internal.
 func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil

@@ -27,7 +27,7 @@ import (
 
 var errCrash = errors.New("the worker crashed")
 
-// plainVault does not encrypt, so that the property test doesn't need KMS.
+// plainVault stores values unencrypted.
 type plainVault struct{}
 
 func (plainVault) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -38,30 +38,29 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 	return sealed, nil
 }
 
-// trial is a single run of the property test. A trial has workers with tables, a clock, and receivers with arbitrary
-// behaviour. One worker call runs at a time. While a receiver delays its response to a POST, the call is parked and
-// other calls run.
+// trial is one run of the property test: workers with tables, a clock, and receivers with arbitrary behaviour. Only one
+// worker call runs at a time; it is parked while a receiver delays its response.
 type trial struct {
 	*rapid.T
 
 	store  store.Webhooks
 	log    store.DeliveryLog
 	events []string
-	seen   []webhook.Delivery // deliveries from the latest call of look
+	seen   []webhook.Delivery
 	worker webhook.Worker
 	now    time.Time
 	calm   bool
 	ended  map[string]webhook.DeliveryStatus
 	said   map[string]string // event bodies by event ID
-	wrong  string            // violation found in a POST; only the test's own goroutine may fail the test
+	wrong  string            // violation found in a POST, since only the test's own goroutine may fail the test
 
 	mu          sync.Mutex // guards the fields below, because a worker calls DynamoDB concurrently
 	isWorking   bool       // whether a worker call is running
-	callsLeft   int        // number of DynamoDB calls before the running call crashes
-	takesEffect bool       // whether the last call takes effect
+	callsLeft   int        // number of DynamoDB calls before the running worker call crashes
+	takesEffect bool       // whether the DynamoDB call before a crash takes effect
 
 	parked []chan webhook.Answer
-	yield  chan struct{} // signals that the running call is parked or has ended
+	yield  chan struct{} // signals that the running worker call is parked or has ended
 }
 
 func newTrial(tb testing.TB, t *rapid.T) *trial {
@@ -81,8 +80,7 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// The test uses only one subscription. With concurrent POSTs in a fan-out, the same draws would not produce the
-	// same result.
+	// With one subscription, POSTs are not concurrent, so the same draws give the same result.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
@@ -99,7 +97,6 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 	return r
 }
 
-// Post implements webhook.Poster.
 func (r *trial) Post(ctx context.Context, _ string, header map[string]string, body []byte) (webhook.Answer, error) {
 	id := header["Webhook-Id"]
 	if said, ok := r.said[id]; ok && said != string(body) || !slices.Contains(r.events, id) {
@@ -116,22 +113,20 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery implements webhook.Queue. Every message is lost; step sends messages at arbitrary times instead.
+// EnqueueDelivery loses every message. step sends messages at arbitrary times instead.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
 
-// NotifyFailing implements webhook.Owners.
 func (r *trial) NotifyFailing(context.Context, webhook.Subscription, webhook.Health) error {
 	return r.tell()
 }
 
-// NotifyDisabled implements webhook.Owners.
 func (r *trial) NotifyDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
 	return r.tell()
 }
 
-// fate draws the number of the DynamoDB call at which the resumed worker call crashes. Most worker calls do not crash.
+// fate draws the DynamoDB call at which the resumed worker call crashes. Most worker calls don't crash.
 func (r *trial) fate() {
 	callsLeft, takesEffect := 100, false
 	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
@@ -143,14 +138,13 @@ func (r *trial) fate() {
 	r.isWorking, r.callsLeft, r.takesEffect = true, callsLeft, takesEffect
 }
 
-// rest records that no worker call is running any longer.
 func (r *trial) rest() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isWorking = false
 }
 
-// spend counts a DynamoDB call, and reports whether the call gets a response and whether the call takes effect.
+// spend counts a DynamoDB call, and reports whether the caller gets a response and whether the call takes effect.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +155,7 @@ func (r *trial) spend() (isAnswered, takesEffect bool) {
 	return r.callsLeft >= 0, r.callsLeft >= 0 || r.callsLeft == -1 && r.takesEffect
 }
 
-// around wraps the handler of DynamoDB calls, so that any call can be the worker's last.
+// around wraps the handler of DynamoDB calls so that the worker can crash at any call.
 func (r *trial) around(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, in *http.Request, c wire.Call) {
 		isAnswered, takesEffect := r.spend()
@@ -172,12 +166,11 @@ func (r *trial) around(next wire.Handler) wire.Handler {
 		if takesEffect {
 			next(httptest.NewRecorder(), in, c)
 		}
-		// an error that no SDK retries
 		wire.WriteJSONError(out, "1.0", wire.Fail("AccessDeniedException", "the worker crashed"))
 	}
 }
 
-// tell simulates a notification to the owner, unless the worker has crashed or crashes now.
+// tell simulates a notification to the owner, at which the worker may crash.
 func (r *trial) tell() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +180,7 @@ func (r *trial) tell() error {
 	return nil
 }
 
-// run starts a worker call and returns when the call is parked or has ended.
+// run starts a worker call and returns when it is parked or has ended.
 func (r *trial) run(call func() error) {
 	r.fate()
 	go func() {
@@ -198,7 +191,7 @@ func (r *trial) run(call func() error) {
 	r.rest()
 }
 
-// resume lets one of the waiting receivers respond.
+// resume makes one of the waiting receivers respond.
 func (r *trial) resume() {
 	if len(r.parked) == 0 {
 		return
@@ -224,7 +217,7 @@ func (r *trial) resume() {
 	r.rest()
 }
 
-// step performs a single event: a late, early or duplicate message, a response, or the passing of time.
+// step performs one event: a late, early or duplicate message, a response, or the passing of time.
 func (r *trial) step() {
 	switch rapid.IntRange(0, 4).Draw(r.T, "step") {
 	case 0:
@@ -253,9 +246,8 @@ func (r *trial) retry(id string) {
 	r.run(func() error { return r.worker.RetryDelivery(context.Background(), tenant, id) })
 }
 
-// sweep processes due rows in the same way as the sweeper.
 func (r *trial) sweep(until time.Time) {
-	if len(r.seen) < len(r.events) { // the transaction that creates a delivery also marks its event as fanned out
+	if len(r.seen) < len(r.events) { // The transaction that creates deliveries also marks their event as fanned out.
 		for _, id := range r.events {
 			if !slices.ContainsFunc(r.seen, func(d webhook.Delivery) bool { return d.EventID == id }) {
 				r.deliver(id)
@@ -270,7 +262,7 @@ func (r *trial) sweep(until time.Time) {
 	}
 }
 
-// look reads all deliveries from the tables.
+// look reads all deliveries.
 func (r *trial) look() {
 	r.seen = r.seen[:0]
 	for _, id := range r.events {
@@ -303,7 +295,7 @@ func (r *trial) check() {
 	}
 }
 
-// checkAttempts checks that each delivery's attempts are numbered without gaps. Attempt rows are never removed.
+// checkAttempts checks that each delivery's attempts are numbered without gaps.
 func (r *trial) checkAttempts() {
 	for _, d := range r.seen {
 		attempts, err := r.log.Attempts(context.Background(), tenant, d.ID, 20)
@@ -321,14 +313,14 @@ func (r *trial) checkAttempts() {
 // inBubble is a test in a testing/synctest bubble, in which rapid must not read the test's deadline.
 type inBubble struct{ testing.TB }
 
-// In TestDeliveryEndsOnceDespiteCrashes, the bubble's clock stands still while a receiver delays its response, so a
-// POST can't be marked as slow by chance.
+// TestDeliveryEndsOnceDespiteCrashes runs in a bubble whose clock stands still while a receiver delays its response, so
+// no POST counts as slow.
 func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })
 }
 
-// tryCrashes emits events and checks that each delivery ends exactly once, regardless of which calls crash.
+// tryCrashes emits events and checks that each delivery ends exactly once, whichever calls crash.
 func tryCrashes(t *testing.T, rt *rapid.T) {
 	t.Helper()
 	r := newTrial(t, rt)
@@ -345,7 +337,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 	for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 		r.step()
 	}
-	// From here on, the sweeper alone must complete every delivery.
+	// From here on, only the sweeper completes deliveries.
 	r.calm = true
 	for range 200 {
 		for len(r.parked) > 0 {

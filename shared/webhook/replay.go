@@ -14,9 +14,8 @@ import (
 type Replays interface {
 	// Delivery reads a delivery with a consistent read.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade returns at most limit IDs of deliveries created at or after from and before to, oldest first.
-	// DeliveriesMade also returns the time from which further deliveries may exist, or zero if no further deliveries
-	// exist.
+	// DeliveriesMade returns at most limit IDs of deliveries created at or after from and before to, oldest first. It
+	// also returns the time from which more deliveries may exist, or zero if there are none.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
 	// RestartDelivery replaces an ended delivery with d, which is scheduled. It returns fault.Conflict if the stored

@@ -17,7 +17,7 @@ func (w *world) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: w.store, Queue: w, Now: time.Now}
 }
 
-// runMessages makes the worker process its messages.
+// runMessages makes the worker process all queued messages.
 func (w *world) runMessages(t *testing.T, worker webhook.Worker) {
 	t.Helper()
 	told := w.queued
@@ -75,7 +75,7 @@ func TestReplaySelectsByTimeAndStatus(t *testing.T) {
 		w.subscribe(t, "s1")
 		w.subscribe(t, "s2")
 		started := time.Now()
-		// For s1, one delivery fails, one succeeds and one is held, an hour apart; s2 gets the same events.
+		// s1 has a failed, a delivered and a held delivery, an hour apart. s2 receives the same events.
 		answers := []webhook.Answer{{Failure: webhook.FailedBlocked}, {Status: 200}, {Status: 410}}
 		for i, a := range answers {
 			w.answer = func(string, int) (webhook.Answer, error) { return a, nil }

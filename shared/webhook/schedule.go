@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// delays returns the delay before each attempt, measured from the previous attempt. The delays total 75 h 35 min
+// delays returns the delay before each attempt, measured from the previous attempt. The delays add up to 75 h 35 min
 // (docs/reference/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
@@ -12,19 +12,19 @@ func delays() [10]time.Duration {
 }
 
 const (
-	// spread is a delay's jitter in either direction, as a fraction of the delay. The jitter prevents many failed
-	// attempts from being retried at once.
+	// spread is the maximum jitter in either direction, as a fraction of the delay. Jitter keeps failed attempts from
+	// being retried all at once.
 	spread = 0.2
 	// restFor is the minimum pause before the next attempt if a receiver is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
-	// mostAsked limits the delay that a receiver may request, as a multiple of the schedule's step
+	// mostAsked limits the delay that a receiver may request, as a multiple of the scheduled delay
 	// (docs/reference/deviations.md, Webhooks).
 	mostAsked = 2
 )
 
-// nextDelay returns the delay before attempt number next, after a response received at now. The delay is spread by
-// jitter in [0, 1). ok is false after the last attempt. If Retry-After is between one and two steps, nextDelay returns
-// exactly that delay.
+// nextDelay returns the delay before attempt number next, after a response received at now. jitter, in [0, 1), spreads
+// the delay. ok is false after the last attempt. A Retry-After between one and two scheduled delays is returned
+// unchanged.
 func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {

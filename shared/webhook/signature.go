@@ -79,7 +79,7 @@ func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	return strings.Join(entries, " "), nil
 }
 
-// headers returns the headers for an attempt that sends body. Recordbridge's own headers override the subscription's
+// headers returns the headers for an attempt that sends body. Standard headers override the subscription's custom
 // headers.
 func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]string, error) {
 	if len(k.secrets) == 0 {

@@ -28,14 +28,14 @@ func newSecret(t *testing.T) secret.Text {
 	return text
 }
 
-// verify verifies a POST with the reference library, in the same way as a receiver.
+// verify verifies a POST with the reference library, as a receiver does.
 func verify(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
 	return verifier.Verify([]byte(p.body), header)
 }
 
-// verifyLater verifies an older POST, which the library would reject because of its age.
+// verifyLater verifies an older POST, whose age the library would reject.
 func verifyLater(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
@@ -74,16 +74,14 @@ func TestReferenceLibraryVerifiesDelivery(t *testing.T) {
 	})
 }
 
-// tokenLinks completes download links with a single token.
 type tokenLinks struct{ token string }
 
 func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 	return address + "?token=" + l.token, nil
 }
 
-// TestDownloadLinksAreSentButNeverStored checks that the stored event does not grant access to any file. The sent event
-// grants access, and the receiver verifies it. If a receiver echoes the sent event, the log must not contain a working
-// link.
+// TestDownloadLinksAreSentButNeverStored checks that only the sent event grants access to files. The stored event and
+// the log of a receiver that echoes the event contain no working link.
 func TestDownloadLinksAreSentButNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

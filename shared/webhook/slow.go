@@ -10,10 +10,9 @@ import (
 )
 
 // A webhook is slow if a recent response took longer than answersAtOnce. Attempts for a slow webhook have the usual
-// timeout (docs/guide/webhooks.md, Retries), but the number of concurrent attempts is limited. Each attempt occupies
-// one of a worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not
-// counted, because a crash would leave a wrong count. To stay within the limit, attempts are spaced out, which doesn't
-// delay a webhook that responds immediately.
+// timeout (docs/guide/webhooks.md, Retries), but the number of concurrent attempts is limited. The limit exists because
+// each attempt occupies one of a worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md).
+// Attempts are spaced out rather than counted, because a crash would leave a wrong count.
 
 const (
 	// answersAtOnce is the maximum response time of a webhook that does not count as slow.
@@ -25,15 +24,14 @@ const (
 	// longestAnswer is a webhook's maximum response time, and the assumed response time of a webhook that has not yet
 	// responded.
 	longestAnswer = 30 * time.Second
-	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long once the
-	// webhook is fast again.
+	// slowAhead limits how far ahead slots are reserved for a slow webhook, so few attempts wait long after the webhook
+	// has recovered.
 	slowAhead = time.Minute
 )
 
-// isSlow reports whether a webhook recently responded slowly.
 func (h Health) isSlow(now time.Time) bool { return now.Before(h.SlowUntil) }
 
-// interval returns the time in the endpoint's rate that an attempt at now occupies.
+// interval returns the share of the endpoint's rate that an attempt at now uses, as a time.
 func (s Subscription) interval(now time.Time) time.Duration {
 	rate := s.Rate
 	if rate <= 0 {
@@ -46,7 +44,7 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// posted holds the result of a POST that was sent. The response counts, and the attempt must not be repeated.
+// posted is the result of a POST that was sent. Its response counts, so the attempt must not be repeated.
 type posted struct {
 	answer Answer
 	// unmarked is the error from marking a webhook as slow, or nil. The error is reported after the attempt is
@@ -54,8 +52,8 @@ type posted struct {
 	unmarked error
 }
 
-// post sends the POST. A slow webhook is marked as slow before the response arrives, because other workers would
-// otherwise assume that the webhook is fast. An error means that no POST was sent.
+// post sends the POST. The webhook is marked as slow before its response arrives, so that other workers also treat it
+// as slow. An error means that no POST was sent.
 func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)
@@ -81,7 +79,7 @@ func (w Worker) post(ctx context.Context, s Subscription, header map[string]stri
 	return made, nil
 }
 
-// markSlow records a webhook as slow with its response time, unless the same state is already recorded.
+// markSlow records that a webhook is slow, and its response time, unless both are already recorded.
 func (w Worker) markSlow(ctx context.Context, s Subscription, takes time.Duration) error {
 	now, known := w.Now(), s.Health.Answers
 	isKnown := s.Health.SlowUntil.Sub(now) > slowFor/2 && takes <= 2*known && known <= 2*takes

@@ -12,18 +12,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// slowAtOnce is the maximum number of concurrent attempts for a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// crowd sends many deliveries to a world's webhook at once, and processes each delivery when its message arrives.
+// crowd sends many deliveries to a world's webhook at once.
 type crowd struct {
 	world   *world
 	worker  webhook.Worker
 	running sync.WaitGroup
 
 	mu        sync.Mutex
-	now, most int            // current and maximum number of attempts in progress
-	first     map[string]int // number of attempts by event
+	now, most int
+	first     map[string]int
 }
 
 func newCrowd(t *testing.T, answers func() (time.Duration, webhook.Answer)) *crowd {
@@ -53,11 +52,11 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 	return p(header), nil
 }
 
-// EnqueueDelivery implements webhook.Queue. Like SQS, EnqueueDelivery supports only whole seconds.
+// EnqueueDelivery supports only whole seconds, like SQS.
 func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
-		_ = c.worker.RetryDelivery(ctx, tenant, id) // a failure causes a missing delivery, which the test detects
+		_ = c.worker.RetryDelivery(ctx, tenant, id) // A failure leaves a delivery incomplete, which the test detects.
 	})
 	return nil
 }
@@ -72,7 +71,7 @@ func (c *crowd) deliver(t *testing.T, events, rate int) {
 	}
 }
 
-// attempts returns the number of events attempted exactly once and the number of events attempted more often.
+// attempts returns the number of events with one attempt and the number with more.
 func (c *crowd) attempts() (once, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +86,7 @@ func (c *crowd) attempts() (once, more int) {
 }
 
 // TestSlowWebhookReceivesEachEventOnce checks that a slow receiver has enough time to respond and receives every event
-// exactly once. Only the number of concurrent attempts is limited.
+// exactly once.
 func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -123,9 +122,8 @@ func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookCannotOccupyReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
-// reserved while the receiver worked. Of 200 concurrent events, 50 may start, and the other events have slots in the
-// next three seconds. When the receiver responds again, the waiting events are delivered within two minutes.
+// TestHangingWebhookCannotOccupyReservedAttempts checks that a receiver that starts to hang gets no attempts whose
+// slots were reserved earlier. Once the receiver responds again, the waiting events are delivered within two minutes.
 func TestHangingWebhookCannotOccupyReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

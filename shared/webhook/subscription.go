@@ -23,13 +23,13 @@ type Subscription struct {
 	Private     []byte
 	PublicKey   string   // "whpk_…" of the ed25519 key; empty if there is no key
 	HeaderNames []string // names of the subscription's own headers
-	Rate        int      // attempts per second; 0 means defaultRate
+	Rate        int      // attempts per second; 0 for defaultRate
 	Disabled    bool
 	DisabledAt  time.Time
 	DisabledFor Reason
 	CreatedAt   time.Time
 	Rev         int64
-	Health      Health // read with the subscription; stored in a separate row
+	Health      Health // stored in a separate row, but read with the subscription
 }
 
 // SealedSecret is an encrypted signing secret, bound to its subscription.
@@ -45,7 +45,7 @@ func (s SealedSecret) isLive(now time.Time) bool {
 // SecretBinding returns the binding for the subscription's sealed secrets.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
 
-// Directed returns an event's delivery to this subscription alone. The delivery is due at now.
+// Directed returns a delivery of event to this subscription alone, due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
@@ -62,7 +62,7 @@ func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 // Retries).
 const defaultRate = 50
 
-// DeliveryID returns the ID for an event's delivery to a subscription. The ID is derived from both arguments, so that a
+// DeliveryID returns the ID of an event's delivery to a subscription. The ID is derived from both arguments, so a
 // repeated fan-out creates the same rows (docs/reference/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)

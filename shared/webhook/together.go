@@ -15,12 +15,12 @@ type Reference struct {
 	ID     string
 }
 
-// BatchStore reads and writes several tenants' events in a single call.
+// BatchStore reads and writes events of several tenants in a single call.
 type BatchStore interface {
-	// Events reads events with a consistent read. Missing events are omitted.
+	// Events reads events with a consistent read. The result omits events that no longer exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll is like Store.FanOut, but writes several events, either all or none. The call may include at most 100
-	// events and deliveries in total.
+	// FanOutAll writes several events and their deliveries, either all or none. A call may include at most 100 events
+	// and deliveries in total.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
@@ -38,9 +38,9 @@ const (
 	mostWrites = 100
 )
 
-// PlanTogether plans the deliveries for distinct events, with fewer calls than separate calls to DeliverEvent. For
-// several events, PlanTogether also stores the deliveries. PlanTogether returns the plans for Deliver. Events without a
-// plan must be passed to DeliverEvent, which reports their errors. An error means that none of the events can be read.
+// PlanTogether plans the deliveries of distinct events with fewer store calls than DeliverEvent, and returns the plans
+// for Deliver. If there are several events, it also stores the deliveries. Events without a plan must be passed to
+// DeliverEvent, which reports their errors. An error means that no event could be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 		all = append(all, FanOut{Event: p.event, Deliveries: deliveriesOf(p.dispatches)})
 	}
 	if isStored := len(all) > 1 && w.Batches.FanOutAll(ctx, all) == nil; !isStored {
-		return plans, nil // Deliver stores the deliveries
+		return plans, nil // Deliver stores the deliveries.
 	}
 	for _, r := range stored {
 		p := plans[r]
@@ -100,8 +100,8 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 	return plans, nil
 }
 
-// readAll reads events and, concurrently, the subscriptions that can be read in time. The subscriptions are read once
-// for each tenant. Any error comes from reading the events.
+// readAll reads events and, concurrently, the subscriptions that can be read in time. Each tenant's subscriptions are
+// read once. An error means that the events could not be read.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,
 ) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {
@@ -126,12 +126,11 @@ func (w Worker) readAll(
 	events, err = w.readEvents(ctx, references)
 	reading.Wait()
 	if ctx.Err() != nil {
-		err = nil // too late for the batch; the events may be readable
+		err = nil // It is too late for the batch, but the events may be readable.
 	}
 	return events, subscriptions, err
 }
 
-// readEvents reads several events in a single call. DeliverEvent reports errors for individual events.
 func (w Worker) readEvents(ctx context.Context, references []Reference) (map[Reference]Event, error) {
 	if len(references) == 1 {
 		only := references[0]

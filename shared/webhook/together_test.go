@@ -20,7 +20,7 @@ import (
 
 var neighbour = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 
-// batching returns a worker that plans the world's events together.
+// batching returns a worker that plans several events together.
 func (w *world) batching(t *testing.T) webhook.Worker {
 	t.Helper()
 	db, ok := w.store.Events.DB.(store.EventDB)
@@ -32,7 +32,6 @@ func (w *world) batching(t *testing.T) webhook.Worker {
 	return worker
 }
 
-// subscribeFor stores a subscription for a given tenant.
 func (w *world) subscribeFor(t *testing.T, of org.Tenant, id string) {
 	t.Helper()
 	s := webhook.Subscription{
@@ -45,7 +44,7 @@ func (w *world) subscribeFor(t *testing.T, of org.Tenant, id string) {
 	expect.NoError(t, w.store.CreateSubscription(t.Context(), s))
 }
 
-// emitFor stores events for a tenant and returns references to them.
+// emitFor stores n events of a tenant and returns references to them.
 func (w *world) emitFor(t *testing.T, of org.Tenant, n int) []webhook.Reference {
 	t.Helper()
 	all := make([]webhook.Reference, 0, n)
@@ -66,7 +65,7 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	return plans
 }
 
-// deliver delivers all plans, and delivers events without a plan individually.
+// deliver delivers all plans, and handles events without a plan individually.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
 	plans map[webhook.Reference]webhook.Plan,
 ) {
@@ -91,7 +90,7 @@ func TestPlanTogetherSharesCallsBetweenEvents(t *testing.T) {
 		w.calls = nil
 		worker := w.batching(t)
 		plans := planned(t, worker, references)
-		// UpdateItem reserves slots in the webhooks' rates for all attempts except the first.
+		// UpdateItem reserves a slot for each attempt except a webhook's first.
 		got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "dynamodb UpdateItem" })
 		slices.Sort(got)
 		want := []string{"dynamodb BatchGetItem", "dynamodb Query", "dynamodb Query", "dynamodb TransactWriteItems"}
@@ -198,7 +197,6 @@ func TestDeliverFansOutUnstoredPlan(t *testing.T) {
 		worker := w.batching(t)
 		worker.Batches = brokenBatches{BatchStore: worker.Batches}
 		plans := planned(t, worker, references)
-		// Another worker processes the same message first.
 		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, references[1].ID))
 		deliver(t, worker, references, plans)
 		if rows := w.due(t); len(w.posts) != 3 || len(rows) != 0 {
@@ -241,7 +239,7 @@ func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 		references := w.emitFor(t, tenant, events)
 		worker := w.batching(t)
 		deliver(t, worker, references, planned(t, worker, references))
-		for len(w.due(t)) > 0 { // make the attempts that the rates have deferred
+		for len(w.due(t)) > 0 { // Make the attempts that the rates have deferred.
 			sleepUntil(time.Now().Add(time.Minute))
 			for _, row := range w.due(t) {
 				expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, row.ID))
@@ -253,7 +251,7 @@ func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 	})
 }
 
-// stuck is a store in which listing one tenant's subscriptions blocks until the caller cancels.
+// stuck is a store that lists one tenant's subscriptions only when the caller has given up.
 type stuck struct {
 	webhook.Store
 

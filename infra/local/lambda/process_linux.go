@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Detached returns attributes for processes that the runner ends itself. A detached process does not receive Ctrl-C
-// from the terminal, but receives signal when the runner ends, even if the runner was killed. An orphan would compete
-// with the next runner's processes.
+// Detached returns attributes for a process that only the runner stops. A detached process does not receive Ctrl-C from
+// the terminal, but receives signal when the runner exits, even if the runner is killed. An orphaned process would
+// compete with the next runner's processes.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
@@ -28,7 +28,7 @@ func peakMemory(in *instance) int64 {
 	default:
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", in.command.Process.Pid))
-	if err != nil { // the process has just ended
+	if err != nil { // the process has exited
 		return 0
 	}
 	_, after, _ := bytes.Cut(status, []byte("VmHWM:"))

@@ -14,7 +14,7 @@ import (
 
 var errRemote = errors.New("the Lambda endpoint did not run the function")
 
-// Remote invokes functions through Lambda's own Invoke API. The endpoint may be that of `sam local start-lambda`.
+// Remote invokes functions through Lambda's Invoke API, which `sam local start-lambda` also serves.
 type Remote struct {
 	endpoint string
 	client   *http.Client
@@ -22,8 +22,7 @@ type Remote struct {
 
 // NewRemote returns a Remote for an endpoint such as "http://127.0.0.1:3001".
 func NewRemote(endpoint string) *Remote {
-	// The client doesn't have a time limit. A container may start slowly, and ctx and the function's timeout apply
-	// anyway.
+	// No client timeout: a container may start slowly, and ctx and the function's timeout already limit the call.
 	return &Remote{endpoint: strings.TrimSuffix(endpoint, "/"), client: &http.Client{}}
 }
 
@@ -51,7 +50,7 @@ func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%w: %s: HTTP %d: %s", errRemote, function, response.StatusCode, body[:min(len(body), 1024)])
 	case !json.Valid(body):
-		// functions respond in JSON; if the container ended, the response is the SAM CLI's own message
+		// Functions respond in JSON. Any other body is the SAM CLI's message about a container that exited.
 		return nil, failure(body)
 	}
 	return body, nil

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// routes returns the handlers for the parts of the Lambda Runtime API that aws-lambda-go uses. Each instance has its
-// own path prefix: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+// routes returns handlers for the subset of the Lambda Runtime API that aws-lambda-go uses. Each instance has its own
+// path prefix: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 func (s *Subprocesses) routes() *http.ServeMux {
 	const base = Prefix + "{instance}/2018-06-01/runtime/"
 	mux := http.NewServeMux()
@@ -36,7 +36,6 @@ func (s *Subprocesses) withInstance(serve func(http.ResponseWriter, *http.Reques
 	}
 }
 
-// serveNext waits for the next invocation and sends it to the process.
 func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *instance) {
 	s.next(in)
 	select {
@@ -45,7 +44,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		w.WriteHeader(http.StatusGone)
 	case inv := <-in.work:
 		if r.Context().Err() != nil {
-			in.work <- inv // if this instance has ended, another instance gets the invocation
+			in.work <- inv // if this instance has exited, another instance gets the invocation
 			return
 		}
 		inv.delivered.Store(true)
@@ -56,7 +55,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", s.arn(in.pool.function))
 		header.Set("Lambda-Runtime-Trace-Id", "Root="+inv.trace+";Sampled=0")
 		header.Set("Content-Type", "application/json")
-		_, _ = w.Write(inv.payload) // fails if the process has ended; that case is handled elsewhere
+		_, _ = w.Write(inv.payload) // a write error means that the process exited, which is handled elsewhere
 	}
 }
 
@@ -65,7 +64,7 @@ func (s *Subprocesses) serveResponse(w http.ResponseWriter, r *http.Request, in 
 	if !ok {
 		return
 	}
-	// A function that streams its response reports a later failure in this trailer.
+	// A function that fails while streaming its response reports the error in this trailer.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
 		s.answer(in, inv, outcome{err: &FunctionError{Type: kind, Message: "the response was cut off"}})
 	} else {
@@ -113,7 +112,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}
-	if err != nil { // the process ended while writing; that case is reported elsewhere
+	if err != nil { // the process exited while sending the body, which is reported elsewhere
 		w.WriteHeader(http.StatusBadRequest)
 		return nil, nil, false
 	}
@@ -124,7 +123,6 @@ func (s *Subprocesses) arn(f Function) string {
 	return "arn:aws:lambda:" + s.options.Region + ":" + s.options.Account + ":function:" + f.Name
 }
 
-// failure parses an error document from the Runtime API.
 func failure(body []byte) *FunctionError {
 	var document struct {
 		Type    string `json:"errorType"`

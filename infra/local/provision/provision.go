@@ -1,6 +1,6 @@
 // Package provision creates a template's resources, as CloudFormation does in a deployment: tables, queues, buckets,
-// keys, secrets and SSM parameters. The package uses the ordinary SDK clients, so it works with any implementation of
-// AWS.
+// keys, secrets and SSM parameters. The package uses the standard AWS SDK clients, so it works with any implementation
+// of AWS.
 //
 // The package never deletes resources and never changes existing resources in ways that affect data. Features that are
 // of no use on a laptop (encryption, backup, lifecycle, policies) are skipped. Package template defines which
@@ -28,10 +28,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Apply creates the resources of t that do not exist yet. Existing rows, messages, objects, keys and secret values are
-// not changed. Apply updates declared settings: queue attributes and the values of SSM parameters, which may contain
-// this run's URL. Apply returns an error for an existing table with different keys or indexes, because functions could
-// not use such a table. Apply joins the first error of each service. To continue after an error, call Apply again.
+// Apply creates the resources of t that do not exist yet. Apply never changes existing rows, messages, objects, keys or
+// secret values. Apply updates declared settings: queue attributes and SSM parameter values, which may contain this
+// run's URL. Apply returns an error if an existing table has different keys or indexes, because functions could not use
+// such a table. Apply joins the first error from each service. After fixing an error, call Apply again.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	queues, buckets := sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -45,13 +45,12 @@ func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	)
 }
 
-// Tables creates the tables that do not exist yet, like Apply. Tests that need only tables call Tables, so that they
-// don't link the clients of other services.
+// Tables creates the tables that do not exist yet, like Apply. Tests that need only tables call Tables to avoid linking
+// the other services' SDK clients.
 func Tables(ctx context.Context, client *dynamodb.Client, tables []template.Table) error {
 	return each(tables, func(x template.Table) error { return createTable(ctx, client, x) })
 }
 
-// each creates resources in order and stops at the first error.
 func each[T any](all []T, create func(T) error) error {
 	for _, x := range all {
 		if err := create(x); err != nil {
@@ -61,8 +60,6 @@ func each[T any](all []T, create func(T) error) error {
 	return nil
 }
 
-// createQueue creates a queue. If the queue already exists with different attributes, createQueue sets the declared
-// attributes.
 func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) error {
 	_, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes})
 	if _, exists := errors.AsType[*sqstypes.QueueNameExists](err); exists {
@@ -74,7 +71,6 @@ func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) erro
 	return nil
 }
 
-// createBucket creates a bucket if it does not exist.
 func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) error {
 	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name})
 	if _, exists := errors.AsType[*s3types.BucketAlreadyOwnedByYou](err); exists {
@@ -86,7 +82,7 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. If an earlier run ended between these two steps, the earlier key remains
+// createKey creates a key and its alias. If an earlier run was interrupted between these two steps, its key remains
 // unused.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
@@ -109,7 +105,6 @@ func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	return nil
 }
 
-// createSecret creates a secret with a generated value unless the secret already exists.
 func createSecret(ctx context.Context, client *secretsmanager.Client, s template.Secret) error {
 	value, err := generate(s)
 	if err != nil {
@@ -125,7 +120,6 @@ func createSecret(ctx context.Context, client *secretsmanager.Client, s template
 	return nil
 }
 
-// putParameter writes a parameter's declared value.
 func putParameter(ctx context.Context, client *ssm.Client, p template.Parameter) error {
 	_, err := client.PutParameter(ctx, &ssm.PutParameterInput{
 		Name: &p.Name, Value: &p.Value, Type: ssmtypes.ParameterTypeString, Overwrite: new(true),

@@ -27,7 +27,6 @@ import (
 
 const address = "http://127.0.0.1:4566"
 
-// load loads the project's template for the given public URL.
 func load(t *testing.T, publicURL string) *template.Template {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -39,7 +38,6 @@ func load(t *testing.T, publicURL string) *template.Template {
 	return tpl
 }
 
-// cloud opens an embedded AWS and returns its client configuration.
 func cloud(t *testing.T, dir string) awssdk.Config {
 	t.Helper()
 	c, err := aws.New(aws.Options{URL: address, Dir: dir})
@@ -54,7 +52,6 @@ func cloud(t *testing.T, dir string) awssdk.Config {
 	return c.Config("runner")
 }
 
-// apply provisions tpl and fails the test on error.
 func apply(t *testing.T, cfg awssdk.Config, tpl *template.Template) {
 	t.Helper()
 	if err := provision.Apply(t.Context(), cfg, tpl); err != nil {
@@ -146,7 +143,6 @@ func TestApplyCreatesResourcesUnderTemplateNames(t *testing.T) {
 	}
 }
 
-// secretValue returns the value of the secret with the given ARN.
 func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	t.Helper()
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(t.Context(),

@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// createTable creates a table and enables expiry. If the table already exists, createTable checks that it has the
-// declared keys and indexes.
+// createTable creates a table and enables its time to live. If the table already exists, createTable checks that its
+// keys and indexes match the declaration.
 func createTable(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	in := dynamodb.CreateTableInput{
 		TableName: &t.Name, BillingMode: types.BillingModePayPerRequest,
@@ -45,7 +45,6 @@ func createTable(ctx context.Context, client *dynamodb.Client, t template.Table)
 	return expire(ctx, client, t)
 }
 
-// elements converts a key schema to the SDK's type.
 func elements(k template.KeySchema) []types.KeySchemaElement {
 	all := []types.KeySchemaElement{{AttributeName: &k.Hash, KeyType: types.KeyTypeHash}}
 	if k.Range != "" {
@@ -77,7 +76,6 @@ func sameShape(ctx context.Context, client *dynamodb.Client, t template.Table) e
 
 var errOtherShape = errors.New("it exists with other keys or indexes than the template declares")
 
-// schema converts a key schema to the template's type.
 func schema(elements []types.KeySchemaElement) template.KeySchema {
 	var k template.KeySchema
 	for _, e := range elements {
@@ -90,8 +88,8 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire enables a table's time to live. expire first checks the current setting, because DynamoDB rejects a second
-// call that enables time to live.
+// expire enables time to live on a table. expire checks the current setting first, because DynamoDB returns an error if
+// time to live is already enabled.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})
 	if err != nil {

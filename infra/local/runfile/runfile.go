@@ -1,6 +1,6 @@
-// Package runfile writes .local/run.json for scripts and other programs. The file describes the stack started by `make
-// run` and contains the stack's keys. The package owns the file's format (README.md, "What make run shows") and its
-// protection.
+// Package runfile writes .local/run.json for scripts and other programs. The file describes the stack that `make run`
+// started and contains its keys. The package defines the file's format (README.md, "What make run shows") and
+// permissions.
 package runfile
 
 import (
@@ -20,12 +20,12 @@ const (
 
 // Run is the content of the run file.
 type Run struct {
-	Stack   string `json:"stack"` // stack name; states the kind of stack
+	Stack   string `json:"stack"` // stack name, one of the constants above
 	BaseURL string `json:"base_url"`
-	// DashboardURL is the URL of the dashboard, with the host name that the dashboard's cookie and passkeys use.
+	// DashboardURL is the dashboard's URL, with the host name required by its cookie and passkeys.
 	DashboardURL  string         `json:"dashboard_url"`
-	ConsoleURL    string         `json:"console_url"` // console's URL; empty if the stack has no console
-	InboxURL      string         `json:"inbox_url"`   // a GET request lists the received webhooks
+	ConsoleURL    string         `json:"console_url"` // URL of the console; empty if the stack has none
+	InboxURL      string         `json:"inbox_url"`   // a GET request to this URL lists received webhooks
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
 	Organisations []Organisation `json:"organisations"` // one entry per credential
@@ -33,14 +33,14 @@ type Run struct {
 	Owner string `json:"owner_email,omitempty"`
 }
 
-// AWS holds the credentials of the embedded AWS for operator programs, and the stack's outputs. The secret changes with
-// every start.
+// AWS holds the embedded AWS's credentials for operator programs, and the stack's outputs. The secret changes at every
+// start.
 type AWS struct {
 	EndpointURL     string            `json:"endpoint_url"`
 	Region          string            `json:"region"`
 	AccessKeyID     string            `json:"access_key_id"`
 	SecretAccessKey string            `json:"secret_access_key"`
-	Outputs         map[string]string `json:"outputs"` // stack outputs, as CloudFormation returns them
+	Outputs         map[string]string `json:"outputs"`
 }
 
 // Sandbox describes the synthetic EHR.
@@ -59,10 +59,10 @@ type Persona struct {
 	Resources int    `json:"resources"` // total number of resources in the record
 }
 
-// Organisation describes an organisation's credential. The secrets are in plain text, protected only by the file's
+// Organisation describes one credential of an organisation. The secrets are in plain text, protected only by the file's
 // permissions.
 type Organisation struct {
-	ID            string `json:"org_id"` // organisation ID for the operator's command line
+	ID            string `json:"org_id"` // organisation ID for the operator's CLI
 	Name          string `json:"name"`
 	Mode          string `json:"mode"` // "test" or "live"
 	PublicID      string `json:"public_id"`
@@ -72,8 +72,7 @@ type Organisation struct {
 	WebhookSecret string `json:"webhook_secret"`
 }
 
-// Write atomically replaces the file with run. Only the owner can read the file. Write creates the directory if
-// necessary.
+// Write atomically replaces the file with run, creating the directory if necessary. Only the file's owner can read it.
 func Write(file string, run Run) error {
 	if run.Sandbox.Personas == nil {
 		run.Sandbox.Personas = []Persona{}

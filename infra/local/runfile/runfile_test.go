@@ -33,7 +33,7 @@ func TestWriteCreatesPrivateFileInDocumentedFormat(t *testing.T) {
 	for golden, run := range map[string]runfile.Run{"full.json": full, "empty.json": {}} {
 		dir := filepath.Join(t.TempDir(), ".local")
 		file := filepath.Join(dir, "run.json")
-		for range 2 { // the second call replaces the file
+		for range 2 {
 			if err := runfile.Write(file, run); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,6 @@
 // Package sam runs the functions in template.yaml in containers, using the SAM CLI's `sam local start-lambda`. The
-// package inspects this machine's container engine, writes a fully resolved template, and owns the CLI's process and
-// containers. Package triggers and the gateway trigger the functions.
+// package checks the functions' binaries, writes a fully resolved template, and manages the CLI's process and
+// containers. Package triggers and the gateway invoke the functions.
 package sam
 
 import (
@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	startTime = 2 * time.Minute  // maximum time for the CLI to start; the CLI loads slowly
-	stopTime  = 20 * time.Second // maximum time to stop the CLI and its containers
+	startTime = 2 * time.Minute  // limit for starting the CLI, which loads slowly
+	stopTime  = 20 * time.Second // limit for stopping the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
 
@@ -40,11 +40,11 @@ var (
 
 // Options configures Start.
 type Options struct {
-	Template  string // file with the output of Place.Template
+	Template  string // file containing the output of Place.Template
 	Functions []template.Function
 	Place     Place
 	Host      netip.Addr // this machine's address for containers
-	// Line receives every line that the CLI and the functions write.
+	// Line is called with each line of output from the CLI and the functions.
 	Line func(line string)
 }
 
@@ -53,13 +53,13 @@ type Lambda struct {
 	URL string // URL is the base URL of Lambda's Invoke API.
 
 	command  *exec.Cmd
-	mounting []string // docker filters for the functions' containers, also from other runs in this directory
-	reaching string   // environment variable that only this run's containers have
+	mounting []string // docker filters for the functions' containers, including those of other runs in this directory
+	reaching string   // environment variable set only in this run's containers
 	output   *lineWriter
-	gone     chan struct{} // channel that is closed when the process has ended
+	gone     chan struct{} // closed when the process has exited
 }
 
-// FindCLI returns an error if the SAM CLI is not installed. The error describes how to fix the problem.
+// FindCLI returns an error if the SAM CLI is not installed. The error explains how to install it.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI
@@ -67,8 +67,8 @@ func FindCLI() error {
 	return nil
 }
 
-// Start starts the CLI and waits until it responds. Inside containers, localhost also refers to this machine, because
-// URLs of local portals and webhooks must have the same meaning inside and outside containers. On success, the caller
+// Start starts the CLI and waits until it accepts connections. Inside containers, localhost also refers to this
+// machine, so that URLs of local portals and webhooks work both inside and outside containers. On success, the caller
 // must close the Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
@@ -96,7 +96,7 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 		l.mounting = append(l.mounting, "--filter", "volume="+o.Place.folder(f))
 	}
 	go func() {
-		_ = command.Wait() // the last output line explains why the process ended
+		_ = command.Wait() // the last output line explains why the process exited
 		close(l.gone)
 	}()
 	if err = l.wait(ctx, address); err != nil {
@@ -106,8 +106,8 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 }
 
 // cliEnvironment returns the CLI's environment: the runner's environment, which Docker needs, without two groups of
-// variables. The variables for real AWS accounts are excluded, because the CLI would pass their credentials to the
-// functions. The functions' own variables are excluded, because the CLI would prefer the shell's values.
+// variables. AWS variables are excluded, because the CLI would pass real credentials to the functions. The functions'
+// declared variables are excluded, because the CLI would prefer the shell's values.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -120,13 +120,13 @@ func cliEnvironment(functions []template.Function) []string {
 		"AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close ends the containers and the CLI. The CLI alone would end its containers one by one, and might start more
-// containers in the meantime.
+// Close stops the containers and the CLI. The CLI alone would stop its containers one by one, and might start more in
+// the meantime.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	_ = l.remove(ctx)                             // the removal is repeated below, where the error is reported
-	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if the process has already ended
+	_ = l.remove(ctx)                             // repeated below, where its error is returned
+	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if the process has already exited
 	select {
 	case <-l.gone:
 	case <-ctx.Done():
@@ -136,7 +136,7 @@ func (l *Lambda) Close(ctx context.Context) error {
 	return l.remove(context.WithoutCancel(ctx))
 }
 
-// wait waits until the CLI responds.
+// wait waits until the CLI accepts connections.
 func (l *Lambda) wait(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -157,7 +157,6 @@ func (l *Lambda) wait(ctx context.Context, address string) error {
 	}
 }
 
-// remove removes this run's containers.
 func (l *Lambda) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
@@ -167,7 +166,7 @@ func (l *Lambda) remove(ctx context.Context) error {
 	}
 	own := slices.DeleteFunc(strings.Fields(all), func(container string) bool {
 		variables, gone := engine.Run(ctx, "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", container)
-		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // already removed, or another run's
+		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // removed, or from another run
 	})
 	if len(own) == 0 {
 		return nil
@@ -178,7 +177,6 @@ func (l *Lambda) remove(ctx context.Context) error {
 	return nil
 }
 
-// freeAddress returns an unused loopback address.
 func freeAddress(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -192,7 +190,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// lineWriter forwards a program's output line by line, and stores the last line, which explains why the program ended.
+// lineWriter forwards a program's output line by line and stores the last line, which explains why the program exited.
 type lineWriter struct {
 	to    func(line string)
 	begun []byte
@@ -225,8 +223,9 @@ func (s *lineWriter) String() string {
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries returns an error if a function does not have a binary that a container can run. The error states the
-// remedy. If the architecture is wrong, the CLI reports only that the function timed out.
+// CheckBinaries returns an error if a function's binary is missing or was built for a different processor than the
+// containers use. The error explains how to fix the problem. If the architecture is wrong, the CLI reports only that
+// the function timed out.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64
 	if p.Architecture == "arm64" {

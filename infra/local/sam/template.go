@@ -10,17 +10,17 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Place describes the environment and the URLs for functions in containers.
+// Place describes the environment of functions in containers.
 type Place struct {
 	Binaries     string // absolute path of the directory that contains <function>/bootstrap
-	Architecture string // architecture in Go's terms
-	URL          string // URL of the embedded AWS; uses an IP address because the SDK adds the bucket to a host name
-	ObjectsURL   string // URL of S3 alone
-	SecretKey    string // secret key of the embedded AWS, for every access key
+	Architecture string
+	URL          string // embedded AWS; the host is an IP address, because the SDK prefixes a host name with the bucket
+	ObjectsURL   string // S3 endpoint URL
+	SecretKey    string // secret key of every access key in the embedded AWS
 	Region       string
 }
 
-// Template returns the part of a template that `sam local` needs for the functions, in JSON. Every variable has a
+// Template returns a JSON template with the properties that `sam local` needs to run functions. Every variable has a
 // literal value, because the CLI does not resolve references to the stack's resources. The access key is the function's
 // logical ID, which the embedded AWS uses to identify the caller. The template contains the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
@@ -60,12 +60,11 @@ type properties struct {
 
 type environment struct{ Variables map[string]string }
 
-// folder returns the directory that contains a function's binary.
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
-// variables returns the template's variables and the variables that direct a function to the embedded AWS. The result
-// includes the Lambda variables that the CLI takes from this machine's AWS configuration or sets incorrectly. The CLI
-// sets Lambda's other variables.
+// variables returns a function's environment: its declared variables, and the AWS variables that direct it to the
+// embedded AWS. The AWS variables include those that the CLI takes from this machine's AWS configuration or sets
+// incorrectly. The CLI sets Lambda's other variables.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL":         p.URL,

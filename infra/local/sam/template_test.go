@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// written holds the parts of a template that the SAM CLI reads to run functions.
+// written is the part of a generated template that the SAM CLI reads.
 type written struct {
 	Resources map[string]struct {
 		Type       string
@@ -29,7 +29,6 @@ type written struct {
 	}
 }
 
-// TestTemplateResolvesEveryFunction checks every function in the project's own template.
 func TestTemplateResolvesEveryFunction(t *testing.T) {
 	t.Parallel()
 	loaded, err := template.Load("../../../template.yaml", template.Options{

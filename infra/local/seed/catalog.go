@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publish imports the institution lists for a new stack, and publishes the test mode catalogue from the lists. Sandbox
-// institutions connect through a registration on their platform.
+// publish imports the institution lists for a new stack and publishes the test mode catalogue. Sandbox institutions use
+// their platform's client registration.
 func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")
 	if len(lists) == 0 {

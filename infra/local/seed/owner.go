@@ -17,7 +17,7 @@ import (
 // mailbox.
 const OwnerEmail = "owner@alder.example"
 
-// Owner adds an owner to an organisation by the usual steps, which are creating an account and accepting an invitation.
+// Owner adds an owner to an organisation as a person would: by creating an account and accepting an invitation.
 func Owner(ctx context.Context, service members.Service, accounts store.Accounts, orgID string) error {
 	owner := account.Account{ID: ids.Random(), Email: OwnerEmail, Epoch: 1, CreatedAt: time.Now()}
 	if err := accounts.CreateAccount(ctx, owner); err != nil {
@@ -36,7 +36,7 @@ func Owner(ctx context.Context, service members.Service, accounts store.Accounts
 	return nil
 }
 
-// reader acts as the owner's mailbox until the console exists.
+// reader receives the owner's mail during seeding, before the console exists.
 type reader struct{ text string }
 
 // Send implements verification.Mailer.

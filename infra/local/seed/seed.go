@@ -1,6 +1,6 @@
-// Package seed populates a new local stack. The package creates two organisations, with credentials and with webhooks
-// to the local inbox, and makes the sandbox a connectable institution. Like any operator's program, the package uses
-// shared/manage/operator and never writes to a table itself.
+// Package seed populates a new local stack. The package creates two organisations with credentials, adds webhooks to
+// the local inbox, and adds the sandbox as an institution. Like other operator programs, the package uses
+// shared/manage/operator and never writes to tables directly.
 package seed
 
 import (
@@ -20,17 +20,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Options holds the stack's URLs.
+// Options holds the stack's URLs and the data to seed.
 type Options struct {
 	BaseURL    string // API base URL, ending in /v1
 	ConsoleURL string
-	ReturnURL  string // URL to which patients of test credentials return, on a loopback address
+	ReturnURL  string // redirect URI of test credentials, on a loopback address
 	InboxURL   string // webhooks are sent to InboxURL/<name>; "" disables webhooks
 	DataDir    string // directory of the sandbox's bundles; "" means no bundles
 	Catalog    shipped.Choice
 }
 
-// scope is the scope requested from the sandbox.
 const scope = "launch/patient patient/*.rs offline_access"
 
 // Apply seeds an empty stack and returns its description for .local/run.json (README.md, "What make run shows").
@@ -53,8 +52,8 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 	return run, err
 }
 
-// Organisations creates two organisations for trying out a stack and returns their credentials. The first organisation
-// has live mode, and the second does not. If Organisations fails, the result contains the credentials created so far.
+// Organisations creates two sample organisations and returns their credentials. Only the first organisation has live
+// mode. If Organisations fails, the result contains the credentials created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -86,15 +85,15 @@ func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfi
 	return made, nil
 }
 
-// AddSandbox makes a portal connectable as an institution with the given overrides. The portal is the sandbox itself or
-// one of its misbehaving portals.
+// AddSandbox adds a portal as an institution that patients can connect, with the given overrides. The portal is the
+// sandbox itself or one of the sandbox's deliberately faulty portals.
 func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: overrides,
-		// The pins are copied from the sandbox's discovery document, so that seeding doesn't invoke a function.
-		// infra/test/e2e compares both copies.
+		// The pins duplicate the sandbox's discovery document, so that seeding doesn't invoke a function.
+		// infra/test/e2e checks that the pins match the document.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
@@ -108,8 +107,8 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	return nil
 }
 
-// organisation creates an organisation. The email address for notices is unused, because the local console shows
-// notices.
+// organisation creates an organisation. Its email address never receives notices, because the local console shows them
+// instead.
 func organisation(
 	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
 ) (org.Organisation, error) {
@@ -125,8 +124,8 @@ func organisation(
 	return made, nil
 }
 
-// credential creates a credential and, if inbox is set, a webhook that sends to the inbox. The webhook has all optional
-// event types except extensions (docs/guide/webhook-reference.md).
+// credential creates a credential and, if inbox is set, a webhook that sends to the inbox. The webhook subscribes to
+// all optional event types except extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {

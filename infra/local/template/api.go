@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// gatewayVariable matches text in a response template that API Gateway would evaluate.
+// gatewayVariable matches expressions in a response template that API Gateway would evaluate.
 var gatewayVariable = regexp.MustCompile(`[$#][A-Za-z_!{.]*`)
 
-// api reads the AWS::Serverless::Api. Throttling and tracing are ignored, because a laptop with one user does not need
-// them.
+// api reads the AWS::Serverless::Api resource. Throttling and tracing settings are ignored, because a laptop with one
+// user does not need them.
 func (b *builder) api(r resource, o *object) {
 	if b.template.API.LogicalID != "" {
 		o.failf(r.line, "a second API is not understood")

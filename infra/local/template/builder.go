@@ -1,6 +1,5 @@
 package template
 
-// builder builds a Template from the resolved resources.
 type builder struct {
 	values   *resolver
 	template *Template
@@ -9,11 +8,10 @@ type builder struct {
 	roles    map[string]role // functions' roles by ARN
 	gateway  map[string]role // API Gateway's roles by ARN
 	closed   []string        // ARNs of queues that can't be dead-letter queues
-	denials  []keyDenial     // all keys' denials, checked once every role is known
-	needs    []functionNeeds // all functions' needs, checked once every role is known
+	denials  []keyDenial     // key policy denials, checked once every role is known
+	needs    []functionNeeds // functions' requirements, checked once every role is known
 }
 
-// add adds one resource to the template.
 func (b *builder) add(r resource) error {
 	properties := r.properties
 	if properties != nil {
@@ -59,21 +57,20 @@ func (b *builder) add(r resource) error {
 	return o.end()
 }
 
-// ref returns the Ref of a resource that must exist.
+// ref returns the Ref value of a resource that is known to exist.
 func (b *builder) ref(kind, id string) string {
 	v, _ := b.values.reference(kind, id)
 	return v
 }
 
-// arn returns the Arn attribute of a resource that must exist.
+// arn returns the Arn attribute of a resource that is known to exist.
 func (b *builder) arn(kind, id string) string {
 	v, _ := b.values.attribute(kind, id, "Arn")
 	return v
 }
 
-// bucket reads an AWS::S3::Bucket. Local objects are not encrypted, but users of the bucket need the permissions for
-// the bucket's key. Access and lifecycle settings apply only on AWS. The sweeper deletes files on time in every
-// environment.
+// bucket reads an AWS::S3::Bucket. Local objects are not encrypted, but the bucket's users still need permissions for
+// its key. Access and lifecycle settings apply only on AWS. In every environment, the sweeper deletes files on time.
 func (b *builder) bucket(id string, o *object) Bucket {
 	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
 	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
@@ -90,8 +87,8 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. The functions' statements determine who may use the key. The key's own policy must not
-// deny a use that these statements allow.
+// key reads an AWS::KMS::Key. The functions' role statements determine who may use the key. The key's own policy must
+// not deny a use that those statements allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
 	b.keyPolicy(id, o.object("KeyPolicy"))
@@ -101,7 +98,6 @@ func (b *builder) key(id string, o *object) Key {
 	}
 }
 
-// secret reads an AWS::SecretsManager::Secret with a generated value.
 func (b *builder) secret(id string, o *object) Secret {
 	o.ignore("Description")
 	generate := o.object("GenerateSecretString")
@@ -124,7 +120,6 @@ func (b *builder) secret(id string, o *object) Secret {
 	return s
 }
 
-// parameter reads an AWS::SSM::Parameter.
 func parameter(id string, o *object) Parameter {
 	o.oneOf("Type", "String")
 	return Parameter{LogicalID: id, Name: o.required("Name"), Value: o.required("Value")}

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decideAll evaluates every condition, to find errors even in unused conditions.
+// decideAll evaluates every condition, so that errors in unused conditions are also reported.
 func (r *resolver) decideAll() error {
 	for _, name := range slices.Sorted(maps.Keys(r.conditions)) {
 		if _, err := r.holds(scalar(name, 0)); err != nil {
@@ -17,8 +17,7 @@ func (r *resolver) decideAll() error {
 	return nil
 }
 
-// holds evaluates the condition that n names. The name may be the Condition of a resource or an output, or an argument
-// of Fn::If.
+// holds returns the value of the condition named by n, evaluating the condition only once.
 func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if n.Kind != yaml.ScalarNode {
 		return false, refuse(n.Line, "a condition is referred to by its name")
@@ -30,7 +29,7 @@ func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if !ok {
 		return false, refuse(n.Line, "the condition %s does not exist or leads back to itself", n.Value)
 	}
-	// The condition is removed during its evaluation, so that a circular condition is not found and is rejected.
+	// Removing the condition during its evaluation makes a circular reference fail as an unknown condition.
 	delete(r.conditions, n.Value)
 	v, err := r.decide(expression)
 	if err != nil {
@@ -40,7 +39,6 @@ func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	return v, nil
 }
 
-// decide evaluates a condition expression.
 func (r *resolver) decide(n *yaml.Node) (bool, error) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[0].Value == "Condition" {
 		return r.holds(n.Content[1])
@@ -61,7 +59,7 @@ func (r *resolver) decide(n *yaml.Node) (bool, error) {
 	return false, refuse(n.Line, "this is not a condition")
 }
 
-// equals compares two resolved texts exactly, as CloudFormation does.
+// equals compares two resolved strings exactly, as CloudFormation does.
 func (r *resolver) equals(argument *yaml.Node) (bool, error) {
 	if argument.Kind != yaml.SequenceNode || len(argument.Content) != 2 {
 		return false, refuse(argument.Line, "Fn::Equals takes a list of two values")
@@ -74,7 +72,7 @@ func (r *resolver) equals(argument *yaml.Node) (bool, error) {
 	return left == right, err
 }
 
-// combine evaluates Fn::And (all) or Fn::Or. Every member is evaluated, to find all errors.
+// combine evaluates Fn::And (if all is true) or Fn::Or. Every operand is evaluated, so that all errors are found.
 func (r *resolver) combine(all bool, argument *yaml.Node) (bool, error) {
 	if argument.Kind != yaml.SequenceNode || len(argument.Content) < 2 || len(argument.Content) > 10 {
 		return false, refuse(argument.Line, "Fn::And and Fn::Or take a list of 2 to 10 conditions")

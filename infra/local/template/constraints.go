@@ -11,7 +11,7 @@ import (
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
 type constraints struct {
 	allowed          []string       // allowed values; nil allows any value
-	pattern          *regexp.Regexp // pattern for the complete value; nil allows any value
+	pattern          *regexp.Regexp // must match the complete value; nil allows any value
 	lowest, highest  string         // bounds of a number; empty means unbounded
 	shortest, widest int            // minimum and maximum length in characters
 	description      string
@@ -20,7 +20,6 @@ type constraints struct {
 // unlimited is CloudFormation's maximum length of a parameter value.
 const unlimited = 4096
 
-// readConstraints reads the constraints in a parameter's declaration.
 func readConstraints(d *object) constraints {
 	c := constraints{
 		allowed: d.texts("AllowedValues"), lowest: d.text("MinValue"), highest: d.text("MaxValue"),
@@ -41,7 +40,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject returns the reason why a value is not allowed, or "" if the value is allowed.
+// reject returns why value is not allowed, or "" if value is allowed.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):
@@ -63,7 +62,7 @@ func (c constraints) reject(value string, number bool) string {
 	return ""
 }
 
-// between reports whether a number is within both bounds. An empty bound is ignored.
+// between reports whether v is within both bounds. An empty bound means no limit.
 func between(v float64, lowest, highest string) bool {
 	low, errLow := strconv.ParseFloat(lowest, 64)
 	high, errHigh := strconv.ParseFloat(highest, 64)

@@ -7,28 +7,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a template split into sections. The intrinsic functions are in long form and have not been resolved.
+// document is a template split into sections. Intrinsic functions are in long form and unresolved.
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
-	globals    map[string]*yaml.Node // Globals of "Function" and "Api"
+	globals    map[string]*yaml.Node // by type, "Function" or "Api"
 	resources  []resource
 	outputs    []entry
 }
 
-// resource is an entry in the Resources section.
 type resource struct {
 	id, kind   string
 	line       int
-	condition  *yaml.Node // Condition of the resource; nil means unconditional
+	condition  *yaml.Node // nil means unconditional
 	properties *yaml.Node // nil if absent
 	metadata   *yaml.Node // nil if absent
 }
 
-// serverless is the transform that converts SAM's resources to CloudFormation's.
+// serverless is the transform that converts SAM resources to CloudFormation resources.
 const serverless = "AWS::Serverless-2016-10-31"
 
-// parse splits text into sections. transform is the transform that still has to be applied.
+// parse splits text into sections. The template's Transform must equal transform, which is empty for a template that
+// SAM has already transformed.
 func parse(text []byte, transform string) (*document, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
@@ -72,14 +72,14 @@ func parse(text []byte, transform string) (*document, error) {
 	return d, nil
 }
 
-// readResource reads a resource's attributes other than its Properties.
+// readResource reads a resource without resolving its Properties.
 func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
 	if transformed {
-		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's work; written by SAM
+		o.ignore("DependsOn", "UpdatePolicy") // added by SAM; affects only the order of CloudFormation's work
 	}
-	// DeletionPolicy and UpdateReplacePolicy protect data when a stack changes or is deleted. On a laptop, a person
-	// deletes the data directory.
+	// DeletionPolicy and UpdateReplacePolicy protect data when a stack changes or is deleted. A local stack's data
+	// exists until its directory is deleted.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}
 	r.properties = o.mapping("Properties")
@@ -87,8 +87,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	return r, o.end()
 }
 
-// longForm copies a node with every intrinsic function in long form ({"Fn::Sub": ...}). Unsupported YAML features are
-// rejected anywhere in the file.
+// longForm returns a copy of n with every intrinsic function in long form ({"Fn::Sub": ...}). longForm rejects
+// unsupported YAML features anywhere in the file.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
@@ -118,13 +118,13 @@ func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if !understoodFunction(name) {
 		return nil, refuse(n.Line, "the function !%s is not understood", tag)
 	}
-	out.Tag = "" // a plain node, because its tag is not used again
+	out.Tag = "" // the key below replaces the tag
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: n.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &out}}, nil
 }
 
-// checkKeys rejects duplicate keys and unknown functions in long form. YAML readers silently use only one of several
-// duplicate keys.
+// checkKeys rejects duplicate keys and unknown functions in long form. YAML parsers silently keep only one value of a
+// duplicate key.
 func checkKeys(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for _, e := range entries(n) {
@@ -139,7 +139,6 @@ func checkKeys(n *yaml.Node) error {
 	return nil
 }
 
-// understoodFunction reports whether the intrinsic function with the given long name is supported.
 func understoodFunction(name string) bool {
 	switch name {
 	case "Ref", "Condition", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::If", "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or":

@@ -9,7 +9,6 @@ import (
 
 var rateExpression = regexp.MustCompile(`^rate\(([1-9][0-9]*) (minute|hour|day)(s?)\)$`)
 
-// queueTrigger reads the properties of an SQS event.
 func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 	t := QueueTrigger{QueueARN: o.required("Queue"), BatchSize: o.number("BatchSize", 1, 10, 10)}
 	for _, kind := range o.texts("FunctionResponseTypes") {
@@ -29,8 +28,8 @@ func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 		}
 		t.QueueURL = q.URL
 		if q.VisibilityTimeout < f.Timeout {
-			// Lambda rejects a timeout that is too short, because a message would become visible while a function is
-			// processing it.
+			// Lambda rejects a visibility timeout that is too short, because a message would become visible while a
+			// function is still processing it.
 			o.failf(o.line(), "the VisibilityTimeout of %s (%v) is shorter than the function's Timeout (%v)",
 				q.LogicalID, q.VisibilityTimeout, f.Timeout)
 		}

@@ -7,11 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// function reads an AWS::Serverless::Function. The function's events are stored for link, because events refer to other
+// function reads an AWS::Serverless::Function. link reads the function's events later, because events refer to other
 // resources.
 func (b *builder) function(r resource, o *object) {
-	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they arrive.
-	// Functions don't have versions on a laptop, which always starts the newest build.
+	// A local stack builds functions for this machine's processor, starts the binaries itself, and shows traces and
+	// logs as they arrive. Local functions have no versions; the newest build always runs.
 	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256",
 		"DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
@@ -48,14 +48,13 @@ func (b *builder) function(r resource, o *object) {
 	b.template.Functions = append(b.template.Functions, f)
 }
 
-// event is an entry in a function's Events.
 type event struct {
 	function int // index in Template.Functions
 	name     string
 	value    *yaml.Node
 }
 
-// link reads all functions' events after every resource is known, and performs AWS's checks across resources.
+// link reads all functions' events after every resource is known, and applies AWS's checks across resources.
 func (b *builder) link() error {
 	queues, err := orderQueues(b.template.Queues, b.closed)
 	if err != nil {

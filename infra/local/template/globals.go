@@ -20,9 +20,9 @@ func withGlobals(globals map[string]*yaml.Node, kind string, properties *yaml.No
 	return merge(global, properties)
 }
 
-// merge merges Globals as SAM does. Mappings are merged key by key, and lists are appended to the global lists. Any
-// other value, including an intrinsic function, replaces the global value (the AWS SAM developer guide,
-// sam-specification-template-anatomy-globals.html).
+// merge merges Globals into a resource's properties as SAM does. Mappings are merged key by key, and lists are appended
+// to the global lists. Any other value, including an intrinsic function, replaces the global value (AWS SAM developer
+// guide, sam-specification-template-anatomy-globals.html).
 func merge(global, own *yaml.Node) *yaml.Node {
 	globalFunction, _ := function(global)
 	ownFunction, _ := function(own)

@@ -1,10 +1,9 @@
 package template
 
-// The API's front exists only on AWS: a domain name with its certificate, a firewall, and a distribution for the
-// widget's element. On a laptop, clients use the API's own URL. References in the front's resources are resolved like
-// all other references.
+// The API's front exists only on AWS: a domain name with its certificate, a firewall, and a CDN distribution for the
+// widget's custom element. In a local stack, clients use the API's own URL. References in these resources are resolved
+// like all others.
 
-// inFront reads a resource that belongs to the API's front.
 func inFront(r resource, o *object) {
 	switch r.kind {
 	case kindDomain:
@@ -20,11 +19,10 @@ func inFront(r resource, o *object) {
 	}
 }
 
-// Monitoring exists only on AWS. Alarms and the dashboard use CloudWatch metrics, which a laptop does not store, and
-// nobody needs alarm emails on a laptop. References in monitoring resources are resolved like all other references, so
-// that errors in them are found. infra/test/policy lists the required alarms.
+// Monitoring exists only on AWS. Alarms and the dashboard use CloudWatch metrics, which a local stack does not store,
+// and a laptop needs no alarm emails. References in monitoring resources are resolved like all others, so that errors
+// in them are found. infra/test/policy lists the required alarms.
 
-// unwatched reads a monitoring resource.
 func unwatched(r resource, o *object) {
 	switch r.kind {
 	case kindDashboard:

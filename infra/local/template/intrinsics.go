@@ -10,19 +10,19 @@ import (
 // placeholder matches ${Name}, ${Resource.Attribute} and the escaped ${!Literal} in Fn::Sub.
 var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// resolver replaces nodes that have intrinsic functions with plain nodes. resolver resolves only the chosen branch of
-// an Fn::If, because the other branch may refer to resources that its condition excludes.
+// resolver replaces nodes that contain intrinsic functions with plain nodes. For an Fn::If, only the chosen branch is
+// resolved, because the other branch may refer to resources that its condition excludes.
 type resolver struct {
 	stack, baseURL string
-	parameters     map[string]*yaml.Node // parameters, including pseudo parameters
-	conditions     map[string]*yaml.Node // conditions that have not been evaluated
+	parameters     map[string]*yaml.Node // including pseudo parameters
+	conditions     map[string]*yaml.Node // not yet evaluated
 	decided        map[string]bool
-	resources      map[string]string // type by logical ID; empty while the resources' conditions are evaluated
-	chosen         map[string]string // name set by the template, by logical ID
+	resources      map[string]string // type by logical ID; empty while resource conditions are evaluated
+	chosen         map[string]string // explicit names by logical ID
 }
 
-// resolve copies n and replaces every function with its value. A nil result stands for AWS::NoValue, which means that
-// the property is absent.
+// resolve returns a copy of n with every intrinsic function replaced by its value. A nil result represents
+// AWS::NoValue, which removes the property.
 func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	if name, argument := function(n); name != "" {
 		return r.call(name, argument)
@@ -34,7 +34,7 @@ func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	out.Content = nil
 	step := 1
 	if n.Kind == yaml.MappingNode {
-		step = 2 // skips keys, because only values are resolved
+		step = 2 // skip keys, because only values are resolved
 	}
 	for i := 0; i < len(n.Content); i += step {
 		value, err := r.resolve(n.Content[i+step-1])
@@ -52,7 +52,6 @@ func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	return &out, nil
 }
 
-// text resolves n to a scalar.
 func (r *resolver) text(n *yaml.Node) (string, error) {
 	v, err := r.resolve(n)
 	if err != nil {
@@ -64,7 +63,6 @@ func (r *resolver) text(n *yaml.Node) (string, error) {
 	return v.Value, nil
 }
 
-// call evaluates an intrinsic function.
 func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 	switch name {
 	case "Ref":
@@ -81,7 +79,7 @@ func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 	return nil, refuse(argument.Line, "%s has no meaning outside Conditions", name)
 }
 
-// ref evaluates a Ref, written either as Ref or as ${Name}.
+// ref evaluates a reference, written as Ref or as ${Name}.
 func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Ref takes a name")
@@ -91,11 +89,11 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // errors about the value name the line that uses the value
+		at.Line = n.Line // report errors about the value at the line that uses it
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {
-		return r.getAtt(n) // SAM's name for a resource that SAM creates from an API
+		return r.getAtt(n) // the name of a stage that SAM creates for an API
 	}
 	kind, ok := r.resources[n.Value]
 	if !ok {
@@ -131,7 +129,7 @@ func (r *resolver) getAtt(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(v, n.Line), nil
 }
 
-// sub evaluates Fn::Sub with a text argument.
+// sub evaluates Fn::Sub with a string argument.
 func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Fn::Sub takes a text; names of its own are not understood")
@@ -153,7 +151,7 @@ func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 	}
 }
 
-// placeholder returns the value for the name in ${name}.
+// placeholder resolves the name in a ${name} placeholder.
 func (r *resolver) placeholder(name *yaml.Node) (string, error) {
 	if literal, ok := strings.CutPrefix(name.Value, "!"); ok {
 		return "${" + literal + "}", nil
@@ -200,7 +198,7 @@ func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	return r.resolve(n.Content[2])
 }
 
-// pair resolves a two-element list that contains a scalar and any node.
+// pair resolves a two-element list of a scalar and a node of any kind.
 func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, err error) {
 	v, err := r.resolve(n)
 	if err != nil {
@@ -212,7 +210,6 @@ func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, e
 	return v.Content[0], v.Content[1], nil
 }
 
-// texts returns the scalars in a resolved list.
 func texts(n *yaml.Node) ([]string, error) {
 	if n.Kind != yaml.SequenceNode {
 		return nil, refuse(n.Line, "a list is wanted here")

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// keyDenial is a statement in a key's policy that denies uses to callers without a given tag or service. A laptop does
-// not enforce the statement, so roles must not allow a use that the statement denies.
+// keyDenial is a key policy statement that denies uses to callers without a given tag or service. The embedded AWS does
+// not enforce key policies, so roles must not allow a use that such a statement denies.
 type keyDenial struct {
-	key     string // the key's logical ID
+	key     string // logical ID of the key
 	line    int
 	actions []string
-	// tag is a tag that the caller's role must have with the value want. If tag is empty, the call must come through
-	// the service named in want.
+	// tag is the tag that the caller's role must have, with value want. If tag is empty, the call must come through the
+	// service named in want.
 	tag, want string
 }
 
-// principalTag is the prefix of the condition key for a tag on the caller's role.
 const principalTag = "aws:PrincipalTag/"
 
-// keyPolicy reads a key's policy. The policy may allow access only to account administrators and AWS services. A laptop
-// has neither identity.
+// keyPolicy reads a key's policy. Statements that allow access are ignored, because they apply only to account
+// administrators and AWS services, which a local stack does not have.
 func (b *builder) keyPolicy(id string, document *object) {
 	document.ignore("Version")
 	for _, s := range document.objects("Statement") {
@@ -53,8 +52,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies rejects roles that grant key uses that the key's policy denies, and roles that have a key's tag but
-// do not use the key.
+// checkKeyPolicies rejects roles that allow a use of a key that the key's policy denies, and roles that have a key's
+// tag but do not use the key.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

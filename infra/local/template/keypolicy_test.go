@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// closed is the start of a template with a key that only tagged roles may use, and a role that uses the key. A second
-// key, Files, may be used only by calls through S3.
+// closed is the start of a template with a role and two keys. Only tagged roles may use the first key; only calls
+// through S3 may use the second key, Files.
 const closed = head + `  Key:
     Type: AWS::KMS::Key
     Properties:

@@ -14,7 +14,7 @@ import (
 
 const mainTemplate = "../../../template.yaml"
 
-// loadMain loads the project's own template in the same way as the runner.
+// loadMain loads the project's own template with the runner's stack name and URL.
 func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 	t.Helper()
 	tpl, err := template.Load(mainTemplate, template.Options{
@@ -26,7 +26,6 @@ func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 	return tpl
 }
 
-// asOnALaptop returns the template parameters that `make run` sets.
 func asOnALaptop() map[string]string {
 	return map[string]string{
 		"PublicBaseUrl": "http://127.0.0.1:4566/v1", "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8, ::1/128",
@@ -34,7 +33,6 @@ func asOnALaptop() map[string]string {
 	}
 }
 
-// functionNamed returns the function with the given logical ID.
 func functionNamed(t *testing.T, tpl *template.Template, id string) template.Function {
 	t.Helper()
 	i := slices.IndexFunc(tpl.Functions, func(f template.Function) bool { return f.LogicalID == id })
@@ -134,7 +132,7 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 	}
 }
 
-// leading returns a condition on a request's partition keys.
+// leading returns a policy condition that restricts a request's partition keys.
 func leading(keys ...string) map[string]map[string][]string {
 	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }
@@ -162,7 +160,7 @@ func TestGlobalsProvideFunctionDefaults(t *testing.T) {
 	}
 }
 
-// ownURLs lists the URLs of the service's hosts, excluding the base URL.
+// ownURLs lists the URLs of the service's hosts, without the base URL.
 const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com " +
@@ -184,7 +182,7 @@ func TestLoadOmitsSandboxResourcesWhenDisabled(t *testing.T) {
 			t.Error("SandboxTable is there")
 		}
 	}
-	// Without a public URL, the parameter contains the execute-api URL.
+	// Without a public URL, the base URL is the execute-api URL.
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url",
 		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1",

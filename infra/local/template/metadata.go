@@ -6,10 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// standIn expands the supported YAML aliases. A resource's Metadata may refer to an anchor in the Metadata section, so
-// that a waiver for all functions is written only once. A path of an API may refer to another path's anchor, because a
-// single function serves both paths. standIn rejects all other aliases. SAM expands aliases during its build, because
-// CloudFormation does not accept aliases.
+// standIn expands the supported YAML aliases and rejects all others. A resource's Metadata may refer to an anchor in
+// the Metadata section, so that a waiver for all functions is written only once. An API path may refer to another
+// path's anchor, so that one function can serve both paths. SAM expands aliases during its build, because
+// CloudFormation does not accept them.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {
@@ -28,7 +28,6 @@ func standIn(root *yaml.Node) {
 	}
 }
 
-// replace replaces an alias with its target, and removes an anchor.
 func replace(n *yaml.Node) {
 	if n == nil {
 		return
@@ -39,7 +38,7 @@ func replace(n *yaml.Node) {
 	n.Anchor = ""
 }
 
-// follow returns the value at a path of keys, or nil if the path does not have a value.
+// follow returns the value at a path of keys, or nil if the path does not exist.
 func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		i := slices.IndexFunc(entries(n), func(e entry) bool { return e.key == key })
@@ -51,8 +50,8 @@ func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// metadata reads a resource's Metadata. Metadata contains linters' waivers, which .ci/template checks, and a function's
-// SAM build settings.
+// metadata reads a resource's Metadata, which contains linter waivers (checked by .ci/template) and a function's SAM
+// build settings.
 func metadata(r resource, err *error) {
 	if r.metadata == nil {
 		return

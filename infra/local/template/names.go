@@ -6,7 +6,7 @@ import "strings"
 const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindFunction     = "AWS::Serverless::Function"
-	kindTransformed  = "AWS::Lambda::Function" // type to which SAM converts a function
+	kindTransformed  = "AWS::Lambda::Function" // SAM converts a function to this type
 	kindTable        = "AWS::DynamoDB::Table"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
@@ -29,7 +29,6 @@ const (
 	kindSubscription = "AWS::SNS::Subscription"
 )
 
-// understoodType reports whether builder.add supports the resource type.
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
@@ -43,15 +42,14 @@ func understoodType(kind string) bool {
 // Physical names depend only on the stack's name and the logical ID, so that a restarted runner finds the previous
 // run's data. The template can set other names. On AWS, CloudFormation appends random characters to names.
 
-// name returns the physical name for most resources.
+// name returns the physical name of most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
 
-// arn returns the ARN for a resource in this account and region.
 func arn(service, resource string) string {
 	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
 }
 
-// reference returns a resource's Ref. The documentation is under "Return values" on each type's CloudFormation page.
+// reference returns a resource's Ref value, as documented under "Return values" on each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
 	case kindTable, kindFunction, kindTransformed, kindAlarm:
@@ -72,7 +70,7 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 	return "", false
 }
 
-// attribute returns the result of Fn::GetAtt for a resource.
+// attribute returns the value of Fn::GetAtt for a resource.
 func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	switch kind + "." + name {
 	case kindTable + ".Arn":
@@ -92,7 +90,7 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	case kindRole + ".Arn":
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":
-		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's form, including the streams
+		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's format, including streams
 	case kindAPI + ".Stage": // SAM creates this resource for an API
 		return r.chosen[id], true
 	case kindDomain + ".RegionalDomainName":
@@ -107,12 +105,12 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	return "", false
 }
 
-// chosenName returns the property that sets the name of a resource of the given type.
+// chosenName returns the property that sets the physical name of a resource type.
 func chosenName(kind string) string {
 	return map[string]string{kindLogGroup: "LogGroupName", kindAPI: "StageName", kindDomain: "DomainName"}[kind]
 }
 
-// readChosen reads the names that the template sets.
+// readChosen reads the physical names that the template sets.
 func (r *resolver) readChosen(all []resource) error {
 	r.chosen = map[string]string{}
 	for _, one := range all {

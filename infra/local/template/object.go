@@ -10,23 +10,22 @@ import (
 )
 
 // object reads a mapping property by property. object records which properties were read, so that finish can reject all
-// other properties. An unread property would be a difference between the laptop and AWS. The first error is stored and
-// shared with nested objects. A reader can read all properties in sequence and check for an error once at the end.
+// others. An unread property would be a difference between a local stack and AWS. The first error is stored and shared
+// with nested objects, so a caller can read all properties and check for an error once at the end.
 type object struct {
 	node  *yaml.Node // nil if the mapping is absent; every property is then also absent
-	where string     // path prefix of property names, such as "Environment."
+	where string     // prefix of property names, such as "Environment."
 	seen  map[string]bool
 	err   *error
-	start int // line for errors if the mapping is absent
+	start int // line to report in errors if the mapping is absent
 }
 
-// read starts reading a mapping that is already resolved or can't contain intrinsic functions. start is the line of the
-// mapping's parent node.
+// read starts reading a mapping without unresolved intrinsic functions. start is the line of the mapping's parent node.
 func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
 
-// within returns an object for a nested mapping that shares err.
+// within starts reading a nested mapping that shares err with its parent.
 func within(n *yaml.Node, where string, err *error, start int) *object {
 	o := &object{node: n, where: where, seen: map[string]bool{}, err: err, start: start}
 	if n != nil && n.Kind != yaml.MappingNode {
@@ -36,7 +35,6 @@ func within(n *yaml.Node, where string, err *error, start int) *object {
 	return o
 }
 
-// failf stores an error unless an error is already stored.
 func (o *object) failf(line int, format string, args ...any) {
 	if *o.err == nil {
 		*o.err = refuse(line, format, args...)
@@ -51,7 +49,7 @@ func (o *object) line() int {
 	return o.node.Line
 }
 
-// take marks a property as read and returns the property's node, or nil if the property is absent.
+// take marks a property as read and returns its node, or nil if the property is absent.
 func (o *object) take(key string) *yaml.Node {
 	o.seen[key] = true
 	for _, e := range entries(o.node) {
@@ -62,7 +60,7 @@ func (o *object) take(key string) *yaml.Node {
 	return nil
 }
 
-// ignore marks properties that have no meaning on a laptop as read.
+// ignore marks properties as read that have no effect on a local stack.
 func (o *object) ignore(keys ...string) {
 	for _, k := range keys {
 		o.seen[k] = true
@@ -82,7 +80,6 @@ func (o *object) text(key string) string {
 	return n.Value
 }
 
-// required reads a scalar that must be present.
 func (o *object) required(key string) string {
 	v := o.text(key)
 	if v == "" {
@@ -91,7 +88,7 @@ func (o *object) required(key string) string {
 	return v
 }
 
-// oneOf reads a scalar and rejects unsupported values.
+// oneOf reads a scalar and rejects values not in values.
 func (o *object) oneOf(key string, values ...string) string {
 	v := o.required(key)
 	if v != "" && !slices.Contains(values, v) {
@@ -100,7 +97,7 @@ func (o *object) oneOf(key string, values ...string) string {
 	return v
 }
 
-// number reads an integer from lowest to highest, or returns fallback if the property is absent.
+// number reads an integer between lowest and highest, or returns fallback if the property is absent.
 func (o *object) number(key string, lowest, highest, fallback int) int {
 	n := o.take(key)
 	if n == nil {
@@ -144,7 +141,6 @@ func (o *object) texts(key string) []string {
 	return all
 }
 
-// list reads a list of arbitrary nodes.
 func (o *object) list(key string) []*yaml.Node {
 	n := o.take(key)
 	if n == nil {
@@ -157,7 +153,6 @@ func (o *object) list(key string) []*yaml.Node {
 	return n.Content
 }
 
-// objects reads a list of mappings.
 func (o *object) objects(key string) []*object {
 	items := o.list(key)
 	all := make([]*object, 0, len(items))
@@ -167,17 +162,16 @@ func (o *object) objects(key string) []*object {
 	return all
 }
 
-// mapping returns a property's node and checks that the node is a mapping. The result is nil if the property is absent.
+// mapping returns a property's node, which must be a mapping, or nil if the property is absent.
 func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }
 
-// object reads a nested mapping. The caller must call the nested object's finish separately.
+// object reads a nested mapping. The caller must call finish on the nested object.
 func (o *object) object(key string) *object {
 	return within(o.take(key), o.where+key+".", o.err, o.line())
 }
 
-// textMap reads a mapping with scalar values.
 func (o *object) textMap(key string) map[string]string {
 	values := o.object(key)
 	all := map[string]string{}
@@ -187,7 +181,7 @@ func (o *object) textMap(key string) map[string]string {
 	return all
 }
 
-// finish rejects the properties that were not read.
+// finish rejects properties that were not read.
 func (o *object) finish() {
 	for _, e := range entries(o.node) {
 		if !o.seen[e.key] {
@@ -196,7 +190,7 @@ func (o *object) finish() {
 	}
 }
 
-// end finishes the outermost object and returns the first error in that object or in a nested object.
+// end finishes the outermost object and returns the first error in it or its nested objects.
 func (o *object) end() error {
 	o.finish()
 	return *o.err

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The embedded AWS serves this account and region, instead of the values that AWS would provide.
+// The embedded AWS's account and region.
 const (
 	account = "000000000000"
 	region  = "us-east-1"
@@ -42,7 +42,6 @@ func parameterValues(section []entry, o Options) (map[string]*yaml.Node, error) 
 	return values, nil
 }
 
-// parameterValue checks a parameter's declaration and returns its value.
 func parameterValue(e entry, override string, given bool) (*yaml.Node, error) {
 	d := read(e.value, e.line)
 	d.ignore("Description")
@@ -77,12 +76,10 @@ func parameterValue(e entry, override string, given bool) (*yaml.Node, error) {
 	return scalar(value, e.line), nil
 }
 
-// scalar returns a text node.
 func scalar(value string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: line}
 }
 
-// sequence returns a list node of texts.
 func sequence(values []string, line int) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: line}
 	for _, v := range values {

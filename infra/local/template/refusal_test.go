@@ -9,16 +9,15 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// head is the start of every small template, so a test's additions begin at line 3.
+// head is the start of every small template. Lines added by a test begin at line 3.
 const head = "Transform: AWS::Serverless-2016-10-31\nResources:\n"
 
-// api and worker are resources that some tests add to their own template.
+// api is a resource that tests add to their templates. run is the start of a function's declaration.
 const (
 	api = "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1}\n" // 3 lines
 	run = "    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: provided.al2023\n"
 )
 
-// loadText loads a template from text.
 func loadText(t *testing.T, text string, parameters map[string]string) (*template.Template, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "template.yaml")
@@ -28,7 +27,7 @@ func loadText(t *testing.T, text string, parameters map[string]string) (*templat
 	return template.Load(file, template.Options{Parameters: parameters, BaseURL: "http://127.0.0.1:1", StackName: "s"})
 }
 
-// expectRefusals loads each template and checks that the error ends with the given position and reason.
+// expectRefusals checks that loading each template fails with an error that ends with want, a position and reason.
 func expectRefusals(t *testing.T, cases map[string]struct{ text, want string }) {
 	t.Helper()
 	for name, c := range cases {
@@ -218,7 +217,7 @@ func TestLoadRejectsUnsupportedFunction(t *testing.T) {
 	})
 }
 
-// trust is the start of a role for Lambda. Tests add properties to the role.
+// trust is the start of a role that Lambda may assume. Tests add properties to the role.
 const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n" +
 	"        Version: '2012-10-17'\n" +
 	"        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]\n" // 6 lines

@@ -2,7 +2,6 @@ package template
 
 import "slices"
 
-// role is an IAM role that functions use.
 type role struct {
 	id         string
 	line       int
@@ -10,9 +9,9 @@ type role struct {
 	tags       map[string]string
 }
 
-// role reads an AWS::IAM::Role. The role's inline policies contain the functions' permissions. Managed policies are
-// rejected, because their content is defined elsewhere and can change. Among the roles for other services, only API
-// Gateway's role has an effect on a laptop.
+// role reads an AWS::IAM::Role, whose inline policies contain the functions' permissions. Managed policies are
+// rejected, because their content is defined elsewhere and can change. Of the roles for other services, only API
+// Gateway's affects a local stack.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -40,7 +39,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted returns the services that may assume a role, and rejects all other principals.
+// trusted returns the services that may assume a role. Other principals are rejected.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -56,19 +55,17 @@ func trusted(document *object) []string {
 	return services
 }
 
-// functionNeeds holds the role and the settings that a function requires.
 type functionNeeds struct {
 	function int // index in Template.Functions
 	line     int
 	role     string // role ARN
-	retries  int    // number of retries for failed scheduled invocations
+	retries  int    // maximum retries of a failed scheduled invocation
 }
 
-// lambdaRetries is the number of times that Lambda retries a failed invocation by default.
+// lambdaRetries is Lambda's default number of retries of a failed asynchronous invocation.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 const lambdaRetries = 2
 
-// isLogGroup reports whether the template declares a log group with the given name.
 func (b *builder) isLogGroup(name string) bool {
 	for id, kind := range b.values.resources {
 		if kind == kindLogGroup && b.values.chosen[id] == name {
@@ -78,8 +75,8 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// assignStatements gives every function its role's statements. The template must declare the role and the log group,
-// because AWS would otherwise create an undocumented role and log group.
+// assignStatements gives every function its role's statements. The template must declare the role and the log group;
+// otherwise, AWS would create undeclared ones.
 func (b *builder) assignStatements() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]
@@ -99,7 +96,6 @@ func (b *builder) assignStatements() error {
 	return b.checkKeyPolicies()
 }
 
-// statements reads the statements in a policy document.
 func statements(document *object) []Statement {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -124,7 +120,7 @@ func statements(document *object) []Statement {
 	return all
 }
 
-// conditionValues reads the keys and values for a single operator of a statement's Condition.
+// conditionValues reads the keys and values under one operator of a statement's Condition.
 func conditionValues(condition *object, operator entry) map[string][]string {
 	keys := condition.object(operator.key)
 	values := map[string][]string{}

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// segment matches a literal, {name} or {name+} that consists of characters accepted by API Gateway.
+// segment matches a path segment that API Gateway accepts: a literal, {name} or {name+}.
 var segment = regexp.MustCompile(`^(?:[A-Za-z0-9._~:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// anyMethod is the key of the entry that serves all methods without an entry of their own.
+// anyMethod is the key that serves all methods without a key of their own.
 const anyMethod = "x-amazon-apigateway-any-method"
 
-// method is a method of a path in the API's definition.
+// method is one method of a path in the API definition.
 type method struct {
-	api         string // the API's logical ID
+	api         string
 	line        int
 	route       Route
 	uri         string
-	credentials string // ARN of the role that API Gateway uses to invoke the function
+	credentials string // ARN of the role with which API Gateway invokes the function
 }
 
-// paths reads the API's definition. In the definition, each method of each path directly invokes a single function.
+// paths reads the API definition, where each method of each path invokes one function directly.
 func (b *builder) paths(o *object, api string) {
 	definition := o.object("DefinitionBody")
 	if definition.node == nil {
@@ -53,10 +53,10 @@ func (b *builder) paths(o *object, api string) {
 // readMethod reads the function and role from a method's integration.
 func readMethod(path *object, key string) method {
 	o := path.object(key)
-	o.ignore("responses") // OpenAPI requires responses; API Gateway forwards responses unchanged
+	o.ignore("responses") // OpenAPI requires responses; API Gateway forwards the function's response unchanged
 	integration := o.object("x-amazon-apigateway-integration")
 	integration.oneOf("type", "aws_proxy")
-	integration.oneOf("httpMethod", http.MethodPost) // method for invoking Lambda, whatever the caller's method
+	integration.oneOf("httpMethod", http.MethodPost) // always POST, regardless of the caller's method
 	m := method{uri: integration.required("uri"), credentials: integration.required("credentials")}
 	integration.finish()
 	o.finish()
@@ -70,13 +70,12 @@ func httpMethods() []string {
 	}
 }
 
-// routeTable detects routes that API Gateway refuses to deploy. Such routes have invalid paths, or two variables with
-// different names at the same position, which would make matching ambiguous.
+// routeTable detects routes that API Gateway refuses to deploy: invalid paths, and variables with different names at
+// the same position, which would make matching ambiguous.
 type routeTable struct {
-	variables map[string]string // maps a parent path to the variable of its child
+	variables map[string]string // name of the variable child, by parent path
 }
 
-// add adds a path or records an error.
 func (t routeTable) add(path string, line int, o *object) {
 	relative, absolute := strings.CutPrefix(path, "/")
 	parts := strings.Split(relative, "/")
@@ -97,8 +96,8 @@ func (t routeTable) add(path string, line int, o *object) {
 	}
 }
 
-// connect assigns routes to each function after every function and role is known. API Gateway invokes a function's
-// alias with a role that allows exactly this invocation. Without the role, the path would respond with status 500.
+// connect assigns routes to functions once every function and role is known. API Gateway invokes a function's alias
+// with a role that must allow exactly this invocation. Without the role, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {
@@ -124,5 +123,5 @@ func (b *builder) connect() error {
 	return nil
 }
 
-// alias returns the ARN of a function's alias (AutoPublishAlias). The alias is named live for all functions.
+// alias returns the ARN of a function's alias (AutoPublishAlias), which is always named live.
 func (b *builder) alias(f Function) string { return b.arn(kindFunction, f.LogicalID) + ":live" }

@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// definition is the start of an API to which tests add paths. rest adds the required function and roles.
+// definition is the start of an API to which tests add paths. rest completes the template with the required function
+// and roles.
 const (
 	definition = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n" +
 		"      DefinitionBody:\n" +
@@ -24,13 +25,12 @@ const (
 		"  WorkFunction:\n" + run + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: !Ref G}\n" + trust
 )
 
-// invoke is an integration that invokes the function in rest, in the form that SAM uses for an Api event.
+// invoke is an integration that invokes the function in rest. The format is SAM's for an Api event.
 const invoke = "{x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, " +
 	"credentials: !GetAtt GatewayRole.Arn, " +
 	"uri: !Sub 'arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/" +
 	"${WorkFunction.Arn}:live/invocations'}}"
 
-// pathOf returns an API path whose methods invoke the function in rest.
 func pathOf(path string, methods ...string) string {
 	var text strings.Builder
 	text.WriteString("          '" + path + "':\n")

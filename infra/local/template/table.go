@@ -27,7 +27,7 @@ func (b *builder) table(id string, o *object) Table {
 	return t
 }
 
-// keySchema reads the KeySchema of a table or index and checks that its attributes are defined.
+// keySchema reads a KeySchema and checks that its attributes are defined.
 func keySchema(o *object, defined map[string]string) KeySchema {
 	var k KeySchema
 	for _, element := range o.objects("KeySchema") {

@@ -1,11 +1,11 @@
 // Package template reads template.yaml, the SAM template that is the only description of the system. The package
-// resolves the template's parameters, conditions, Globals, intrinsic functions and physical names for a single stack.
-// The package is strict: an unsupported resource type, property, event type or function is an error that states the
-// line. The system on a laptop can't silently differ from the deployed system.
+// resolves the template's parameters, conditions, Globals, intrinsic functions and physical names for one stack. The
+// package is strict, so that a local stack can't silently differ from the deployed one: an unsupported resource type,
+// property, event type or function is an error that states the line.
 //
-// The package doesn't create or run any resources; provision, gateway and the runner use its data to create and run the
-// stack. The package does not check the project's own rules (infra/test/policy). The package rejects only templates
-// that AWS itself would reject in a deployment, or that a laptop would silently treat differently.
+// The package doesn't create or run any resources; provision, gateway and the runner do so from its data. The package
+// does not check the project's own rules (infra/test/policy). The package rejects only templates that AWS would reject
+// in a deployment, or that a local stack would silently treat differently.
 package template
 
 import (
@@ -16,10 +16,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Options holds a deployment's inputs other than the template file.
+// Options holds the inputs of a deployment, apart from the template file.
 type Options struct {
 	// Parameters overrides the defaults in the Parameters section. A CommaDelimitedList has the form "a,b". Load
-	// returns an error for a name that the template does not declare.
+	// returns an error for an undeclared parameter.
 	Parameters map[string]string
 	// BaseURL is the URL of the embedded AWS, such as http://127.0.0.1:4566. Queue URLs start with BaseURL.
 	BaseURL string
@@ -27,8 +27,8 @@ type Options struct {
 	StackName string
 }
 
-// Load reads the template file and resolves it. If the file contains unsupported content, Load returns the first error,
-// in the form "<file>:<line>: <logical id>: <what>".
+// Load reads a template file and resolves it. If the template contains an error or anything unsupported, Load returns
+// the first error, in the form "<file>:<line>: <logical id>: <what>".
 func Load(file string, o Options) (*Template, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the runner
 	if err != nil {
@@ -44,7 +44,6 @@ func Load(file string, o Options) (*Template, error) {
 	return t, nil
 }
 
-// load implements Load. Each step needs the results of the previous steps.
 func load(text []byte, o Options) (*Template, error) {
 	d, err := parse(text, serverless)
 	if err != nil {
@@ -73,7 +72,6 @@ func load(text []byte, o Options) (*Template, error) {
 	return b.template, b.outputs(d.outputs)
 }
 
-// newResolver returns a resolver with a document's parameters and conditions.
 func newResolver(d *document, o Options) (*resolver, error) {
 	parameters, err := parameterValues(d.parameters, o)
 	if err != nil {
@@ -85,8 +83,8 @@ func newResolver(d *document, o Options) (*resolver, error) {
 	return values, values.decideAll()
 }
 
-// presentResources returns the resources whose Condition is true, with Globals merged in. The resources' names are
-// added to values, so that references to other names are rejected.
+// presentResources returns the resources whose Condition is true, with Globals merged in. Only these resources are
+// added to values, so that references to any others are rejected.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -111,7 +109,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 	return present, values.readChosen(present)
 }
 
-// outputs resolves the Outputs section, omitting outputs whose Condition is false.
+// outputs resolves the Outputs section, without outputs whose Condition is false.
 func (b *builder) outputs(section []entry) error {
 	for _, e := range section {
 		o := read(e.value, e.line)
@@ -142,7 +140,7 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is an error with a template line. If the error concerns a resource, lineError also has the logical ID.
+// lineError is an error at a line of the template, with the logical ID if it concerns a resource.
 type lineError struct {
 	line     int
 	id, text string
@@ -156,12 +154,11 @@ func (e *lineError) Error() string {
 	return e.id + ": " + e.text
 }
 
-// refuse returns a lineError for a line of the template.
 func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
 
-// in adds the logical ID to a lineError that does not have a logical ID.
+// in adds the logical ID to a lineError that does not have one.
 func in(id string, err error) error {
 	if refusal, ok := errors.AsType[*lineError](err); ok && refusal.id == "" {
 		return &lineError{line: refusal.line, id: id, text: refusal.text}
@@ -169,14 +166,13 @@ func in(id string, err error) error {
 	return err
 }
 
-// entry is a key in a section, with the key's value. Entries are in file order.
 type entry struct {
 	key   string
 	line  int
 	value *yaml.Node
 }
 
-// entries returns a mapping's entries, or nil if the node is nil.
+// entries returns a mapping's entries in file order, or nil if n is nil.
 func entries(n *yaml.Node) []entry {
 	if n == nil {
 		return nil

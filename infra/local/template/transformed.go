@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Permissions reads a template that SAM has transformed, and returns the statements of each function's role by the
-// function's logical ID. Permissions is as strict about roles as Load, but reads all other resources only to resolve
-// references.
+// Permissions reads a template that SAM has already transformed, and returns the policy statements of each function's
+// role by the function's logical ID. Permissions checks roles as strictly as Load, but reads other resources only to
+// resolve references.
 func Permissions(file string, o Options) (map[string][]Statement, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
 	if err != nil {
@@ -62,7 +62,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	return all, nil
 }
 
-// valueOf returns the value for a key in a mapping, or an empty text node if the key is missing.
+// valueOf returns a key's value in a mapping, or an empty scalar if the key is missing.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for _, e := range entries(n) {
 		if e.key == key {

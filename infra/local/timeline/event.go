@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// largestRead is the maximum size, in bytes, of an event or response to parse. Parsing a larger text would cost too
-// much.
+// largestRead is the maximum size, in bytes, of an event or response to parse; parsing a larger one would be too slow.
 const largestRead = 256 << 10
 
-// event holds the fields that distinguish the kinds of Lambda events.
+// event holds the fields that distinguish the types of Lambda events.
 type event struct {
 	HTTPMethod     string `json:"httpMethod"`
 	Resource       string `json:"resource"`
@@ -30,8 +29,9 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read returns an event's trigger, its subject and the request IDs that appear in its log lines. A path is returned as
-// declared, because the path's parameters may be secrets (download links). Only {proxy+} is replaced with its value.
+// read returns an event's trigger, its subject and the request IDs that appear in its log lines. The subject of an HTTP
+// request contains the path as declared, because path parameters may be secrets (download links). Only {proxy+} is
+// replaced with its value.
 func read(payload []byte) (trigger, what string, requests []string) {
 	var e event
 	if len(payload) > largestRead || json.Unmarshal(payload, &e) != nil {
@@ -63,8 +63,8 @@ func messages(n int) string {
 	return strconv.Itoa(n) + " messages"
 }
 
-// outcomeOf returns the outcome that a function's response describes. The outcome is an HTTP status or the results for
-// a batch of messages.
+// outcomeOf returns the outcome described by a function's response: an HTTP status or the results for a batch of
+// messages.
 func outcomeOf(answer []byte) (outcome string, failed bool) {
 	if status, ok := statusOf(answer); ok {
 		return strconv.Itoa(status), status >= 500
@@ -78,7 +78,7 @@ func outcomeOf(answer []byte) (outcome string, failed bool) {
 	return "done", false
 }
 
-// statusOf reads the statusCode of a response to API Gateway, without parsing the body, which may be large.
+// statusOf reads the statusCode of an API Gateway response without parsing the body, which may be large.
 func statusOf(answer []byte) (status int, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {

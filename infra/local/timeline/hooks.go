@@ -10,16 +10,16 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// record is an invocation, with additional data that only the Recorder needs.
+// record is an invocation with the Recorder's internal data.
 type record struct {
 	Invocation
 
-	begun     time.Time // time at which a process received the invocation
-	troubled  bool      // whether a unit-of-work line has level ERROR
+	begun     time.Time // when a process received the invocation
+	troubled  bool      // a unit-of-work line has level ERROR
 	lineBytes int
 }
 
-// Requested records that a function was invoked with payload. trace is the root of the invocation's own trace ID.
+// Requested records that a function was invoked with payload. trace is the Root field of the invocation's trace ID.
 func (r *Recorder) Requested(trace, function string, payload []byte) {
 	trigger, what, requests := read(payload)
 	r.mu.Lock()
@@ -46,7 +46,7 @@ func (r *Recorder) Starting(trace string) {
 	})
 }
 
-// Assigned records that a process has received the invocation, under Lambda's request ID.
+// Assigned records that a process has received the invocation. request is Lambda's request ID.
 func (r *Recorder) Assigned(trace, request string) {
 	r.with(trace, func(known *record) {
 		r.started(known)
@@ -56,8 +56,9 @@ func (r *Recorder) Assigned(trace, request string) {
 	})
 }
 
-// Wrote records a line from a process whose latest invocation has this trace. A line with another invocation's request
-// ID counts for that other invocation, because a pipe may be read after the process has started its next invocation.
+// Wrote records a line from a process whose latest invocation has the given trace. A line that contains another
+// invocation's request ID is assigned to that invocation, because a pipe may be read after the process has started its
+// next invocation.
 func (r *Recorder) Wrote(trace, line string) {
 	var unit struct {
 		Message string `json:"msg"`
@@ -111,7 +112,7 @@ func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int6
 	})
 }
 
-// with calls change under the lock, or does nothing if the invocation has been dropped.
+// with calls change with r.mu held, unless the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,16 +121,16 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim assigns the log lines that contain request, a request ID, to known. The caller holds the lock.
+// claim assigns the log lines that contain the request ID request to known. The caller holds the lock.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
 	}
 	known.RequestIDs = append(known.RequestIDs, request)
-	r.byRequest[request] = known // a redelivered message counts for its latest delivery
+	r.byRequest[request] = known // a redelivered message belongs to its latest delivery
 }
 
-// started records that the process for known has started. The caller holds the lock.
+// started records that known's process has started. The caller holds the lock.
 func (r *Recorder) started(known *record) {
 	left := slices.DeleteFunc(r.starting[known.Function], func(other *record) bool { return other == known })
 	if len(left) == 0 {
@@ -139,8 +140,8 @@ func (r *Recorder) started(known *record) {
 	}
 }
 
-// forgetOne drops the oldest invocation of the function that has the most invocations. A busy function, such as the
-// sandbox's portal during an export, does not displace other functions. The caller holds the lock.
+// forgetOne drops the oldest invocation of the function with the most invocations, so that a busy function does not
+// displace others. For example, the sandbox's portal is busy during an export. The caller holds the lock.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

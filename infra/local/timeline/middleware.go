@@ -13,12 +13,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is the number of response bytes that are buffered in order to read the error code.
+// keptAnswer is the number of response bytes buffered for reading the error code.
 const keptAnswer = 4 << 10
 
-// Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process
-// doesn't have a trace ID to send. A call without a known trace ID is attributed to the process that is starting for
-// the call's caller, if exactly one process is starting. All other calls pass without a record.
+// Middleware returns middleware that records invocations' AWS calls. A process has no trace ID to send until its first
+// invocation. A call without a known trace ID is attributed to the process that is starting for the caller, if there is
+// exactly one. Other calls are not recorded.
 func (r *Recorder) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
@@ -30,13 +30,13 @@ func (r *Recorder) Middleware() wire.Middleware {
 			began := r.now()
 			in, out := &incoming{ReadCloser: request.Body}, &outgoing{ResponseWriter: w}
 			var body []byte
-			if c.Service != "s3" { // S3's targets are paths, and its bodies are streams
-				body, _ = wire.Body(request) // the service itself reports an unreadable body
+			if c.Service != "s3" { // S3 targets are paths, and S3 bodies are streams
+				body, _ = wire.Body(request) // the service reports an unreadable body itself
 			} else if request.Body != nil {
 				request.Body = in
 			}
 			finished := false
-			defer func() { // runs even if the handler aborts the connection with a panic
+			defer func() { // deferred, because the handler may panic to abort the connection
 				if !finished {
 					out.status = 0
 				}
@@ -48,7 +48,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 				}, began)
 			}()
 			next(out, request, c)
-			out.WriteHeader(http.StatusOK) // default status if the handler has written nothing
+			out.WriteHeader(http.StatusOK) // no effect if the handler has already written a status
 			finished = true
 		}
 	}
@@ -64,8 +64,7 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 			return root, false
 		}
 	}
-	// A call without a remote address did not come through a socket, but from the runner itself, which polls queues on
-	// behalf of a function.
+	// Calls without a remote address come from the runner itself, which polls queues on behalf of functions.
 	candidates := r.starting[caller]
 	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
 		return candidates[0].ID, true
@@ -73,7 +72,6 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 	return "", false
 }
 
-// note records a call that arrived at the time began.
 func (r *Recorder) note(trace string, c Call, began time.Time) {
 	r.with(trace, func(known *record) {
 		known.CallCount++
@@ -84,7 +82,6 @@ func (r *Recorder) note(trace string, c Call, began time.Time) {
 	})
 }
 
-// incoming counts the bytes of a streamed body.
 type incoming struct {
 	io.ReadCloser
 
@@ -98,7 +95,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// outgoing records a response, and buffers the beginning of an error response.
+// outgoing records a response's status and size, and buffers the start of an error response.
 type outgoing struct {
 	http.ResponseWriter
 
@@ -132,7 +129,7 @@ func (a *outgoing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// code returns AWS's error code from a response in a JSON protocol or in XML.
+// code returns AWS's error code from a JSON or XML response.
 func (a *outgoing) code() string {
 	if a.status < http.StatusBadRequest {
 		return ""
@@ -159,7 +156,7 @@ func (a *outgoing) code() string {
 	}
 }
 
-// unescaped returns an S3 request's path in readable form.
+// unescaped returns the unescaped path of an S3 request.
 func unescaped(r *http.Request) string {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {

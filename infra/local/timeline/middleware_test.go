@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/timeline"
 )
 
-// answer returns a service that reads the request and returns the given response.
+// answer returns a fake service that reads the request and returns the given response.
 func answer(status int, body string) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -24,8 +24,7 @@ func answer(status int, body string) wire.Handler {
 	}
 }
 
-// call makes an AWS call through the middleware with the given trace ID. If the trace ID is "", the call has no trace
-// ID.
+// call makes an AWS call through the middleware. The call has no trace ID if trace is "".
 func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
 	serve wire.Handler,
 ) *httptest.ResponseRecorder {
@@ -42,9 +41,9 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 func TestCallIsAssignedToInvocationWithItsTraceID(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Requested("1-a", "F", nil) // clock reads 1 ms
-	r.Assigned("1-a", "")        // clock reads 2 ms
-	// The first call lasts from 3 to 4 ms, and the second call lasts from 5 to 6 ms.
+	r.Requested("1-a", "F", nil) // 1 ms on the clock
+	r.Assigned("1-a", "")        // 2 ms on the clock
+	// The first call lasts from 3 ms to 4 ms on the clock, the second from 5 ms to 6 ms.
 	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
 		answer(200, "{}"))
 	if passed.Code != 200 || passed.Body.String() != "{}" {
@@ -81,12 +80,12 @@ func TestCallWithoutTraceIsAssignedToSoleStartingProcess(t *testing.T) {
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Requested("1-b", "F", nil)
 	r.Starting("1-b")
-	// the call is ambiguous because two processes are starting
+	// ambiguous, because two processes are starting
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Assigned("1-a", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/q"}`, "", answer(200, "{}"))
 	r.Assigned("1-b", "")
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // no process is starting any more
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // both processes have started
 	for id, want := range map[string]string{"1-a": "/p", "1-b": "/q"} {
 		if got := get(t, r, id).Calls; len(got) != 1 || got[0].Target != want || !got[0].Init {
 			t.Errorf("%s: got %+v, want one call about %s", id, got, want)

@@ -21,7 +21,7 @@ type parameters struct {
 	Name                 string
 }
 
-// targetOf names a call's target, but never includes the target's content, such as row keys, values or messages.
+// targetOf returns the name of a call's target, without content such as row keys, values or messages.
 func targetOf(service string, r *http.Request, body []byte) string {
 	if service == "s3" {
 		return strings.TrimPrefix(unescaped(r), "/")
@@ -45,7 +45,8 @@ func targetOf(service string, r *http.Request, body []byte) string {
 	}
 }
 
-// tables returns a call's table with its index or, for a batch or transaction, each table with its number of rows.
+// tables returns a call's table, followed by any index. For a batch or transaction, tables returns each table with its
+// number of rows.
 func (p *parameters) tables() string {
 	switch {
 	case p.IndexName != "":
@@ -60,7 +61,7 @@ func (p *parameters) tables() string {
 		}
 	}
 	for table := range p.RequestItems {
-		rows[table] = 0 // the count's format varies, so only the table's name is matched
+		rows[table] = 0 // the request format varies, so rows are not counted
 	}
 	names := make([]string, 0, len(rows))
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

@@ -1,7 +1,7 @@
 // Package timeline records the recent activity of the functions on this machine, for debugging. The record contains
-// each invocation with its trigger, its outcome, its process's log lines and its AWS calls. The package owns the
-// record, whose size is bounded, and assigns calls to invocations. Each invocation has a trace ID, which Lambda's Go
-// runtime passes to the AWS SDK. The SDK sends the trace ID with every call as X-Amzn-Trace-Id.
+// each invocation with its trigger, its outcome, its process's log lines and its AWS calls. The record has a bounded
+// size. The package assigns AWS calls to invocations by trace ID. Lambda's Go runtime passes an invocation's trace ID
+// to the AWS SDK, which sends it with every call as X-Amzn-Trace-Id.
 //
 // The package is passive. Package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and
 // package console reads the record. The record doesn't contain any bodies, row keys or query strings.
@@ -14,42 +14,42 @@ import (
 	"time"
 )
 
-// Limits of the record. An invocation that reaches these limits takes about 80 KB. A typical invocation takes 3 KB.
+// Limits of the record. An invocation at these limits takes about 80 KB; a typical one takes 3 KB.
 const (
 	mostInvocations = 500
-	mostCalls       = 200      // maximum calls per invocation; later calls are dropped
-	mostLines       = 100      // maximum lines per invocation; later lines are dropped
+	mostCalls       = 200      // per invocation; later calls are dropped
+	mostLines       = 100      // per invocation; later lines are dropped
 	mostLineBytes   = 32 << 10 // per invocation
 )
 
-// Invocation is the current state of an invocation. Times are in milliseconds since At.
+// Invocation describes an invocation's state. Times are in milliseconds since At.
 type Invocation struct {
 	ID       string    `json:"id"`       // root of the trace ID, such as "1-67465b3f-0123456789abcdef01234567"
-	Function string    `json:"function"` // the function's logical ID
-	At       time.Time `json:"at"`       // time at which the invocation was requested
+	Function string    `json:"function"` // logical ID of the function
+	At       time.Time `json:"at"`       // when the invocation was requested
 	Trigger  string    `json:"trigger"`  // "http", "queue", "schedule" or "other"
-	// trigger's details, such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
+	// details, such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
 	What    string `json:"what"`
 	State   State  `json:"state"`
-	Cold    bool   `json:"cold"`    // whether a process was started for the invocation
+	Cold    bool   `json:"cold"`    // a process was started for the invocation
 	Outcome string `json:"outcome"` // set at the end: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
 	Error   string `json:"error,omitempty"`
-	// Wait is the time until a process received the invocation, including a cold start. Duration is the time that the
-	// process took to handle the invocation.
+	// Wait is the time until a process received the invocation, including any cold start. Duration is the time that the
+	// process took to handle it.
 	Wait       float64 `json:"wait_ms"`
 	Duration   float64 `json:"duration_ms"`
-	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // the process's lifetime peak; 0 if unknown
+	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // since the process started; 0 if unknown
 	CallCount  int     `json:"call_count"`
 
-	// Wide holds the JSON objects in the invocation's unit-of-work lines (package logx): a single object, or an object
-	// for each message in a batch.
+	// Wide holds the JSON objects logged in the invocation's unit-of-work lines (package logx): one, or one per message
+	// of a batch.
 	Wide []string `json:"wide,omitempty"`
 
-	// Lists omit the following fields.
-	Lines       []string `json:"lines,omitempty"`        // all lines except the unit-of-work lines
-	LinesMissed int      `json:"lines_missed,omitempty"` // number of lines dropped because of the limits
-	Calls       []Call   `json:"calls,omitempty"`        // calls in order of start; CallCount also counts dropped calls
-	RequestIDs  []string `json:"request_ids,omitempty"`  // request IDs of API Gateway or the messages, and of Lambda
+	// The following fields are empty in the results of List.
+	Lines       []string `json:"lines,omitempty"`        // all lines except unit-of-work lines
+	LinesMissed int      `json:"lines_missed,omitempty"` // number of lines dropped because of limits
+	Calls       []Call   `json:"calls,omitempty"`        // in order of start; CallCount includes dropped calls
+	RequestIDs  []string `json:"request_ids,omitempty"`  // IDs from Lambda and from API Gateway or SQS messages
 }
 
 // State is an invocation's progress.
@@ -57,45 +57,45 @@ type State string
 
 // Invocation states.
 const (
-	Waiting State = "waiting" // waiting for a process
+	Waiting State = "waiting" // not yet received by a process
 	Running State = "running"
 	Done    State = "done"
-	// Failed means that the function failed, responded with 5xx, did not complete a message, or logged a unit-of-work
-	// error.
+	// Failed means that the function failed, responded with a 5xx status, failed to process a message, or logged a
+	// unit-of-work error.
 	Failed State = "failed"
 )
 
 // Call is an AWS call made by an invocation.
 type Call struct {
 	Service   string `json:"service"`          // service name, as in wire.Call
-	Operation string `json:"operation"`        // AWS's operation name
+	Operation string `json:"operation"`        // AWS operation name
 	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or the name of a key or secret
-	Init      bool   `json:"init,omitempty"`   // whether the process made the call while starting
-	// Start is the call's arrival in milliseconds after the invocation's At. Duration is the time from the call's
-	// arrival to its response.
+	Init      bool   `json:"init,omitempty"`   // the process made the call during a cold start
+	// Start is the call's arrival in milliseconds since the invocation's At. Duration is the time from arrival to
+	// response, in milliseconds.
 	Start    float64 `json:"start_ms"`
 	Duration float64 `json:"duration_ms"`
 	Status   int     `json:"status"`          // HTTP status; 0 if the connection was aborted
-	Error    string  `json:"error,omitempty"` // AWS's error code
-	BytesIn  int64   `json:"bytes_in"`        // size of the request body
-	BytesOut int64   `json:"bytes_out"`       // size of the response body
+	Error    string  `json:"error,omitempty"` // AWS error code
+	BytesIn  int64   `json:"bytes_in"`        // request body size
+	BytesOut int64   `json:"bytes_out"`       // response body size
 }
 
 // Filter selects invocations.
 type Filter struct {
-	Function string // logical ID of the function; "" means any function
+	Function string // logical ID of a function; "" means any
 	Without  string // logical ID of a function to exclude
-	Failed   bool   // whether to select only failed invocations
+	Failed   bool   // select only failed invocations
 	Limit    int    // maximum number of invocations; below 1 means no limit
 }
 
-// Recorder stores invocations. A Recorder is safe for concurrent use, and its hooks do not block.
+// Recorder stores invocations. A Recorder is safe for concurrent use. The hooks do not block.
 type Recorder struct {
 	now func() time.Time
 
-	mu        sync.Mutex     // guards the following fields and the records
+	mu        sync.Mutex     // guards the fields below and the records
 	recent    []*record      // oldest first
-	ofEach    map[string]int // number of invocations in recent, by function
+	ofEach    map[string]int // length of recent by function
 	byTrace   map[string]*record
 	byRequest map[string]*record
 	starting  map[string][]*record // invocations for which a process is starting, by function
@@ -109,7 +109,7 @@ func New(now func() time.Time) *Recorder {
 	}
 }
 
-// List returns the invocations that match f, newest first, without their lines and calls.
+// List returns the invocations that match f, newest first, without lines and calls.
 func (r *Recorder) List(f Filter) []Invocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +131,8 @@ func (f Filter) fits(known *record) bool {
 		(!f.Failed || known.state() == Failed)
 }
 
-// Get returns an invocation with its lines and calls. If the invocation is unknown or has been dropped, ok is false.
+// Get returns the invocation with the given ID, including its lines and calls. If the invocation is unknown or has been
+// dropped, ok is false.
 func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +148,7 @@ func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	return whole, true
 }
 
-// summary returns the form of known that lists use. The caller holds the lock.
+// summary returns known's invocation without the fields that lists omit. The caller holds the lock.
 func (r *Recorder) summary(known *record) Invocation {
 	short := known.Invocation
 	short.Lines, short.LinesMissed, short.Calls, short.RequestIDs = nil, 0, nil, nil
@@ -165,8 +166,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state returns Failed even for an invocation that succeeded for Lambda but not for the service, such as one that set a
-// message aside as poison.
+// state returns the record's state. An invocation that succeeded for Lambda but logged an error is Failed, such as one
+// that set a poison message aside.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

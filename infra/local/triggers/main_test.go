@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// function stands in for a Lambda function, returning the result of respond and recording the function's inputs.
+// function is a fake Lambda function that returns the result of respond and records its inputs.
 type function struct {
 	respond func(payload []byte) ([]byte, error)
 
@@ -45,7 +45,7 @@ func (f *function) invocations() (names []string, calls [][]byte, times []time.T
 	return f.names, f.calls, f.times
 }
 
-// queue is an embedded SQS server with one queue, which has a 30-second visibility timeout, and a dead-letter queue.
+// queue is an embedded SQS server with two queues: one with a 30-second visibility timeout, and its dead-letter queue.
 type queue struct {
 	*sqs.Client
 
@@ -93,7 +93,6 @@ func (q *queue) send(t *testing.T, bodies ...string) {
 	}
 }
 
-// counts returns the numbers of visible and in-flight messages in a queue.
 func (q *queue) counts(t *testing.T, url string) (visible, inFlight string) {
 	t.Helper()
 	got, err := q.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
@@ -112,7 +111,6 @@ func (q *queue) source(batchSize, batches int, partial bool) triggers.Source {
 	}
 }
 
-// options returns the trigger options for a stack with the given invoker.
 func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	t.Helper()
 	return triggers.Options{
@@ -121,7 +119,7 @@ func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	}
 }
 
-// run runs the triggers in the background. stop stops the triggers and waits until they have ended.
+// run runs the triggers in the background. stop stops the triggers and waits until Run returns.
 func run(t *testing.T, o triggers.Options) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,12 +16,12 @@ import (
 
 const (
 	longPoll     = 20              // long poll in seconds; SQS's maximum
-	afterFailure = time.Second     // wait before polling again after a queue could not be read
-	deleteTime   = 5 * time.Second // maximum time to delete handled messages, even while the runner is stopping
+	afterFailure = time.Second     // delay before polling a queue again after an error
+	deleteTime   = 5 * time.Second // limit for deleting processed messages, even while the runner is stopping
 )
 
-// poll passes batches to the source's function, up to Source.Batches batches at once. Messages are received only if
-// another batch can be processed, so that waiting messages stay in the queue instead of in flight.
+// poll passes batches to the source's function, up to Source.Batches at once. poll receives messages only if it can
+// process another batch, so that waiting messages remain visible in the queue.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -40,7 +40,7 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 		}
 		received, err := source.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &source.QueueURL,
-			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // within SQS's limits
+			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // clamp to SQS's limits
 			WaitTimeSeconds:             longPoll,
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		})
@@ -63,8 +63,8 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 	}
 }
 
-// attach requests the queue's attributes, as Lambda does before it connects a queue to a function. A function whose
-// role lacks this permission does not receive messages.
+// attach reads the queue's attributes, as Lambda does before it connects a queue to a function. A function whose role
+// lacks this permission receives no messages.
 func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	_, err := source.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &source.QueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameVisibilityTimeout},
@@ -76,8 +76,8 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	return err == nil
 }
 
-// handle invokes the function with a batch and deletes the messages that the function has handled. The other messages
-// become visible again when their visibility timeout ends. After too many receives, SQS moves messages to the
+// handle invokes the function with a batch and deletes the messages that the function has processed. The other messages
+// become visible again when their visibility timeout ends. After too many receives, SQS moves a message to the
 // dead-letter queue.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
 	payload, err := json.Marshal(t.event(source, batch))
@@ -103,7 +103,7 @@ func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Mess
 	t.remove(ctx, source, done)
 }
 
-// remove deletes handled messages even if ctx is done, so that the messages are not handled again.
+// remove deletes processed messages even if ctx is done, so that they are not processed again.
 func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
 	if len(messages) == 0 {
 		return
@@ -129,7 +129,6 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 	}
 }
 
-// event converts a batch to Lambda's event format.
 func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	records := make([]events.SQSMessage, len(batch))
 	for i, message := range batch {
@@ -139,7 +138,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 			Body:              aws.ToString(message.Body),
 			Md5OfBody:         aws.ToString(message.MD5OfBody),
 			Attributes:        message.Attributes,
-			MessageAttributes: map[string]events.SQSMessageAttribute{}, // no sender sets message attributes
+			MessageAttributes: map[string]events.SQSMessageAttribute{}, // senders set no attributes
 			EventSource:       "aws:sqs",
 			EventSourceARN:    source.QueueARN,
 			AWSRegion:         t.options.Region,
@@ -148,7 +147,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	return events.SQSEvent{Records: records}
 }
 
-// succeeded returns the messages that a function has handled, according to its partial failure response. If the
+// succeeded returns the messages that a function has processed, according to its partial batch response. If the
 // response is invalid or names a message outside the batch, all messages count as failed:
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
 func succeeded(batch []types.Message, answer []byte) []types.Message {

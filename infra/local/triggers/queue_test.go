@@ -69,9 +69,9 @@ func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		all     bool // whether the function reports failures only for complete batches
+		all     bool // the function does not report partial failures
 		respond func(ids []string) ([]byte, error)
-		stay    []string // bodies of messages that are delivered again
+		stay    []string // bodies of redelivered messages
 	}{
 		{name: "an empty list", respond: answer(`{"batchItemFailures":[]}`)},
 		{name: "a null list", respond: answer(`{"batchItemFailures":null}`)},
@@ -125,7 +125,7 @@ func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 				o := options(t, worker)
 				o.Sources = []triggers.Source{q.source(3, 1, !test.all)}
 				stop := run(t, o)
-				<-time.After(29 * time.Second) // virtual time, one second before the visibility timeout ends
+				<-time.After(29 * time.Second) // one second of virtual time before the visibility timeout ends
 				synctest.Wait()
 				if _, calls, _ := worker.invocations(); len(calls) != 1 {
 					t.Errorf("got %d invocations before the visibility timeout, want 1", len(calls))
@@ -318,7 +318,6 @@ func (b *brokenQueue) DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatc
 	return nil, errors.New("no connection")
 }
 
-// batch returns the IDs and bodies of the messages in an SQS event.
 func batch(t *testing.T, payload []byte) (ids, bodies []string) {
 	t.Helper()
 	var event events.SQSEvent

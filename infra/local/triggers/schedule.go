@@ -16,8 +16,8 @@ import (
 // ErrNoSchedule is returned by Fire if the function has no schedule.
 var ErrNoSchedule = errors.New("the function has no schedule")
 
-// Fire invokes a function now, as its schedule would, and waits until the function completes. Fire returns
-// ErrNoSchedule or the invocation's error.
+// Fire immediately invokes a function as its schedule would, and waits for it to complete. If the function has no
+// schedule, Fire returns ErrNoSchedule.
 func (t *Triggers) Fire(ctx context.Context, function string) error {
 	at := slices.IndexFunc(t.options.Schedules, func(s Schedule) bool { return s.Function == function })
 	if at < 0 {
@@ -26,8 +26,8 @@ func (t *Triggers) Fire(ctx context.Context, function string) error {
 	return t.fire(ctx, t.options.Schedules[at])
 }
 
-// tick invokes the schedule's function at its rate, first after one period. Like EventBridge, tick starts each
-// invocation without waiting for the previous invocation to complete.
+// tick invokes the schedule's function once per period, starting after the first period. Like EventBridge, tick does
+// not wait for the previous invocation to complete.
 func (t *Triggers) tick(ctx context.Context, schedule Schedule) {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -1,7 +1,7 @@
-// Package triggers invokes functions that AWS invokes without a caller: from their queues (Lambda's SQS event source
-// mapping) and on their schedules (EventBridge rules). The package owns polling, the event format and the effect of a
-// response on the messages. Package lambda runs the functions. The embedded SQS stores messages and handles visibility
-// timeouts and dead-letter queues.
+// Package triggers invokes functions as AWS does from queues (Lambda's SQS event source mapping) and on schedules
+// (EventBridge rules). The package handles polling, the event format and the effect of a response on the messages.
+// Package lambda runs the functions. The embedded SQS stores messages and handles visibility timeouts and dead-letter
+// queues.
 package triggers
 
 import (
@@ -18,8 +18,8 @@ type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
-// Queue is the part of the SQS client that an event source mapping uses. The client has the permissions of the
-// mapping's function.
+// Queue is the subset of SQS operations that an event source mapping uses, with the permissions of the mapping's
+// function.
 type Queue interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput,
 		...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
@@ -28,21 +28,21 @@ type Queue interface {
 		...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
-// Source is an event source mapping from a queue to the function that consumes the queue.
+// Source is an event source mapping from a queue to a function.
 type Source struct {
-	Function        string // the function's logical ID
+	Function        string // logical ID of the function
 	Queue           Queue
 	QueueURL        string
 	QueueARN        string
-	BatchSize       int  // maximum messages per invocation, 1 to 10
+	BatchSize       int  // maximum messages per invocation, from 1 to 10
 	Batches         int  // maximum concurrent invocations
-	PartialFailures bool // whether the function reports failed messages (ReportBatchItemFailures)
+	PartialFailures bool // the function reports failed messages (ReportBatchItemFailures)
 }
 
 // Schedule is a rule that invokes a function at a fixed rate.
 type Schedule struct {
 	Name     string
-	Function string // the function's logical ID
+	Function string // logical ID of the function
 	Every    time.Duration
 }
 
@@ -53,18 +53,18 @@ type Options struct {
 	Schedules []Schedule
 	Region    string
 	Account   string
-	NewID     func() string // returns a UUID for each scheduled event
-	Log       *slog.Logger  // log of failed invocations
+	NewID     func() string // returns a UUID for a scheduled event
+	Log       *slog.Logger
 }
 
-// Triggers holds a stack's queues and schedules.
+// Triggers invokes functions from a stack's queues and on its schedules.
 type Triggers struct{ options Options }
 
-// New returns triggers for the given queues and schedules. The triggers don't invoke functions before Run or Fire.
+// New returns triggers for the given queues and schedules. No function is invoked until Run or Fire is called.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
 // Run polls the queues and invokes the scheduled functions until ctx is done, and returns after all its work has
-// stopped. A batch that a function is still processing is delivered again after its visibility timeout.
+// stopped. A batch that is still being processed when ctx is done is delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, source := range t.options.Sources {
@@ -76,7 +76,6 @@ func (t *Triggers) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// pause waits until d has passed or ctx is done.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

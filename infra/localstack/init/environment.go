@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// options configures an environment.
 type options struct {
 	reports   reports
-	limit     time.Duration // time limit of an invocation
+	limit     time.Duration // time limit for an invocation
 	now       func() time.Time
-	folder    string // folder that contains bootstrap
+	folder    string // folder containing the bootstrap executable
 	variables []string
 }
 
-// environment represents a single container, which receives invocations from LocalStack one at a time, and keeps the
-// function running.
+// environment represents a single container. It keeps the function running and passes it LocalStack's invocations, one
+// at a time.
 type environment struct {
 	options
 
@@ -31,7 +30,7 @@ func newEnvironment(o options) (*environment, error) {
 	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
-// ServeHTTP accepts an invocation. The environment reports the result later.
+// ServeHTTP accepts an invocation whose result is reported later.
 func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var i invocation
 	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
@@ -45,8 +44,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx is done. Like Lambda, run restarts a function that has exited or timed out.
-// If the function fails to start, run reports the failure and ends the environment.
+// run keeps the function running until ctx is done. Like Lambda, run restarts a function that exits or times out. If
+// the function fails to start, run reports the failure and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
@@ -73,8 +72,8 @@ func (e *environment) run(ctx context.Context) error {
 	return nil
 }
 
-// await waits until the process requests its first invocation. If the process ends without a request, await returns the
-// reason in Lambda's format.
+// await waits until the process requests its first invocation. If the process ends before its first request, await
+// returns the reason in Lambda's format.
 func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	select {
 	case <-ctx.Done():
@@ -88,17 +87,16 @@ func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	}
 }
 
-// exited returns the failure report for a process that has exited on its own.
 func (e *environment) exited(p *process) []byte {
 	select {
-	case why := <-p.api.broken: // the process has already reported the reason
+	case why := <-p.api.broken: // the process has already reported why it failed
 		return why
 	default:
 		return encode(failure{Type: "Runtime.ExitError", Message: fmt.Sprint(p.exit, " ", e.output.take())})
 	}
 }
 
-// serve passes invocations to a process until an invocation times out or the process has ended.
+// serve passes invocations to a process until an invocation times out or the process ends.
 func (e *environment) serve(ctx context.Context, p *process) {
 	for {
 		select {
@@ -125,7 +123,7 @@ func (e *environment) invoke(ctx context.Context, p *process, i invocation) (res
 	for work := p.api.work; ; {
 		select {
 		case work <- i:
-			work = nil // the process received the invocation
+			work = nil
 		case result = <-p.api.done:
 			return result, true
 		case <-p.gone:

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// TestMain runs the function instead of the tests if the test binary is started as a function.
+// TestMain runs as the function under test, instead of running the tests, if PLAY is set.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLAY") {
 	case "":
@@ -28,7 +28,6 @@ func TestMain(m *testing.M) {
 	os.Exit(3) // simulates a function that exits immediately
 }
 
-// play follows the event's instruction.
 func play(ctx context.Context, does string) (string, error) {
 	fmt.Println("asked to", does)
 	switch does {
@@ -45,10 +44,9 @@ func play(ctx context.Context, does string) (string, error) {
 	return does + " " + os.Getenv("LOCALSTACK_RUNTIME_ID") + os.Getenv("GREETING"), nil
 }
 
-// report is a report sent to LocalStack.
 type report struct{ path, body string }
 
-// begun runs an environment with a fake LocalStack that only records reports.
+// begun runs an environment against a fake LocalStack that only records reports.
 func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-chan report) {
 	t.Helper()
 	told := make(chan report, 10)
@@ -84,7 +82,6 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 	return server, told
 }
 
-// ask sends an invocation, and returns the invocation's log and the report of the result.
 func ask(t *testing.T, server *httptest.Server, told <-chan report, does string) (log, answer report) {
 	t.Helper()
 	body := encode(invocation{ID: "id-1", ARN: "arn", Payload: string(encode(does)), Trace: "Root=1"})
@@ -103,7 +100,7 @@ func TestEnvironmentRestartsFunctionAfterFailure(t *testing.T) {
 		t.Fatalf("got %v, want it to be ready", got)
 	}
 	for _, test := range []struct{ does, path, body string }{
-		{"work", "response", `"work hello"`}, // LocalStack's variables are absent
+		{"work", "response", `"work hello"`}, // no LocalStack variables in the function's environment
 		{"fail", "error", "as it was told"},
 		{"exit", "error", "Runtime.ExitError"},
 		{"work again", "response", `"work again hello"`},

@@ -1,7 +1,7 @@
 // Command init is the program that LocalStack 4.14 starts in a function's container if the runtime is provided.al2023.
 // The command runs /var/task/bootstrap, serves the Lambda Runtime API to the function, and reports the result of each
 // invocation to LocalStack. Only CI uses the command, because CI can't reach the server from which LocalStack downloads
-// its own program. The command handles one invocation at a time, and does not support extensions, streaming or
+// its own program. The command handles one invocation at a time and does not support extensions, streaming or
 // telemetry.
 package main
 
@@ -20,14 +20,13 @@ import (
 
 const (
 	taskFolder = "/var/task"
-	// invocationAddress is the address at which LocalStack sends invocations.
+	// invocationAddress is the address to which LocalStack sends invocations.
 	invocationAddress = ":9563"
 )
 
-// settings holds the environment variables that LocalStack sets in the container.
 type settings struct {
 	Endpoint string `env:"LOCALSTACK_RUNTIME_ENDPOINT,required"` // base URL for posting the results of invocations
-	ID       string `env:"LOCALSTACK_RUNTIME_ID,required"`       // ID of this container
+	ID       string `env:"LOCALSTACK_RUNTIME_ID,required"`
 	Timeout  int    `env:"AWS_LAMBDA_FUNCTION_TIMEOUT,required"` // in seconds
 }
 
@@ -66,8 +65,7 @@ func run(ctx context.Context) error {
 	return err
 }
 
-// forFunctions returns the environment variables for a function, without the variables that LocalStack sets for this
-// program.
+// forFunctions returns all without the environment variables that LocalStack sets for this program.
 func forFunctions(all []string) []string {
 	var kept []string
 	for _, v := range all {

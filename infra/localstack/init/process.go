@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// process is a running function binary with its Runtime API.
+// process is a running function with its Runtime API.
 type process struct {
 	api    *runtimeAPI
 	server *http.Server
@@ -23,7 +23,6 @@ type process struct {
 	exit   error         // exit error, valid after gone is closed
 }
 
-// begin starts the function's process.
 func begin(ctx context.Context, o options, output *output) (*process, error) {
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -52,17 +51,16 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process if it is still running, and waits until the process has ended.
+// stop kills the process if it is still running and waits until it has ended.
 func (p *process) stop() {
 	p.kill()
 	<-p.gone
 }
 
-// output collects a function's log lines in a file, so that lines written before a response are available with the
-// response.
+// output collects a function's log lines in a file, so that a response's log includes all lines written before it.
 type output struct {
 	file *os.File
-	read int64 // number of bytes already read
+	read int64
 }
 
 func newOutput() (*output, error) {
@@ -70,13 +68,13 @@ func newOutput() (*output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	if err = os.Remove(file.Name()); err != nil { // an open file stays usable after its removal
+	if err = os.Remove(file.Name()); err != nil { // the file stays usable while it is open
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return &output{file: file}, nil
 }
 
-// take returns the output written since the last call. The function continues to append to the same file.
+// take returns the output written since the last call.
 func (o *output) take() string {
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
 	o.read += int64(len(text))

@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// reportTimeout limits the time for sending a report.
 const reportTimeout = 30 * time.Second
 
-// reports sends reports to LocalStack (services/lambda_/invocation/executor_endpoint.py in LocalStack's source).
+// reports sends reports to LocalStack (API: services/lambda_/invocation/executor_endpoint.py in LocalStack's source).
 type reports struct {
-	to string // LocalStack's base URL for this container
+	to string
 	id string
 }
 
-// failure is Lambda's error report for an invocation to which the function did not respond.
+// failure is Lambda's error report for an invocation that the function did not complete.
 type failure struct {
 	Type    string `json:"errorType"`
 	Message string `json:"errorMessage"`
@@ -30,7 +29,7 @@ func (r reports) ready() { r.post("/status/"+r.id+"/ready", struct{}{}) }
 // broken reports that the function can't be started.
 func (r reports) broken(why []byte) { r.send("/status/"+r.id+"/error", why) }
 
-// answered reports the result of an invocation, after sending the invocation's log lines.
+// answered reports the result of an invocation after sending its log lines.
 func (r reports) answered(o outcome, log string) {
 	r.post("/invocations/"+o.id+"/logs", map[string]string{"logs": log})
 	if o.failed {
@@ -42,7 +41,8 @@ func (r reports) answered(o outcome, log string) {
 
 func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 
-// send posts a report and logs any error. Posting fails only if LocalStack has ended, which also ends this container.
+// send posts a report and logs any error. Posting fails only after LocalStack has shut down, which also ends this
+// container.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}
 	//nolint:noctx // the report of an end must not end with it
@@ -57,7 +57,7 @@ func (r reports) send(path string, body []byte) {
 func encode(body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // json.Marshal can't fail for text
+		panic(err) // json.Marshal can't fail for these types
 	}
 	return text
 }

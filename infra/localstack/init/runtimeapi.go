@@ -10,7 +10,6 @@ import (
 
 const prefix = "/2018-06-01/runtime"
 
-// invocation is LocalStack's request to invoke the function.
 type invocation struct {
 	ID      string `json:"invoke-id"`
 	ARN     string `json:"invoked-function-arn"`
@@ -18,7 +17,6 @@ type invocation struct {
 	Trace   string `json:"trace-id"`
 }
 
-// outcome is the result of an invocation.
 type outcome struct {
 	id     string
 	failed bool
@@ -26,16 +24,16 @@ type outcome struct {
 }
 
 // runtimeAPI is the Lambda Runtime API for a single process (AWS Lambda Developer Guide, "Using the Lambda runtime
-// API"). A restarted process gets a new runtimeAPI, so that results of the previous process are never attributed to the
-// new process.
+// API"). A restarted process gets a new runtimeAPI, so results from the old process are never attributed to the new
+// one.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time
 
-	asked  chan struct{}   // closed when the process first requests work
-	work   chan invocation // invocations for the process
-	done   chan outcome    // outcomes reported by the process
-	broken chan []byte     // error that ended the process before its first invocation
+	asked  chan struct{} // closed when the process first requests work
+	work   chan invocation
+	done   chan outcome
+	broken chan []byte // error that ended the process before its first invocation
 }
 
 func newRuntimeAPI(limit time.Duration, now func() time.Time) *runtimeAPI {
@@ -68,7 +66,7 @@ func (a *runtimeAPI) next(w http.ResponseWriter, r *http.Request) {
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", i.ARN)
 		header.Set("Lambda-Runtime-Trace-Id", i.Trace)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(a.now().Add(a.limit).UnixMilli(), 10))
-		_, _ = io.WriteString(w, i.Payload) // fails only if the process has ended
+		_, _ = io.WriteString(w, i.Payload) // writing fails only if the process has ended
 	}
 }
 

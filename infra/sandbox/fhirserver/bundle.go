@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// maxPageBytes limits a page's size. Even in base64, the response stays under the 6 MB that API Gateway accepts from a
-// Lambda function.
+// maxPageBytes limits a page's size in bytes. Even in base64, the response stays under the 6 MB that API Gateway
+// accepts from a Lambda function.
 const maxPageBytes = 4 << 20
 
-// entryOverhead is the approximate size in bytes of an entry without its resource.
+// entryOverhead is an entry's approximate size in bytes, excluding its resource.
 const entryOverhead = 300
 
 type (
@@ -36,10 +36,10 @@ type (
 	}
 )
 
-// writePage writes a page of search results. The page contains the query's matches, starting at the query's offset. The
-// page contains as many matches as _count and maxPageBytes allow, but at least one. The page also contains each
-// included resource once and, if there is a next page, a link to that page. _count=0 requests only the total. path is
-// the request's path below the FHIR base.
+// writePage writes a page of search results, starting at the query's offset. The page contains as many matches as
+// _count and maxPageBytes allow, but at least one. The page also contains each included resource once and, if there are
+// more matches, a link to the next page. _count=0 requests only the total. path is the request's path below the FHIR
+// base.
 func (s *Server) writePage(w http.ResponseWriter, path string, q query, matches []*indexed, current session) {
 	page := searchset{
 		ResourceType: "Bundle", Type: "searchset", Total: len(matches),
@@ -83,7 +83,6 @@ func (s *Server) entry(of *indexed, mode string) bundleEntry {
 	}
 }
 
-// link returns the absolute URL of the page that starts at offset.
 func (s *Server) link(path string, q query, offset int) string {
 	values := url.Values{"_count": {strconv.Itoa(q.count)}}
 	for _, f := range q.filters {

@@ -7,8 +7,8 @@ import (
 
 type object = map[string]any
 
-// Capability serves GET /metadata from the tables that reading and searching use, so the response lists exactly the
-// features that the server supports.
+// Capability serves GET /metadata. The response is generated from the tables used for reading and searching, so it
+// lists exactly the supported features.
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
 	for _, name := range s.types {
@@ -69,7 +69,7 @@ func (s *Server) capabilityOf(resourceType string) object {
 	return statement
 }
 
-// includes returns the includes that the server supports, excluding includes for types that the server does not serve.
+// includes returns the includes that the server supports, except those for types that it does not serve.
 func (s *Server) includes(resourceType string) []include {
 	return slices.DeleteFunc(includes(resourceType),
 		func(one include) bool { return !slices.Contains(s.types, one.source) })
@@ -82,7 +82,7 @@ func (s *Server) nameOf(one include) string {
 	return one.name()
 }
 
-// securityStatement returns the oauth-uris extension of SMART 1.0, for clients that do not support the discovery
+// securityStatement returns the oauth-uris extension of SMART 1.0, for clients that do not support the SMART discovery
 // document.
 func (s *Server) securityStatement() object {
 	uri := func(name, value string) object { return object{"url": name, "valueUri": value} }

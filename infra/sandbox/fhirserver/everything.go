@@ -6,9 +6,9 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Everything serves GET Patient/{id}/$everything. Everything returns the part of the record that the scopes allow, in
-// pages, and starts with the Patient (https://hl7.org/fhir/R4/patient-operation-everything.html). The parameters _count
-// and _since are supported.
+// Everything serves GET Patient/{id}/$everything. The response contains the resources that the scopes allow, in pages,
+// with the Patient first (https://hl7.org/fhir/R4/patient-operation-everything.html). The parameters _count and _since
+// are supported.
 func (s *Server) Everything(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.options.Everything {
 		s.outcome(w, http.StatusNotFound, issueNotSupported, "This server does not offer $everything.")
@@ -35,7 +35,7 @@ func (s *Server) Everything(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 // Attachment serves GET attachments/{id} with the content of the Binary with that ID, regardless of the Accept header.
-// Many portals serve documents from such URLs, which are not FHIR resources.
+// Many portals serve documents from URLs like these, which are not FHIR resources.
 func (s *Server) Attachment(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.options.Attachments {
 		s.outcome(w, http.StatusNotFound, issueNotSupported, "This server does not serve that resource type.")

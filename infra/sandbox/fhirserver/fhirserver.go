@@ -1,5 +1,5 @@
-// Package fhirserver is the FHIR R4 part of the sandbox EHR. The package implements reading, paged searching, binaries
-// and the CapabilityStatement, for one patient at a time.
+// Package fhirserver implements the sandbox EHR's FHIR R4 server. The package supports reading, paged searching,
+// binaries and the CapabilityStatement, for one patient at a time.
 //
 // A bearer token grants access to a single persona's record. Every response is built from that record alone, so other
 // patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona provides
@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// ErrNoAccess is the error that an Authorizer returns for a token that does not grant access.
+// ErrNoAccess is returned by an Authorizer for a token that does not grant access.
 var ErrNoAccess = errors.New("the token gives access to no record")
 
 // Access describes the access that a bearer token grants.
@@ -29,7 +29,7 @@ type Access struct {
 	Scopes    []string
 }
 
-// Authorizer looks up a bearer token. Any error other than ErrNoAccess results in status 500.
+// Authorizer returns the access that a bearer token grants. Any error other than ErrNoAccess results in status 500.
 type Authorizer func(ctx context.Context, token string) (Access, error)
 
 // SecurityURLs holds the URLs in the oauth-uris extension of the CapabilityStatement.
@@ -49,28 +49,27 @@ type Config struct {
 type Server struct {
 	base      string
 	security  SecurityURLs
-	records   map[string]func() (*record, error) // records by persona ID, built on first use
-	patients  map[string]string                  // maps a persona ID to a Patient ID
+	records   map[string]func() (*record, error) // by persona ID, each built on first use
+	patients  map[string]string                  // Patient IDs by persona ID
 	types     []string                           // resource types of all personas, sorted
 	authorize Authorizer
 	log       *slog.Logger
 	options   Options
 }
 
-// Options defines how a portal differs from the plain server. The zero value means FHIR R4 without operations.
+// Options configures how a portal differs from a plain FHIR server. The zero value means FHIR R4 without operations.
 type Options struct {
 	// Everything enables Patient/{id}/$everything.
 	Everything bool
-	// Attachments enables attachments/{id}, which serves the content of any Binary.
+	// Attachments enables attachments/{id}, which serves any Binary's content.
 	Attachments bool
 	Version     Version
-	// SearchBy is the search parameter for a patient's resources. SearchBy applies to types for which FHIR defines both
-	// patient and subject. If SearchBy is set, unknown parameters are also rejected. If SearchBy is empty, both
-	// parameters work.
+	// SearchBy is the search parameter that selects a patient's resources, for types that have both patient and subject
+	// in FHIR. If SearchBy is set, unknown parameters are also rejected. If SearchBy is empty, both parameters work.
 	SearchBy string
 	// AllTypes serves every type in R4's patient compartment, including types that no persona has.
 	AllTypes bool
-	// Batch makes the CapabilityStatement state that batches are supported. The request router serves batches.
+	// Batch advertises batch support in the CapabilityStatement. The request router serves the batches.
 	Batch bool
 	// Unlisted lists the types omitted from the CapabilityStatement.
 	Unlisted []string
@@ -95,8 +94,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// At returns a server that serves the same records under another FHIR base. The new server has another authorization
-// server and its own options. Both servers share records and indexes.
+// At returns a server that serves the same records under another FHIR base, with a different authorization server and
+// options. Both servers share records and indexes.
 func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
 	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
@@ -109,11 +108,11 @@ func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, op
 	return &moved
 }
 
-// session is an authorised request.
+// session is an authorised request and the record that it may access.
 type session struct {
 	access  Access
 	record  *record
-	patient string // reference to the Patient resource
+	patient string // reference, such as "Patient/id"
 	version Version
 }
 
@@ -135,8 +134,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for a single type and returns the record. The type is given by its name in the served
-// version. If ok is false, open has already responded.
+// open authorises a request for resources of one type, named as in the served FHIR version. If open returns false, it
+// has already responded.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

@@ -4,25 +4,23 @@ import "recordbridge/infra/sandbox/scope"
 
 // include adds related resources to a search's matches (https://hl7.org/fhir/R4/search.html#revinclude).
 type include struct {
-	// source is the type that contains the reference. param is the search parameter for the reference.
+	// source is the resource type that contains the reference. param is the reference's search parameter.
 	source, param string
-	// reverse makes the include add the sources that refer to a match. If reverse is false, the include adds the
-	// resources that a match refers to.
+	// reverse adds the resources that refer to a match. If reverse is false, the include adds the resources to which a
+	// match refers.
 	reverse bool
-	// path is the reference's path in the source resource.
-	path []string
+	path    []string
 }
 
-// name returns the include's value for _include or _revinclude. The value uses R4's names.
+// name returns the include's value for _include or _revinclude, using R4 names.
 func (i include) name() string { return i.source + ":" + i.param }
 
-// provenance is the only reverse include. Every searchable type supports provenance, as US Core requires.
+// provenance returns the only reverse include. US Core requires it for every searchable type.
 func provenance() include {
 	return include{source: "Provenance", param: "target", reverse: true, path: []string{"target"}}
 }
 
-// includes returns the includes supported in a search for the type, in the order of the CapabilityStatement. If the
-// type can't be searched, the list is empty.
+// includes returns the includes supported when searching for a type, in CapabilityStatement order.
 func includes(resourceType string) []include {
 	switch resourceType {
 	case "MedicationRequest", "MedicationDispense":
@@ -34,7 +32,7 @@ func includes(resourceType string) []include {
 	}
 }
 
-// links returns a resource's references for includes, keyed by the include's name.
+// links returns a resource's references for includes, keyed by include name.
 func links(resourceType string, body any) map[string][]string {
 	found := map[string][]string{}
 	for _, one := range includes(resourceType) {
@@ -47,8 +45,8 @@ func links(resourceType string, body any) map[string][]string {
 	return found
 }
 
-// brought returns the resources that the requested includes add to a match, within the scopes. References to resources
-// outside the record are ignored.
+// brought returns the resources that the requested includes add to a match, as far as the scopes allow. References to
+// resources outside the record are ignored.
 func (c session) brought(asked []include, match *indexed) []*indexed {
 	var found []*indexed
 	for _, one := range asked {

@@ -10,25 +10,23 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// record holds a persona's resources and a search index.
 type record struct {
 	byKey  map[string]*indexed
-	byType map[string][]*indexed // resources in record order, so that pages are stable
-	all    []*indexed            // resources in record order, Patient first
-	// pointing maps a key such as "Provenance:target Type/id" to the resources whose references to Type/id a reverse
-	// include follows.
+	byType map[string][]*indexed // in record order, so that pages are stable
+	all    []*indexed            // in record order, Patient first
+	// pointing holds the resources that a reverse include adds, by a key such as "Provenance:target Type/id".
 	pointing map[string][]*indexed
 }
 
-// indexed is a resource with the values of its type's search parameters. References have the form "Type/id" and tokens
-// have the form "system|code". URLs are unchanged.
+// indexed is a resource with its search parameters' values. References have the form "Type/id", and tokens the form
+// "system|code". URLs are stored unchanged.
 type indexed struct {
 	persona.Resource
 
 	values map[string][]string
-	// links holds the references for includes, keyed by the include's name.
+	// links holds the references for includes, keyed by include name.
 	links map[string][]string
-	// updated is meta.lastUpdated, or the zero time if meta.lastUpdated is missing.
+	// updated is meta.lastUpdated, or the zero time if the element is missing.
 	updated time.Time
 }
 
@@ -88,7 +86,6 @@ func newIndexed(r persona.Resource) (*indexed, error) {
 	return entry, nil
 }
 
-// extract returns the parameter's values in a resource.
 func (p param) extract(body any) []string {
 	var values []string
 	for _, element := range p.elements(body) {
@@ -104,7 +101,7 @@ func (p param) extract(body any) []string {
 			if address, is := element.(string); is {
 				values = append(values, address)
 			}
-		case kindDate: // dates are read from indexed.updated
+		case kindDate: // dates come from indexed.updated
 		}
 	}
 
@@ -120,7 +117,7 @@ func (p param) elements(body any) []any {
 	return found
 }
 
-// follow returns the elements at a path of names. If the path contains an array, follow traverses every item.
+// follow returns the elements at path, descending into every item of each array.
 func follow(node any, path []string) []any {
 	if items, isList := node.([]any); isList {
 		found := make([]any, 0, len(items))
@@ -141,7 +138,7 @@ func follow(node any, path []string) []any {
 	return follow(fields[path[0]], path[1:])
 }
 
-// tokens returns the codes in a code, an ID or a CodeableConcept.
+// tokens returns the tokens for a code, an ID or a CodeableConcept.
 func tokens(element any) []string {
 	if plain, isText := element.(string); isText {
 		return []string{"|" + plain}

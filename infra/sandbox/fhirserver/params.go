@@ -9,23 +9,22 @@ const (
 	kindReference paramKind = "reference"
 	kindToken     paramKind = "token"
 	kindURI       paramKind = "uri"
-	kindDate      paramKind = "date" // meta.lastUpdated, the only searchable date
+	kindDate      paramKind = "date" // only meta.lastUpdated can be searched by date
 )
 
-// param is a search parameter of a resource type.
 type param struct {
 	name string
 	kind paramKind
-	// paths lists the paths of the elements. The paths traverse arrays. For reference parameters, each path ends before
-	// Reference.reference.
+	// paths lists the elements that hold values. Arrays on a path are traversed. For reference parameters, each path
+	// ends before Reference.reference.
 	paths [][]string
-	// target limits references to a single type, like "where(resolve() is Patient)" in the FHIR definitions.
+	// target restricts references to one resource type, like "where(resolve() is Patient)" in the FHIR definitions.
 	target string
-	// prefix is the comparison for a date that has no prefix.
+	// prefix is the comparison to use for a date without a prefix.
 	prefix string
 }
 
-// compartment lists the searchable types in R4's patient compartment
+// compartment lists the searchable resource types in R4's patient compartment
 // (https://hl7.org/fhir/R4/compartmentdefinition-patient.html).
 const compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 	"BodyStructure CarePlan " +
@@ -41,8 +40,8 @@ const compartment = "Account AdverseEvent AllergyIntolerance Appointment Appoint
 	"SupplyRequest Task " +
 	"VisionPrescription"
 
-// searchParams returns the parameters that the server supports for a type, in the order of the CapabilityStatement.
-// Types without a reference to the patient are searched by ID. Binary resources can only be read.
+// searchParams returns the search parameters supported for a type, in CapabilityStatement order. Types without a
+// reference to the patient are searched by ID. Binary resources can't be searched.
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
 	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
@@ -61,8 +60,8 @@ func searchParams(resourceType string) []param {
 }
 
 // patientParams returns the parameters that select a patient's resources in FHIR R4
-// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element that refers to the patient, and
-// in whether the parameter is called patient, subject or both.
+// (https://hl7.org/fhir/R4/searchparameter-registry.html). Which element refers to the patient depends on the type, as
+// does whether the parameter is called patient, subject or both.
 func patientParams(resourceType string) []param {
 	link := func(name string, path ...string) param {
 		return param{name: name, kind: kindReference, paths: [][]string{path}}
@@ -117,8 +116,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params returns the parameters that the server supports for a type. If SearchBy is set, the result includes only the
-// patient or the subject parameter, as SearchBy specifies.
+// params returns the search parameters that the server supports for a type. If SearchBy is set, it selects one of
+// patient and subject for types that have both.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }
@@ -131,7 +130,7 @@ func (s *Server) params(resourceType string) []param {
 	})
 }
 
-// hasCategory reports whether the type has the search parameter category in R4.
+// hasCategory reports whether the type has the category search parameter in R4.
 func hasCategory(resourceType string) bool {
 	switch resourceType {
 	case "AllergyIntolerance", "CarePlan", "CareTeam", "Communication", "CommunicationRequest", "Composition",

@@ -34,7 +34,6 @@ type (
 	}
 )
 
-// outcome writes an OperationOutcome response.
 func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diagnostics string) {
 	s.writeFHIR(w, status, operationOutcome{
 		ResourceType: "OperationOutcome",
@@ -70,7 +69,7 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 	_, _ = w.Write(body)
 }
 
-// writeBinary writes the Binary's content if the client accepts the content's type and does not accept FHIR
+// writeBinary writes the Binary's content if the client accepts its content type rather than FHIR
 // (https://hl7.org/fhir/R4/binary.html#rest). If writeBinary returns false, the caller must send the resource.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
@@ -87,7 +86,8 @@ func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.R
 	return s.writeContent(w, body)
 }
 
-// writeContent writes a Binary's content. If the Binary has no content, writeContent returns false without responding.
+// writeContent writes a Binary's content. If the content can't be decoded, writeContent returns false without
+// responding.
 func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool {
 	var content struct {
 		ContentType string `json:"contentType"`
@@ -100,7 +100,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// A note may be HTML. The sandbox directive prevents a browser that opens the note from running scripts.
+	// Notes may be HTML. The sandbox directive prevents scripts from running in a browser that opens one.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

@@ -26,7 +26,6 @@ var (
 	errEmptyFilter = errors.New("a search parameter has no value")
 )
 
-// query is a parsed search.
 type query struct {
 	filters  []filter
 	includes []include
@@ -34,15 +33,14 @@ type query struct {
 	offset   int
 }
 
-// filter is a search parameter and its values. A resource matches if at least one of the values matches.
+// filter is a search parameter and its values, at least one of which must match.
 type filter struct {
 	param   param
 	values  []string
-	moments []moment // values of a date parameter
+	moments []moment // values, if the parameter is a date
 	raw     string
 }
 
-// vocabulary holds the parameters that a request may use.
 type vocabulary struct {
 	params   []param
 	includes []include
@@ -75,8 +73,8 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	}
 }
 
-// parseQuery parses search parameters. Unknown parameters are ignored unless the client requests strict handling
-// (https://hl7.org/fhir/R4/search.html#errors). The self link lists the applied parameters.
+// parseQuery parses search parameters. Unknown parameters are ignored unless strict handling is requested or SearchBy
+// is set (https://hl7.org/fhir/R4/search.html#errors). The self link lists the applied parameters.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
@@ -161,7 +159,7 @@ func (s *Server) newFilter(p param, value string) (filter, error) {
 	return f, nil
 }
 
-// checkOwner returns an error for a search about another patient, regardless of whether that patient exists.
+// checkOwner returns an error if the search is for another patient, whether or not that patient exists.
 func (q *query) checkOwner(patient string) error {
 	for _, f := range q.filters {
 		if f.param.target != "Patient" && f.param.name != "subject" {
@@ -206,7 +204,7 @@ func (f filter) matches(r *indexed) bool {
 	})
 }
 
-// referenceMatches reports whether the reference "Type/id" matches another "Type/id" or a bare ID.
+// referenceMatches reports whether the reference "Type/id" matches a wanted reference or bare ID.
 func referenceMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "/") {
 		return stored == wanted
@@ -216,8 +214,8 @@ func referenceMatches(stored, wanted string) bool {
 	return id == wanted
 }
 
-// tokenMatches reports whether the token "system|code" matches "system|code", "|code" (no system) or "code" (any
-// system).
+// tokenMatches reports whether the token "system|code" matches a wanted "system|code", "|code" (no system) or "code"
+// (any system).
 func tokenMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "|") {
 		return stored == wanted
@@ -227,8 +225,8 @@ func tokenMatches(stored, wanted string) bool {
 	return code == wanted
 }
 
-// encodePage returns the cursor for the page that starts at offset. The cursor does not grant access, because every
-// page request is authorised separately.
+// encodePage returns the cursor for the page that starts at offset. Cursors grant no access, because each page request
+// is authorised separately.
 func encodePage(offset int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("from:" + strconv.Itoa(offset)))
 }

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// Version is the FHIR version that the server claims to support. The records are always R4. Versions differ only in the
-// CapabilityStatement and in a single type name. A client that passes resources through can detect only these
-// differences.
+// Version is the FHIR version that the server claims to support. Records are always R4. Versions differ only in the
+// CapabilityStatement and the name of one type, the only differences visible to a client that passes resources through.
 type Version string
 
-// Versions other than R4, which is the empty string.
+// FHIR versions other than R4, which is the empty string.
 const (
 	DSTU2 Version = "dstu2"
 	STU3  Version = "stu3"
 )
 
-// In DSTU2, MedicationRequest is called MedicationOrder (https://hl7.org/fhir/R4/medicationrequest.html#history).
+// MedicationRequest is named MedicationOrder in DSTU2 (https://hl7.org/fhir/R4/medicationrequest.html#history).
 const (
 	requestName = "MedicationRequest"
 	orderName   = "MedicationOrder"
 )
 
-// statement returns the resource type served at /metadata.
+// statement returns the type of the resource served at /metadata.
 func (v Version) statement() string {
 	if v == DSTU2 {
 		return "Conformance"
@@ -52,7 +51,7 @@ func (v Version) outer(resourceType string) string {
 	return resourceType
 }
 
-// inner returns the R4 type for a name in version v, or "" if v does not have the name.
+// inner returns the R4 type for a type name in version v, or "" if v has no such type.
 func (v Version) inner(name string) string {
 	switch {
 	case v == DSTU2 && name == orderName:
@@ -64,7 +63,7 @@ func (v Version) inner(name string) string {
 	}
 }
 
-// innerReference converts a reference such as "MedicationOrder/id" to the form that the records use.
+// innerReference converts a reference such as "MedicationOrder/id" to the form used in the records.
 func (v Version) innerReference(reference string) string {
 	if id, is := strings.CutPrefix(reference, orderName+"/"); is && v == DSTU2 {
 		return requestName + "/" + id
@@ -73,8 +72,8 @@ func (v Version) innerReference(reference string) string {
 	return reference
 }
 
-// body returns a resource that uses version v's names in resourceType and in references. Bodies are compact, so each
-// value directly follows its colon.
+// body returns a resource with version v's type names in resourceType and references. Bodies are compact, so each value
+// directly follows its colon.
 func (v Version) body(of *indexed) json.RawMessage {
 	if v != DSTU2 {
 		return of.Body

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// requestPrefix is the prefix of references to pushed authorization requests (RFC 9126 section 2.2).
+// requestPrefix is the prefix of the URIs that identify pushed authorization requests (RFC 9126 section 2.2).
 const requestPrefix = "urn:ietf:params:oauth:request_uri:"
 
-// The provider's own query parameters. A program that sends person and decision=approve can skip the page.
+// Query parameters specific to the provider. A program that sends person and decision=approve can skip the page.
 const (
 	personParam   = "person"
 	decisionParam = "decision"
@@ -57,7 +57,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusCreated, map[string]any{"request_uri": reference, "expires_in": int(requestLasts.Seconds())})
 }
 
-// check validates the request's parameters except the client and its redirect URI.
+// check validates all request parameters except the client and its redirect URI.
 func check(query url.Values) *problem {
 	for _, values := range query {
 		if len(values) > 1 {
@@ -78,9 +78,9 @@ func check(query url.Values) *problem {
 	return nil
 }
 
-// authorize serves GET /authorize. The response shows the page or, if the request contains a decision, redirects back
-// to the client. An error in the client or its redirect URI appears on a page and never causes a redirect (RFC 6749
-// section 4.1.2.1). The redirect reports all other errors to the client.
+// authorize serves GET /authorize. It shows the page or, if the request contains a decision, redirects to the client.
+// An unknown client or redirect URI results in an error page, never a redirect (RFC 6749 section 4.1.2.1). Other errors
+// in the authorization request are reported to the client by the redirect.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
 	asked, ok, err := s.asked(r, own)
@@ -121,7 +121,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked returns the authorization request, which is either the pushed request or the request in the URL.
+// asked returns the authorization request, either pushed or from the URL.
 func (s *Server) asked(r *http.Request, own url.Values) (asked url.Values, ok bool, err error) {
 	if !own.Has("request_uri") {
 		asked = url.Values{}
@@ -153,7 +153,6 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request, asked url.Value
 	s.back(w, asked, url.Values{"code": {code}})
 }
 
-// back redirects the browser back to the client.
 func (s *Server) back(w http.ResponseWriter, asked, answer url.Values) {
 	answer.Set("iss", s.Issuer)
 	if state := asked.Get("state"); state != "" {

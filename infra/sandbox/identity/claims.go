@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-// Shapes of an id_token's claims.
+// Formats of an id_token's claims.
 const (
 	shapeCMS      = "cms-flat"
 	shapeSOP      = "sop-flat"
 	shapeVerified = "verified-claims"
 )
 
-// Faults in an id_token, or in the steps before it is issued.
+// Simulated faults in an id_token or in the steps before it is issued.
 const (
 	faultNone         = "none"
 	faultLevel        = "low-level"
@@ -43,11 +43,11 @@ const (
 	expiresSoonWithin = 20 * time.Second
 )
 
-// shapes lists the values of the shape parameter. The values are the flat claims of CMS-aligned networks, the flat
-// claims of the RCE's SOP, and OpenID Connect for Identity Assurance. The first value is the default.
+// shapes lists the values of the shape parameter: the flat claims of CMS-aligned networks, the flat claims of the RCE's
+// SOP, and OpenID Connect for Identity Assurance. The first value is the default.
 var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
-// faults lists the values of the fault parameter. The first value means no fault.
+// faults lists the values of the fault parameter. The first value, meaning no fault, is the default.
 var faults = []string{
 	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer,
 	faultSignature,
@@ -67,7 +67,6 @@ func orFirst(value string, all []string) string {
 
 var errGone = errors.New("the code's patient no longer exists")
 
-// signed returns the id_token for a code.
 func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 	who, ok := patient(code.Subject)
 	if !ok {
@@ -110,7 +109,7 @@ func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 	return jose.Sign(key, keyID, claims)
 }
 
-// said returns the claims about a person, in the shape that the code specifies.
+// said returns the claims about a person in the format that the code specifies.
 func said(person tefca.Person, code codeRecord) map[string]any {
 	claims := map[string]any{}
 	for name, value := range map[string]string{
@@ -121,7 +120,7 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 			claims[name] = value
 		}
 	}
-	if code.Shape != shapeVerified { // the other shapes state verification in a separate claim
+	if code.Shape != shapeVerified { // verified_claims implies verification
 		claims["email_verified"], claims["phone_number_verified"] = person.Email != "", person.Phone != ""
 	}
 	places := make([]any, 0, len(person.Addresses))
@@ -143,8 +142,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched adds the identity assurance level in the shape's form. The RCE's shape implies the level by contract. For the
-// RCE's shape, vouched adds the level only if the level is low.
+// vouched adds the identity assurance level in the format that the code specifies. The RCE's format implies the level
+// by contract, so vouched adds a level to it only if the level is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

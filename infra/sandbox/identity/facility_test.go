@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// facility returns a network of which we are a member. The sandbox is the network's only facility.
+// facility returns a network that the service has joined and whose only facility is the sandbox.
 func (w world) facility(t *testing.T) *facilitated.Network {
 	t.Helper()
 	const uri = "https://us.example/udap#T-IAS"

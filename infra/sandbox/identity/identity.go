@@ -1,9 +1,9 @@
 // Package identity is the simulated identity provider for TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
 // /sandbox/identity. The package implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
 // shared/tefca/people. The provider doesn't verify identities: anyone who opens the page can select an identity. The
-// provider's callers are the patient's browser (authorize) and the service's relying party (all other endpoints).
+// patient's browser calls authorize; the service's relying party calls all other endpoints.
 //
-// On the page, a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
+// On the page, a tester chooses the id_token's format (shapes) and a fault (faults), so that every outcome of a
 // verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
 package identity
 
@@ -23,10 +23,9 @@ import (
 )
 
 const (
-	// requestLasts is the period for which a pushed request is valid. The period must cover the time that a person
-	// spends on the page.
+	// requestLasts is the lifetime of a pushed request. It must exceed the time that a person spends on the page.
 	requestLasts = 10 * time.Minute
-	// tokenLasts is the period for which an id_token is valid.
+	// tokenLasts is the lifetime of an id_token.
 	tokenLasts = 15 * time.Minute
 	// maxForm is the maximum size of a form in bytes.
 	maxForm = 16 << 10
@@ -37,7 +36,7 @@ type Config struct {
 	Issuer  string
 	Clients []oauth.Client
 	Store   oauth.Store
-	// SigningKey returns the key that signs id_tokens. The key's ID is oauth.SigningKeyID.
+	// SigningKey returns the key that signs id_tokens, whose ID is oauth.SigningKeyID.
 	SigningKey func(ctx context.Context) (*rsa.PrivateKey, error)
 	Now        func() time.Time
 	Random     io.Reader // must be safe for concurrent use
@@ -45,13 +44,14 @@ type Config struct {
 	Logger     *slog.Logger
 }
 
-// Server serves the provider's endpoints. A Server keeps all state in the store and is safe for concurrent use.
+// Server serves the identity provider's endpoints. A Server keeps all state in the store and is safe for concurrent
+// use.
 type Server struct{ Config }
 
-// New returns the identity provider's server.
+// New returns an identity provider server.
 func New(c Config) *Server { return &Server{c} }
 
-// Serve serves a request. path is relative to the issuer.
+// Serve serves a request whose path relative to the issuer is path.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	endpoint, ok := map[string]struct {
 		method string
@@ -98,8 +98,8 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, oauth.SigningKeyID))
 }
 
-// problem is an error response as defined in RFC 6749 sections 4.1.2.1 and 5.2. The description is always the server's
-// own text and never contains client input.
+// problem is an error response as defined in RFC 6749 sections 4.1.2.1 and 5.2. The description never contains client
+// input.
 type problem struct{ code, description string }
 
 func (s *Server) writeProblem(w http.ResponseWriter, p problem) {
@@ -122,7 +122,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(raw)
 }
 
-// fail responds to a store error. Only the log contains the cause.
+// fail responds with status 500 and logs err, which the response does not reveal.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Logger.ErrorContext(r.Context(), "sandbox identity provider failed", slog.Any("error", err))
 	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
@@ -130,7 +130,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// client returns the registered client with the given ID.
 func (s *Server) client(id string) (oauth.Client, bool) {
 	at := slices.IndexFunc(s.Clients, func(c oauth.Client) bool { return c.ID == id })
 	if at < 0 {

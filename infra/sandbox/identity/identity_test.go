@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is an in-process sandbox with an adjustable clock and the service's relying party.
+// world is an in-process sandbox and the service's relying party, with an adjustable clock.
 type world struct {
 	http.Handler
 	oidc.RelyingParty
@@ -81,7 +81,6 @@ func (w world) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 
 func (w world) pass(d time.Duration) { w.clock.Add(int64(d.Seconds())) }
 
-// get requests a URL as a browser does.
 func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	recorded := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, address, nil)
@@ -91,7 +90,6 @@ func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	return recorded
 }
 
-// post sends a form and returns the status and body of the response.
 func (w world) post(t *testing.T, address string, form url.Values) (int, map[string]any) {
 	t.Helper()
 	recorded := httptest.NewRecorder()
@@ -112,7 +110,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt and returns the pinned provider and the provider's URL for the browser.
+// leave starts an attempt and returns the provider's URL for the browser and the pinned provider.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -128,7 +126,7 @@ func (w world) leave(t *testing.T) (string, identity.Authority) {
 	return left, pinned
 }
 
-// returned returns the query parameters of the URL with which the browser returns to the relying party.
+// returned returns the query parameters of the URL that redirects the browser to the relying party.
 func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	address, err := url.Parse(answered.Header().Get("Location"))
@@ -142,7 +140,7 @@ func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	return address.Query()
 }
 
-// comeBack exchanges the code that the browser brings back.
+// comeBack exchanges the code in the browser's callback parameters.
 func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values) (tefca.Assertion, error) {
 	t.Helper()
 
@@ -175,7 +173,6 @@ func TestProviderVerifiesPatientsWithEachClaimFormat(t *testing.T) {
 	}
 }
 
-// TestFaultsProduceExpectedCause covers every fault in every shape.
 func TestFaultsProduceExpectedCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,7 +212,6 @@ func TestDenialRedirectsToClientWithError(t *testing.T) {
 	}
 }
 
-// form returns the form of a valid code exchange.
 func form(code string) url.Values {
 	return url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier},
@@ -276,7 +272,6 @@ func TestAuthorizationCodeIsSingleUseAndBoundToClient(t *testing.T) {
 	}
 }
 
-// request returns the parameters of a valid authorization request.
 func request() url.Values {
 	return url.Values{
 		"response_type": {"code"}, "client_id": {identity.SimulatedClient}, "redirect_uri": {callback}, "scope": {"openid"},
@@ -292,7 +287,7 @@ func TestProviderRejectsInvalidPlainAndPushedRequests(t *testing.T) {
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // error appears on a page because the redirect URI is unverified
+		shown  bool // error page, because the redirect URI is unverified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},

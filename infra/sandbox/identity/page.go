@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// Template of the page, which is a single HTML document (package page).
+// Template of the choice page, which is a single HTML document (package page).
 var (
 	//go:embed page/identity.html
 	pageHTML []byte
@@ -18,7 +18,7 @@ var (
 	pageJS []byte
 )
 
-// view is the page's JSON block. Kind determines which other fields are set.
+// view is the JSON data embedded in the page. Kind determines which other fields are set.
 type view struct {
 	Kind     string   `json:"kind"` // "choice" or "error"
 	Language string   `json:"language"`
@@ -27,7 +27,7 @@ type view struct {
 	Faults   []string `json:"faults,omitempty"`
 }
 
-// choice is a patient that the page offers.
+// choice is a patient listed on the page.
 type choice struct {
 	Subject string `json:"subject"`
 	Name    string `json:"name"`
@@ -49,7 +49,7 @@ func (s *Server) choicePage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes, Faults: faults})
 }
 
-// errorPage shows an error that must not cause a redirect. The page does not repeat any client input.
+// errorPage shows an error that must not cause a redirect. The page does not contain any client input.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, http.StatusBadRequest, view{Kind: "error", Language: language(r)})
 }
@@ -65,7 +65,7 @@ func asset(w http.ResponseWriter, _ *http.Request) {
 	page.WriteAsset(w, "text/javascript; charset=utf-8", pageJS)
 }
 
-// language returns the first language in the browser's list that the page supports.
+// language returns the browser's first listed language that the page supports, or "en" if there is none.
 func language(r *http.Request) string {
 	for one := range strings.SplitSeq(strings.ToLower(r.Header.Get("Accept-Language")), ",") {
 		for _, spoken := range []string{"en", "es"} {

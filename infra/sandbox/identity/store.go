@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// Records in the store, whose keys differ from the keys of package oauth. Times are in Unix seconds.
+// Records in the store. Their keys differ from those of package oauth. Times are in Unix seconds.
 type (
-	// requestRecord holds a pushed request.
 	requestRecord struct {
 		Query     url.Values `json:"query"`
 		ExpiresAt int64      `json:"expires_at"`
 	}
-	// codeRecord holds the selected patient until the client redeems the code.
+	// codeRecord holds the selected patient until the client exchanges the code.
 	codeRecord struct {
 		ClientID    string `json:"client_id"`
 		RedirectURI string `json:"redirect_uri"`
@@ -61,8 +60,7 @@ func (s *Server) put(ctx context.Context, key string, record any, expiresAt int6
 	return s.Store.Put(ctx, key, raw, time.Unix(expiresAt, 0))
 }
 
-// get decodes the record under key into out and returns the record's bytes. get returns nil if the store does not
-// contain the record.
+// get decodes the record stored under key into out and returns its encoded form, or nil if the record does not exist.
 func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := s.Store.Get(ctx, key)
 	if err != nil || !found {
@@ -75,7 +73,7 @@ func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	return raw, nil
 }
 
-// use marks a code as used, or returns false if another request has already used the code.
+// use marks a code as used. It returns false if another request has already used the code.
 func (s *Server) use(ctx context.Context, key string, old []byte, code codeRecord) (bool, error) {
 	code.Used = true
 	raw, err := json.Marshal(code)

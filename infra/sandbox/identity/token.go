@@ -16,7 +16,7 @@ import (
 // pkceVerifier matches a code verifier as defined in RFC 7636 section 4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// token serves POST /token, which exchanges each code only once, for a single id_token.
+// token serves POST /token, which exchanges each code only once, for an id_token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
@@ -56,7 +56,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, r, code)
 }
 
-// matches reports whether a request comes from the client that received the code and contains the code's PKCE verifier.
+// matches reports whether the request's client, redirect URI and PKCE verifier match the code.
 func matches(code codeRecord, form url.Values) bool {
 	verifier := form.Get("code_verifier")
 	sum := sha256.Sum256([]byte(verifier))
@@ -76,7 +76,7 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	signed, err := s.signed(r.Context(), code)
 	access := ""
 	if err == nil {
-		access, err = s.newSecret() // access_token grants no access: the id_token has all data
+		access, err = s.newSecret() // the token grants no access; all data is in the id_token
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -88,8 +88,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	})
 }
 
-// Keys returns the keys that the network's facilities use to verify this provider's tokens (package udap). For any
-// other issuer, the result is empty.
+// Keys returns the keys with which the network's facilities verify this provider's tokens (package udap). The result is
+// empty for any other issuer.
 func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
 	if issuer != s.Issuer {
 		return jose.KeySet{}, nil

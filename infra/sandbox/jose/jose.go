@@ -1,8 +1,7 @@
-// Package jose creates and verifies the sandbox EHR's JSON Web Signatures. The sandbox's signatures use RS256, and
-// client assertions use RS384 and ES384 (SMART App Launch 2.2, "Asymmetric (public key)"). The package is based on
-// go-jose.
+// Package jose creates and verifies the sandbox EHR's JSON Web Signatures. The sandbox signs with RS256; client
+// assertions use RS384 or ES384 (SMART App Launch 2.2, "Asymmetric (public key)"). The package is based on go-jose.
 //
-// The package checks only signatures and key sets. Package oauth checks the claims.
+// The package handles only signatures and key sets. Package oauth checks the claims.
 package jose
 
 import (
@@ -21,11 +20,11 @@ var (
 	errKeySet    = errors.New("the key set holds no usable key")
 )
 
-// KeySet is a JWKS.
+// KeySet is a JSON Web Key Set (JWKS).
 type KeySet = jose.JSONWebKeySet
 
-// ParseKeySet parses a JWKS. Keys of unsupported types are ignored, but the set must contain at least one RSA or P-384
-// key.
+// ParseKeySet parses a JWKS. Unsupported keys are ignored, but the set must contain at least one RSA key of at least
+// 2048 bits or one P-384 key.
 func ParseKeySet(raw []byte) (KeySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -47,7 +46,7 @@ func ParseKeySet(raw []byte) (KeySet, error) {
 	return set, nil
 }
 
-// usable reports whether a key is public and suitable for signing client assertions.
+// usable reports whether a key is a public key that can verify client assertions.
 func usable(key any) bool {
 	switch public := key.(type) {
 	case *rsa.PublicKey:
@@ -59,17 +58,17 @@ func usable(key any) bool {
 	return false
 }
 
-// PublicKeys returns a key set that contains the public part of an RSA key for RS256 signatures.
+// PublicKeys returns a key set containing the public key for key's RS256 signatures.
 func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 	return KeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: id, Use: "sig", Algorithm: string(jose.RS256)}}}
 }
 
-// Sign returns a JWT signed with RS256.
+// Sign returns a JWT of the claims, signed with RS256.
 func Sign(key *rsa.PrivateKey, keyID string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID), claims)
 }
 
-// SignCertified returns a JWT signed with RS256. The JWT's header contains the key's certificates as base64-encoded DER
+// SignCertified returns a JWT signed with RS256. The JWT's header contains the certificate chain as base64-encoded DER
 // (RFC 7515 section 4.1.6).
 func SignCertified(key *rsa.PrivateKey, chain []string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithHeader("x5c", chain), claims)
@@ -92,8 +91,8 @@ func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]an
 	return signed.CompactSerialize()
 }
 
-// Verify verifies a JWT with the key in set that the JWT's header names, and returns the JWT's claims. Verify returns
-// an error if token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
+// Verify verifies a JWT with the key that its header names in set, and returns its claims. Verify returns an error if
+// token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
 func Verify(token string, set KeySet) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS384, jose.ES384})
 	if err != nil || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != "JWT" {

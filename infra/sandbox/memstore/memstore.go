@@ -1,8 +1,7 @@
-// Package memstore is an in-memory store for the sandbox's authorization server. Tests that run the sandbox in their
-// own process use the store.
+// Package memstore is an in-memory store for the sandbox's authorization server. Tests that run the sandbox in-process
+// use it.
 //
-// The store does not persist any values and does not remove expired values by itself. A deployed sandbox uses DynamoDB
-// instead.
+// The store does not persist values or remove expired ones. A deployed sandbox uses DynamoDB instead.
 package memstore
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// Store implements oauth.Store with a map. Create a Store with New. A Store is safe for concurrent use.
+// Store implements oauth.Store with a map. Use New to create a Store. A Store is safe for concurrent use.
 type Store struct {
 	mu     sync.Mutex
 	values map[string][]byte

@@ -14,13 +14,13 @@ import (
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	// assertionLasts is the maximum lifetime of an assertion (SMART App Launch 2: five minutes). clockSkew is the
-	// maximum tolerated deviation of a client's clock.
+	// maximum clock skew allowed between client and server.
 	assertionLasts = 5 * time.Minute
 	clockSkew      = 10 * time.Second
 	maxJTI         = 200
 )
 
-// assertedID returns the client ID in an assertion without verifying the assertion.
+// assertedID sets given's client ID to the assertion's subject, without verifying the assertion.
 func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	if form.Get("client_assertion_type") != assertionType {
 		return credentials{}, &oauthError{"invalid_request", "client_assertion_type must be " + assertionType}
@@ -42,9 +42,8 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	return given, nil
 }
 
-// checkAssertion verifies a client assertion. One of the client's keys must have signed the assertion, and the
-// assertion must name the client and this token endpoint. The assertion must be short-lived and not already used (SMART
-// App Launch 2, client-confidential-asymmetric).
+// checkAssertion verifies a client assertion. It must be signed with one of the client's keys, name the client and this
+// token endpoint, be short-lived, and not have been used before (SMART App Launch 2, client-confidential-asymmetric).
 func (g *registry) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
 	claims, err := jose.Verify(assertion, client.Keys)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// The sandbox's own query parameters for the person who signs in and for that person's decision. A program that sends
-// both parameters skips the pages.
+// Sandbox-specific query parameters for the persona who signs in and that person's decision. A program that sends both
+// parameters skips the pages.
 const (
 	personaParam  = "persona"
 	decisionParam = "decision"
@@ -24,7 +24,7 @@ var s256Challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 var errNoRandom = errors.New("no code could be made")
 
-// authorizeRequest is a valid authorization request.
+// authorizeRequest is a validated authorization request.
 type authorizeRequest struct {
 	client      Client
 	redirectURI string
@@ -34,7 +34,7 @@ type authorizeRequest struct {
 	scopes      []string
 }
 
-// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes, but not tokens.
+// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It can't issue tokens.
 type authorizeEndpoint struct {
 	*profile
 	responder
@@ -45,9 +45,10 @@ type authorizeEndpoint struct {
 	codeTTL time.Duration
 }
 
-// Authorize serves GET /oauth/authorize. The response is the sign-in page, or the consent page if persona= is set. If
-// decision= is set, Authorize redirects back to the client. An error in the client or its redirect URI appears on a
-// page and never causes a redirect (RFC 6749 §4.1.2.1). The redirect reports all other errors to the client.
+// Authorize serves GET /oauth/authorize. It responds with the sign-in page, or the consent page if persona= is set. If
+// decision= is set, Authorize redirects to the client. An unknown client or redirect URI results in an error page,
+// never a redirect (RFC 6749 §4.1.2.1). Other errors in the authorization request are reported to the client by the
+// redirect.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
@@ -92,8 +93,8 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	e.decide(w, r, request, back)
 }
 
-// isTooLong reports whether the request is longer than the portal accepts. A portal rejects a request that is too long
-// without parsing it. Parameters that the sandbox's own pages add do not count.
+// isTooLong reports whether the query string exceeds the portal's limit, in which case the portal rejects the request
+// without parsing it. Parameters added by the sandbox's own pages do not count.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {
@@ -106,7 +107,7 @@ func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	return limit > 0 && int64(len(raw)) > limit
 }
 
-// parseAuthorize validates the request's parameters except the client and its redirect URI.
+// parseAuthorize validates all request parameters except the client and its redirect URI.
 func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
 	request := authorizeRequest{
 		client:      client,
@@ -147,11 +148,10 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	return request, nil
 }
 
-// wrongIssuer is the issuer in a portal's responses if a switch requires a wrong issuer.
+// wrongIssuer is the issuer that a portal returns if a switch requires a wrong one.
 const wrongIssuer = "https://another-portal.example"
 
-// answeringIssuer returns the iss parameter of the authorization response, or "" if the response does not have this
-// parameter.
+// answeringIssuer returns the authorization response's iss parameter, or "" to omit it.
 func (e *authorizeEndpoint) answeringIssuer() string {
 	switch e.with.Text(switches.Issuer) {
 	case "missing":
@@ -186,7 +186,7 @@ func (e *authorizeEndpoint) wantedAud() string {
 	}
 }
 
-// decide applies the person's decision. If the person has not yet decided, decide shows the page for the decision.
+// decide applies the person's decision, or shows the page for making it.
 func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
 	query := r.URL.Query()
 	decision := single(query, decisionParam)
@@ -233,7 +233,7 @@ func (e *authorizeEndpoint) approve(
 		return
 	}
 	expiresAt := e.now().Add(e.codeTTL).Unix()
-	// The record is stored beyond the code's expiry, so that a late replay of the code still revokes the grant.
+	// The record outlives the code, so that a late replay of the code still revokes the grant.
 	err = e.ledger.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
 		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: e.site,
@@ -247,7 +247,7 @@ func (e *authorizeEndpoint) approve(
 	back.success(w, code)
 }
 
-// redirect describes the redirect that sends the browser back to the client.
+// redirect returns the browser to the client.
 type redirect struct {
 	to, state, issuer string
 	fragment          bool
@@ -280,7 +280,7 @@ func (b redirect) send(w http.ResponseWriter, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// single returns a parameter's value if the parameter is sent exactly once, and "" otherwise.
+// single returns a parameter's value if the parameter occurs exactly once, and "" otherwise.
 func single(query url.Values, name string) string {
 	if len(query[name]) != 1 {
 		return ""
@@ -289,8 +289,8 @@ func single(query url.Values, name string) string {
 	return query.Get(name)
 }
 
-// printable returns a client's parameter name for use in an error_description, provided that the name is a plain word
-// (RFC 6749 §4.1.2.1 restricts the characters).
+// printable returns a parameter name from a client if it is safe to include in an error_description, and a placeholder
+// otherwise (RFC 6749 §4.1.2.1 restricts the characters).
 func printable(name string) string {
 	isWord := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' }
 	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) }) {

@@ -24,10 +24,10 @@ const (
 	methodKeys  = "private_key_jwt"
 )
 
-// public reports whether the client does not have credentials.
+// public reports whether the client has no credentials.
 func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
 
-// ReturnsTo reports whether the client has registered a redirect URI.
+// ReturnsTo reports whether redirectURI is registered for the client.
 func (c Client) ReturnsTo(redirectURI string) bool {
 	return redirectURI != "" && slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
 		root, anySegment := strings.CutSuffix(registered, "*")
@@ -37,7 +37,6 @@ func (c Client) ReturnsTo(redirectURI string) bool {
 	})
 }
 
-// registry authenticates clients.
 type registry struct {
 	*profile
 
@@ -45,8 +44,8 @@ type registry struct {
 	clients map[string]Client
 }
 
-// client returns the registered client with the given ID. The result includes the secret and keys that switches give to
-// every client of the portal.
+// client returns the registered client with the given ID, including any secret or keys that switches give to every
+// client of the portal.
 func (g *registry) client(id string) (Client, bool) {
 	client, known := g.clients[id]
 	if secret := g.with.Text(switches.ClientSecret); secret != "" {
@@ -61,7 +60,7 @@ func (g *registry) client(id string) (Client, bool) {
 
 // authenticate parses the form of a back-channel request and identifies the client. A client authenticates by HTTP
 // Basic, by client_secret in the form or by a signed assertion. A public client sends only client_id (RFC 6749 §2.3.1,
-// §3.2.1, RFC 7523 §2.2). The last result is a store error.
+// §3.2.1, RFC 7523 §2.2). The returned error is a store error.
 func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
 	if problem := parseForm(w, r); problem != nil {
 		return nil, Client{}, problem, nil
@@ -83,7 +82,7 @@ func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Val
 
 		return r.PostForm, client, flaw, err
 	}
-	// A client that has registered both keys and a secret can authenticate with either.
+	// A client with both keys and a secret can authenticate with either.
 	onlyKeys := client.Secret == "" && len(client.Keys.Keys) > 0
 	if onlyKeys || subtle.ConstantTimeCompare([]byte(given.secret), []byte(client.Secret)) != 1 {
 		return nil, Client{}, problem, nil
@@ -110,11 +109,11 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 	return nil
 }
 
-// credentials holds a client's claimed identity and the proof of that identity.
+// credentials holds a client's claimed identity and its proof.
 type credentials struct{ method, id, secret, assertion string }
 
-// presented returns the credentials in a request whose form has already been parsed. If raw is set, presented does not
-// decode HTTP Basic credentials.
+// presented returns the credentials in a request whose form is already parsed. If raw is true, HTTP Basic credentials
+// are not form-decoded.
 func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	given := credentials{
 		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),
@@ -145,7 +144,7 @@ func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	if raw {
 		return credentials{method: methodBasic, id: basicID, secret: basicSecret}, nil
 	}
-	// The ID and the secret are form-encoded and then base64-encoded (RFC 6749 §2.3.1).
+	// The ID and secret are form-encoded before base64 encoding (RFC 6749 §2.3.1).
 	decodedID, idErr := url.QueryUnescape(basicID)
 	decodedSecret, secretErr := url.QueryUnescape(basicSecret)
 	if idErr != nil || secretErr != nil || given.id != "" && given.id != decodedID {

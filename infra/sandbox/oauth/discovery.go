@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Endpoints holds the server's absolute URLs in the discovery document and the CapabilityStatement.
+// Endpoints holds the server's absolute URLs, as listed in the discovery document and the CapabilityStatement.
 type Endpoints struct{ Authorize, Token, Revoke, Introspect string }
 
 // Endpoints returns the server's URLs.
@@ -28,7 +28,7 @@ func (p *profile) Endpoints() Endpoints {
 	return at
 }
 
-// discoveryEndpoints serves the documents that a client reads before sign-in, without access to codes, tokens or
+// discoveryEndpoints serves the documents that a client reads before sign-in. It has no access to codes, tokens or
 // grants.
 type discoveryEndpoints struct {
 	*profile
@@ -76,10 +76,10 @@ func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
 	e.writeJSON(w, http.StatusOK, document)
 }
 
-// otherPortal is the origin of foreign URLs in a hostile portal's documents. The host does not exist (RFC 2606).
+// otherPortal is the origin of a hostile portal's foreign URLs. The host does not exist (RFC 2606).
 const otherPortal = "https://mulberry-hospital.example"
 
-// deceive turns the document into the document of an attacker's portal (RFC 9700 section 4.4).
+// deceive modifies a discovery document as an attacker's portal would (RFC 9700 section 4.4).
 func (e *discoveryEndpoints) deceive(document map[string]any) {
 	switch e.with.Text(switches.Hostile) {
 	case "no-issuer":
@@ -96,13 +96,13 @@ func (e *discoveryEndpoints) deceive(document map[string]any) {
 	}
 }
 
-// address returns an endpoint's URL in the form that the discovery document uses.
+// address returns an endpoint's URL as shown in the discovery document, either absolute or relative.
 func (e *discoveryEndpoints) address(absolute string) string {
 	parsed, err := url.Parse(absolute)
 	if err != nil || !e.with.Has(switches.DiscoveryRelative) {
 		return absolute
 	}
-	// An absolute path resolves to the same URL whether or not a client appends a slash to the FHIR base URL.
+	// An absolute path resolves to the same URL whether or not the client appends a slash to the FHIR base URL.
 	return parsed.Path
 }
 
@@ -136,7 +136,7 @@ func (e *discoveryEndpoints) supportedScopes() []string {
 	})
 }
 
-// clientKinds returns the registered clients' capabilities and authentication methods.
+// clientKinds returns the client capabilities and authentication methods to advertise.
 func (g *registry) clientKinds() (capabilities, methods []string) {
 	kinds := []struct {
 		capability string

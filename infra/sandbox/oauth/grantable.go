@@ -8,10 +8,9 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// scopeRules determines the scopes that this portal grants.
 type scopeRules struct{ *profile }
 
-// grantable returns the requested scopes that a person can grant at this portal. The result is empty if the scopes
+// grantable returns the requested scopes that a person can grant at this portal. The result is empty if those scopes
 // would not give access to any data.
 func (s *scopeRules) grantable(requested string) []string {
 	var known []string
@@ -33,7 +32,7 @@ func (s *scopeRules) grantable(requested string) []string {
 	return granted
 }
 
-// asksWildcard reports whether the requested scope is a wildcard that the portal rejects.
+// asksWildcard reports whether the requested scopes include a wildcard that the portal rejects.
 func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
@@ -50,14 +49,14 @@ func (s *scopeRules) listsTypes() string {
 	}
 }
 
-// asksEnough reports whether the request includes the scope that the portal requires.
+// asksEnough reports whether the requested scopes include the one that the portal requires, if any.
 func (s *scopeRules) asksEnough(requested string) bool {
 	required := s.with.Text(switches.RequireScope)
 
 	return required == "" || slices.Contains(strings.Fields(requested), required)
 }
 
-// speaks reports whether the portal supports a scope's syntax. A portal supports v1 words, v2 letters, or both.
+// speaks reports whether the portal supports a scope's syntax: v1 words such as read, v2 letters such as rs, or both.
 func (s *scopeRules) speaks(one string) bool {
 	_, rights, isData := strings.Cut(one, ".")
 	if !isData {
@@ -72,7 +71,7 @@ func (s *scopeRules) speaks(one string) bool {
 	return !s.with.Is(switches.Scopes, "v1") && s.listsTypes() != "read"
 }
 
-// narrowed removes the types that switches withhold, and replaces a wildcard with the remaining types.
+// narrowed removes types withheld by switches and replaces wildcards with the remaining types.
 func (s *scopeRules) narrowed(granted []string) []string {
 	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
 		return granted
@@ -102,7 +101,6 @@ func (s *scopeRules) narrowed(granted []string) []string {
 	return left
 }
 
-// allTypes returns the resource types in all records.
 func (s *scopeRules) allTypes() []string {
 	var all []string
 	for _, p := range s.listed {

@@ -20,9 +20,9 @@ import (
 const (
 	scopeOpenID   = "openid"
 	scopeFHIRUser = "fhirUser"
-	// idTokenLasts is the period for which an id_token is valid.
+	// idTokenLasts is the lifetime of an id_token.
 	idTokenLasts = 5 * time.Minute
-	// SigningKeyID is the signing key's kid, and signingKey is the key's name in the store.
+	// SigningKeyID is the signing key's kid. signingKey is the key's name in the store.
 	SigningKeyID = "sandbox-1"
 	signingKey   = "KEY#id-token"
 	signingBits  = 2048
@@ -30,7 +30,7 @@ const (
 
 var errSigningKey = errors.New("the signing key in the store is not one of RSA")
 
-// signer signs the portal's JWTs with a key from the store.
+// signer signs the portal's JWTs with a key kept in the store.
 type signer struct {
 	*profile
 
@@ -42,7 +42,7 @@ func (p *profile) identifies() bool {
 	return p.with.Has(switches.IDToken) || p.with.Has(switches.PatientFHIRUser)
 }
 
-// identify adds an id_token to the response of a code exchange.
+// identify adds an id_token to the response to a code exchange.
 func (i *tokenIssuer) identify(ctx context.Context, answer *tokenAnswer, code codeRecord) error {
 	if !i.identifies() || !slices.Contains(code.Scopes, scopeOpenID) && !i.with.Has(switches.PatientFHIRUser) {
 		return nil
@@ -90,8 +90,8 @@ func spoilSignature(token string) string {
 	return token[:cut] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// newAccessToken returns a random token. At portals with switches.PatientJWT, the token is a JWT that names the
-// patient.
+// newAccessToken returns a new access token. The token is random, except that portals with switches.PatientJWT issue a
+// JWT that names the patient.
 func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
 	secret, err := i.ledger.newSecret()
 	if err != nil || !i.with.Has(switches.PatientJWT) {
@@ -104,7 +104,7 @@ func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, acc
 	})
 }
 
-// Keys serves GET /oauth/jwks. If the portal does not sign tokens, Keys returns false without responding.
+// Keys serves GET /oauth/jwks. If the portal does not support OpenID Connect, Keys returns false without responding.
 func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	if !e.identifies() {
 		return false
@@ -120,8 +120,8 @@ func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// SigningKey returns the signing key. The first caller creates the key and shares the key through the store, so all
-// processes of a sandbox and its identity provider sign with the same key.
+// SigningKey returns the signing key. The first call generates the key and saves it in the store, so that all processes
+// of a sandbox and its identity provider sign with the same key.
 func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := k.store.Get(ctx, signingKey)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenAnswer is a successful token response (RFC 6749 §5.1 with the SMART launch context). Only portals with switches
-// set the fields after RefreshToken.
+// tokenAnswer is a successful token response (RFC 6749 §5.1 with the SMART launch context). The fields after
+// RefreshToken are set only by portals with switches.
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
-	ExpiresIn    any    `json:"expires_in,omitempty"` // in seconds; switches.ExpiresIn makes it a string
+	ExpiresIn    any    `json:"expires_in,omitempty"` // seconds; can be a string or nil with switches.ExpiresIn
 	Scope        string `json:"scope"`
 	Patient      string `json:"patient,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
@@ -30,7 +30,6 @@ type tokenAnswer struct {
 	RefreshExpiresIn       int64  `json:"refresh_expires_in,omitempty"`
 }
 
-// tokenIssuer issues tokens for a grant and builds the token response.
 type tokenIssuer struct {
 	*profile
 
@@ -39,7 +38,7 @@ type tokenIssuer struct {
 	accessTTL time.Duration
 }
 
-// issue stores a new access token and, if the person allowed offline access, a refresh token.
+// issue issues and stores an access token and, if the person granted offline access, a refresh token.
 func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
 	scopes []string,
 ) (tokenAnswer, error) {
@@ -88,7 +87,7 @@ func (i *tokenIssuer) expiresIn(lifetime time.Duration) any {
 	}
 }
 
-// namedPatient returns the patient for the token response, or "" at portals that name the patient elsewhere or not at
+// namedPatient returns the patient ID for the token response, or "" if the portal names the patient elsewhere or not at
 // all.
 func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	elsewhere := []string{
@@ -102,7 +101,7 @@ func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	return i.personas[grant.PersonaID].PatientID
 }
 
-// tellExpiry sets the number of seconds until the refresh token expires, in the portal's field for this value.
+// tellExpiry sets the response field in which the portal reports the refresh token's lifetime in seconds.
 func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":
@@ -116,9 +115,8 @@ func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	}
 }
 
-// IssueTo responds to a token request whose client package udap has authenticated, by issuing an access token for a
-// person's record. IssueTo never issues a refresh token, even if the client requests one. Each further request from the
-// client receives a new access token.
+// IssueTo responds to a token request from a client authenticated by package udap, issuing a new access token for a
+// person's record. IssueTo never issues a refresh token, even if the client requests one.
 func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string
 	for _, one := range e.scopes.grantable(requested) {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// statusEndpoints serves token revocation, introspection and userinfo, but does not issue tokens.
+// statusEndpoints serves token revocation, introspection and userinfo. It can't issue tokens.
 type statusEndpoints struct {
 	*profile
 	responder
@@ -18,9 +18,8 @@ type statusEndpoints struct {
 	ledger   *ledger
 }
 
-// Revoke serves POST /oauth/revoke (RFC 7009). Revoking an access or refresh token ends the complete grant. For an
-// unknown token or another client's token, the status is also 200, because the response must not reveal whether the
-// token exists.
+// Revoke serves POST /oauth/revoke (RFC 7009). Revoking an access or refresh token revokes the entire grant. The status
+// is also 200 for an unknown token or another client's token, so the response doesn't reveal whether the token exists.
 func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := e.tokenForm(w, r)
 	if !ok {
@@ -38,7 +37,7 @@ func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	e.writeJSON(w, http.StatusOK, struct{}{})
 }
 
-// introspection is the response defined in RFC 7662, with the patient from SMART's token introspection profile.
+// introspection is an RFC 7662 response with the patient from SMART's token introspection profile.
 type introspection struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty"`
@@ -50,7 +49,7 @@ type introspection struct {
 	Patient   string `json:"patient,omitempty"`
 }
 
-// Introspect serves POST /oauth/introspect. Clients can inspect only their own tokens.
+// Introspect serves POST /oauth/introspect. Clients can introspect only their own tokens.
 func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	asking := e.tokenForm
 	if e.with.Has(switches.IntrospectBearer) {
@@ -92,8 +91,8 @@ func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool 
 	return true
 }
 
-// tokenForm authenticates the client and parses the form of a request about a token. If the result is false, tokenForm
-// has already responded.
+// tokenForm authenticates the client and parses the form of a request about a token. If tokenForm returns false, it has
+// already responded.
 func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	form, client, problem, err := e.registry.authenticate(w, r)
 	if err != nil {
@@ -113,7 +112,7 @@ func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url
 	return form, client, true
 }
 
-// bearerForm is like tokenForm, but for portals at which an access token authorises introspection.
+// bearerForm is like tokenForm, but for portals that accept an access token as authorization for introspection.
 func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	if problem := parseForm(w, r); problem != nil {
 		e.writeError(w, *problem)
@@ -125,7 +124,7 @@ func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (ur
 	return r.PostForm, Client{ID: found.grant.ClientID}, ok
 }
 
-// bearer looks up the access token that authorises a request. If the result is false, bearer has already responded.
+// bearer looks up the access token that authorises a request. If bearer returns false, it has already responded.
 func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	found, live, err := e.ledger.liveToken(r.Context(), accessKey(token))
@@ -142,8 +141,8 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	return found, live
 }
 
-// findToken looks up an access or refresh token. findToken does not need token_type_hint, because access and refresh
-// tokens never collide.
+// findToken looks up an access or refresh token. It needs no token_type_hint, because access and refresh tokens never
+// collide.
 func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
 	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {

@@ -1,13 +1,13 @@
-// Package oauth is the sandbox EHR's authorization server. Like a patient portal, the server implements SMART
+// Package oauth is the sandbox EHR's authorization server. Like a patient portal's server, it implements SMART
 // discovery, the sign-in and consent pages, authorization codes, rotating refresh tokens, revocation and introspection.
 //
 // A portal with switches (package switches) breaks these rules as the switches specify. Package sandbox implements the
 // wire-level faults, which do not depend on tokens.
 //
-// Package oauth uses only the IDs and names of personas and never reads a record. Package fhirserver serves records and
-// calls Access for a bearer token's rights. The portal does not use passwords. All persons are invented, so selecting a
-// persona signs that persona in. Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC
-// 6749, 7009, 7636, 7662, 9207.
+// Package oauth uses only the IDs and names of personas and never reads a record. Package fhirserver serves the
+// records, and calls Access to get a bearer token's rights. The sandbox does not use passwords. All persons are
+// fictional, so selecting a persona signs that persona in. Rules: SMART App Launch 2
+// (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
 package oauth
 
 import (
@@ -26,49 +26,49 @@ import (
 // ErrInvalidToken means that a bearer token is unknown, expired or revoked.
 var ErrInvalidToken = errors.New("the access token is not valid")
 
-// consentLasts is the period for which a grant and its refresh tokens are valid.
+// consentLasts is the lifetime of a grant and its refresh tokens.
 const consentLasts = 365 * 24 * time.Hour
 
-// PracticeID is the ah_practice value in the token responses of portals with switches.Practice (athenahealth).
+// PracticeID is the ah_practice value in token responses of portals with switches.Practice (athenahealth).
 const PracticeID = "a-1.Practice-7"
 
 // Client is an application registered with the sandbox.
 type Client struct {
 	ID string
-	// Secret makes the client confidential. Secret is empty for a public client.
+	// Secret is the client's secret, or empty for a public client.
 	Secret string
-	// Keys enables private_key_jwt for the client. The zero value does not contain any keys.
+	// Keys enables private_key_jwt for the client. The zero value contains no keys.
 	Keys jose.KeySet
-	// RedirectURIs lists the allowed redirect URIs. Redirect URIs must match exactly. An entry that ends in "/*"
-	// matches every URI that has a segment of letters, digits and dashes in that position. Entries with "/*" exist
-	// because any caller can use the sandbox's own registration.
+	// RedirectURIs lists the allowed redirect URIs. Redirect URIs must match exactly, except that an entry ending in
+	// "/*" allows any final segment of letters, digits and dashes. Such entries exist because any caller can use the
+	// sandbox's own registration.
 	RedirectURIs []string
 }
 
 // Config configures a Server. All fields are required unless noted; sandbox.New checks them.
 type Config struct {
-	// Issuer is the URL of the mount point. FHIRBase is the only acceptable value of aud.
+	// Issuer is the URL at which the server is mounted. FHIRBase is the FHIR base URL, which is the expected value of
+	// aud.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
 	Unlisted         []persona.Persona // personas omitted from the sign-in page; may be empty
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
-	// Random is the source of codes and tokens. Random must be safe for concurrent use.
+	// Random is the source of codes and tokens. It must be safe for concurrent use.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
 }
 
-// profile holds the data that a portal's endpoints share: the portal's URLs, persons, clock and misbehaviours. A
-// profile is immutable.
+// profile holds the data shared by a portal's endpoints: URLs, personas, clock and misbehaviours. A profile is
+// immutable.
 type profile struct {
 	issuer, fhirBase string
 	personas         map[string]persona.Persona
-	listed           []persona.Persona // the configured persons, for the sign-in page
+	listed           []persona.Persona // personas on the sign-in page
 	now              func() time.Time
-	// with holds the portal's misbehaviours. site distinguishes the portal's codes and grants from other portals' codes
-	// and grants.
+	// with holds the portal's misbehaviours. site separates the portal's codes and grants from those of other portals.
 	with       switches.Set
 	site       string
 	tokenMoved bool
@@ -87,7 +87,7 @@ type Server struct {
 	clients map[string]Client
 }
 
-// New returns the server for a portal without misbehaviours.
+// New returns a server for a portal without misbehaviours.
 func New(c Config) *Server {
 	personas, clients := map[string]persona.Persona{}, map[string]Client{}
 	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
@@ -125,9 +125,9 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 	}
 }
 
-// At returns the server for another portal. The new portal has the same persons, clients and store, a different issuer,
-// and the set's misbehaviours. A code or token of one site is unknown at every other site. tokenMoved means that the
-// token endpoint is at its second URL.
+// At returns a server for another portal, with the same personas, clients and store but a different issuer and the
+// misbehaviours in with. Codes and tokens of one site are unknown at every other site. tokenMoved means that the token
+// endpoint is at its second URL.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
@@ -136,14 +136,14 @@ func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Se
 	return assemble(s.config, s.clients, &moved)
 }
 
-// Access describes the data that a bearer token gives access to.
+// Access describes the data that a bearer token grants access to.
 type Access struct {
 	PersonaID string
 	Scopes    []string
 }
 
-// Access looks up a bearer token. If the token is not valid, Access returns ErrInvalidToken. Access may return a store
-// error.
+// Access returns the access that a bearer token grants. If the token is not valid, Access returns ErrInvalidToken. Any
+// other error is a store error.
 func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
 	found, live, err := e.ledger.liveToken(ctx, accessKey(token))
 	if err != nil {

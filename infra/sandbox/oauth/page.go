@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Template of the pages, which share an HTML document (package page).
+// Template for the pages, which share one HTML document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -23,7 +23,7 @@ var (
 	pageJS []byte
 )
 
-// view is the page's JSON block. Kind determines which other fields are set.
+// view is the JSON data embedded in the page. Kind determines which other fields are set.
 type view struct {
 	Kind     string   `json:"kind"` // "sign_in", "consent" or "error"
 	App      string   `json:"app,omitempty"`
@@ -67,7 +67,7 @@ func (e *authorizeEndpoint) consentPage(w http.ResponseWriter, request authorize
 	})
 }
 
-// errorPage shows an error that must not cause a redirect. The page does not repeat any client input.
+// errorPage shows an error that must not cause a redirect. The page does not contain any client input.
 func (a responder) errorPage(w http.ResponseWriter, problem, parameter string) {
 	a.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
 }
@@ -79,7 +79,7 @@ func (a responder) writePage(w http.ResponseWriter, status int, v view) {
 	}
 }
 
-// Asset serves GET /oauth/assets/{name}, the pages' style sheet and script.
+// Asset serves the pages' style sheet and script at GET /oauth/assets/{name}.
 func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
@@ -91,7 +91,8 @@ func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hrefWith returns the request's URL with a parameter set to value. If value is empty, the URL omits the parameter.
+// hrefWith returns a relative URL with the request's query, in which the named parameter is set to value, or omitted if
+// value is empty.
 func hrefWith(query url.Values, name, value string) string {
 	next := url.Values{}
 	for key, values := range query {
@@ -106,8 +107,7 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels describes the data that the scopes give access to, in plain language, without types that are not in the
-// record.
+// dataLabels describes the data that the scopes give access to in plain language. A wildcard covers the given types.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)
 	if all {

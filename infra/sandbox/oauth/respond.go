@@ -6,11 +6,10 @@ import (
 	"net/http"
 )
 
-// oauthError is an error response as defined in RFC 6749 §4.1.2.1 and §5.2. The description is always the server's own
-// text and never contains client input.
+// oauthError is an error response as defined in RFC 6749 §4.1.2.1 and §5.2. The description never contains client
+// input, except for plain parameter names.
 type oauthError struct{ code, description string }
 
-// responder writes responses and pages.
 type responder struct{ log *slog.Logger }
 
 func (a responder) writeJSON(w http.ResponseWriter, status int, body any) {
@@ -41,7 +40,7 @@ func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	a.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
 }
 
-// fail responds to a store error. Only the log contains the cause.
+// fail responds to an internal error. Only the log contains the cause.
 func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
 	a.writeJSON(w, http.StatusInternalServerError, map[string]string{

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. Keys contain the
-// SHA-256 hash of a code or token. Neither keys nor values contain the code or token itself.
+// Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. Keys contain
+// SHA-256 hashes of codes and tokens. Neither keys nor values contain codes or tokens in plain text.
 //
-// A store may drop an expired value or retain it longer, because this package checks the time inside each value. Reads
-// must be consistent with earlier writes.
+// A store may keep or drop expired values, because this package checks the expiry inside each value. Reads must be
+// consistent with earlier writes.
 type Store interface {
-	// Put writes the value unconditionally.
+	// Put writes the value under key, replacing any existing value.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	// Get returns the value under key. If there is no value under key, found is false.
+	// Get returns the value under key. If key does not exist, found is false.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
-	// Swap atomically writes the value if the current value equals old. A nil old means that the key must be absent. If
-	// the current value differs from old, Swap returns false and does not write the value. If two equal calls are
-	// concurrent, only one returns true.
+	// Swap atomically replaces the value under key if the current value equals old. If old is nil, Swap writes only if
+	// key does not exist. If the current value differs from old, Swap writes nothing and returns false. Of several
+	// identical concurrent calls, only one returns true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
 
-// Records in the store. Times are in Unix seconds.
+// Formats of stored records. Times are in Unix seconds.
 type (
-	// codeRecord holds an authorization code with the person's consent until the client redeems the code.
+	// codeRecord holds an authorization code and the person's consent.
 	codeRecord struct {
 		GrantID     string   `json:"grant_id"`
 		ClientID    string   `json:"client_id"`
@@ -42,8 +42,8 @@ type (
 		Site        string   `json:"site,omitempty"`
 		Nonce       string   `json:"nonce,omitempty"`
 	}
-	// grantRecord holds the consent from which all tokens of a family derive. Revoking the grant revokes all of these
-	// tokens.
+	// grantRecord holds a person's consent. Tokens derived from the same grant form a family, and revoking the grant
+	// revokes them all.
 	grantRecord struct {
 		ClientID  string   `json:"client_id"`
 		PersonaID string   `json:"persona_id"`
@@ -52,7 +52,7 @@ type (
 		Revoked   bool     `json:"revoked"`
 		Site      string   `json:"site,omitempty"`
 	}
-	// tokenRecord holds an access token or a refresh token. Only refresh tokens are ever marked as used.
+	// tokenRecord holds an access or refresh token. Only refresh tokens can be marked as used.
 	tokenRecord struct {
 		GrantID   string   `json:"grant_id"`
 		Scopes    []string `json:"scopes"`
@@ -73,7 +73,6 @@ func fingerprint(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ledger reads and writes codes, tokens and grants.
 type ledger struct {
 	*profile
 
@@ -81,7 +80,7 @@ type ledger struct {
 	random io.Reader
 }
 
-// newSecret returns 256 random bits, encoded as 43 URL-safe characters.
+// newSecret returns 256 random bits, as 43 URL-safe characters.
 func (l *ledger) newSecret() (string, error) {
 	raw := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(l.random, raw); err != nil {
@@ -91,8 +90,8 @@ func (l *ledger) newSecret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// load decodes the record under key into out and returns the record's bytes for a later swap. load returns nil if the
-// store does not contain the record.
+// load decodes the record under key into out and returns the record's raw bytes for use with swap. It returns nil if
+// key does not exist.
 func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := l.store.Get(ctx, key)
 	if err != nil {
@@ -120,7 +119,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces the record whose bytes load returned as old. swap returns false if the record has changed since load.
+// swap replaces a record if its bytes still equal old, as returned by load. Otherwise, it returns false.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -134,7 +133,7 @@ func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, e
 	return swapped, nil
 }
 
-// liveGrant returns the grant with the given ID. liveGrant returns false if the grant is revoked, expired or unknown.
+// liveGrant returns the grant with the given ID. It returns false if the grant is revoked, expired or unknown.
 func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
 	var grant grantRecord
 	raw, err := l.load(ctx, grantKey(id), &grant)
@@ -145,8 +144,7 @@ func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, e
 	return grant, raw != nil && !grant.Revoked && l.now().Unix() < grant.ExpiresAt, nil
 }
 
-// revokeGrant revokes a grant and every token of the grant's family. Calling revokeGrant repeatedly is safe.
-// revokeGrant never waits.
+// revokeGrant revokes a grant and all tokens derived from it. It is idempotent.
 func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 	for {
 		var grant grantRecord
@@ -158,7 +156,7 @@ func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 			return nil
 		}
 		grant.Revoked = true
-		// A grant changes only once, so a second iteration finds the grant already revoked.
+		// A grant changes only once, so after a failed swap the next load finds the grant revoked.
 		swapped, err := l.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
 		if err != nil || swapped {
 			return err

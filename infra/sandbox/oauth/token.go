@@ -22,7 +22,6 @@ const (
 // pkceVerifier matches a code verifier as defined in RFC 7636 §4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// tokenEndpoint exchanges codes and refresh tokens for new tokens.
 type tokenEndpoint struct {
 	*profile
 	responder
@@ -70,7 +69,6 @@ func (e *tokenEndpoint) Token(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuseClient responds to a client that failed to authenticate.
 func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) {
 	if problem.code == "invalid_client" && e.with.Has(switches.Client401) {
 		e.writeJSON(w, http.StatusUnauthorized, map[string]string{
@@ -84,9 +82,9 @@ func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) 
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
 
-// exchangeCode checks a code and issues tokens for the code. exchangeCode stores the tokens before marking the code as
-// used, so that a client can retry the exchange after a crash between the two steps. Of two concurrent exchanges, the
-// exchange that loses the swap revokes the grant, as RFC 6749 §4.1.2 requires for a reused code.
+// exchangeCode validates an authorization code and issues tokens. It stores the tokens before marking the code as used,
+// so a client can retry after a crash between the two steps. If two exchanges run concurrently, the one that loses the
+// swap revokes the grant, as RFC 6749 §4.1.2 requires for a reused code.
 func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	client Client,
 ) (tokenAnswer, *oauthError, error) {
@@ -99,7 +97,7 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
-	// A code issued to another client gets the same response as an unknown code, and is not marked as used.
+	// A code issued to another client gets the same response as an unknown code and stays unused.
 	if old == nil || code.ClientID != client.ID || code.Site != e.site {
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
@@ -154,7 +152,7 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	return nil
 }
 
-// refresh rotates a refresh token. Rotation invalidates the old token, and reusing the old token revokes the complete
+// refresh rotates a refresh token. Rotation invalidates the old token. Reuse of an old token revokes every token in the
 // family (RFC 9700 §4.14.2).
 func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
@@ -205,15 +203,14 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 	return answer, nil, nil
 }
 
-// foundToken holds a token with its grant.
 type foundToken struct {
 	token tokenRecord
 	grant grantRecord
-	raw   []byte // stored bytes of the token, for a swap
+	raw   []byte // the token's stored bytes, for a swap
 }
 
-// liveToken looks up a token and its grant. If the token or the grant has expired or been revoked, or if the token has
-// already been used, live is false but found is set.
+// liveToken looks up a token and its grant. If either has expired or been revoked, or the token has already been used,
+// liveToken sets found and returns false for live.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

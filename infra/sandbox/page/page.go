@@ -1,6 +1,6 @@
-// Package page serves the sandbox's pages. Each page is a static document with a JSON block that a script renders.
-// Pages avoid HTML templates, which double a binary's size. A page's content belongs to the package that serves the
-// page.
+// Package page serves the sandbox's pages. Each page is a static document whose script renders a JSON block. Pages
+// don't use HTML templates, which would double the binary's size. Each page's content belongs to the package that
+// serves it.
 package page
 
 import (
@@ -10,15 +10,14 @@ import (
 	"net/http"
 )
 
-// place is the placeholder for the JSON block in the document.
 const place = "__PAGE_DATA__"
 
-// policy forbids everything except the page's own style sheet and script. The pages have links instead of forms.
-// Browsers apply form-action to the complete chain of redirects after a form, and the client determines that chain.
+// policy forbids everything except the page's own style sheet and script. Pages use links instead of forms, because
+// browsers apply form-action to every redirect after a form submission, and the client determines those redirects.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// Write responds with a document that contains block as JSON. If block can't be encoded, Write returns an error without
+// Write responds with document, inserting block as JSON. If block can't be encoded, Write returns an error without
 // responding.
 func Write(w http.ResponseWriter, status int, document []byte, block any) error {
 	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.

@@ -10,7 +10,7 @@ import (
 
 const uuidURN = "urn:uuid:"
 
-// bundle holds the fields that are read from a Bundle of type transaction or collection.
+// bundle is a FHIR Bundle of type transaction or collection, reduced to the fields that the package reads.
 type bundle struct {
 	ResourceType string  `json:"resourceType"`
 	Entry        []entry `json:"entry"`
@@ -21,13 +21,13 @@ type entry struct {
 	Resource json.RawMessage `json:"resource"`
 }
 
-// resources assigns an ID to every entry, and replaces the bundle's own URLs with references of the form Type/id.
+// resources assigns an ID to every entry and rewrites URLs of entries in the bundle as relative references (Type/id).
 func (b bundle) resources() ([]Resource, error) {
 	if b.ResourceType != "Bundle" {
 		return nil, errNotBundle
 	}
 	found := make([]Resource, 0, len(b.Entry))
-	addresses := map[string]string{} // maps a fullUrl to Type/id
+	addresses := map[string]string{} // Type/id by fullUrl
 	seen := map[string]bool{}
 	for i, e := range b.Entry {
 		r, err := e.identify()
@@ -76,8 +76,8 @@ func (e entry) identify() (Resource, error) {
 	return Resource{Type: head.ResourceType, ID: head.ID, Body: e.Resource}, nil
 }
 
-// relink re-encodes the resource with its ID, and replaces the bundle's URLs with relative references. Numbers keep
-// their digits, because 1.0 and 1.00 differ in FHIR.
+// relink re-encodes the resource with its ID and rewrites URLs of entries in the bundle as relative references. Numbers
+// keep their digits, because FHIR distinguishes 1.0 from 1.00.
 func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.UseNumber()
@@ -99,8 +99,8 @@ func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	return bytes.TrimSpace(out.Bytes()), nil
 }
 
-// relinkObject rewrites Reference.reference and Attachment.url. Other strings that look like URLs, such as identifier
-// values, are data and stay unchanged.
+// relinkObject rewrites Reference.reference and Attachment.url. Other URL-like strings, such as identifier values, are
+// data and stay unchanged.
 func relinkObject(body object, addresses map[string]string) error {
 	for key, value := range body {
 		text, isText := value.(string)
@@ -139,7 +139,7 @@ func relinkValue(value any, addresses map[string]string) error {
 	return nil
 }
 
-// patientFirst moves the only Patient to the front. The documentation of Persona.Load promises this order.
+// patientFirst moves the bundle's only Patient to the front, as Persona.Load guarantees.
 func patientFirst(resources []Resource) ([]Resource, error) {
 	isPatient := func(r Resource) bool { return r.Type == "Patient" }
 	at := slices.IndexFunc(resources, isPatient)

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// errOverfull means that the fixed part of a record exceeds the size in the persona's spec.
+// errOverfull means that a record's mandatory sections alone exceed the size in the persona's spec.
 var errOverfull = errors.New("the record does not fit its size")
 
-// chart is a record that is being generated. The record grows section by section. If a section would exceed the
-// requested size, the complete section is dropped, so that references never dangle.
+// chart is a record under construction, built section by section. A section that would exceed the requested size is
+// dropped entirely, so that references never dangle.
 type chart struct {
 	spec   spec
 	out    []Resource
-	serial map[string]int  // last number used for IDs, by type
-	shared map[string]bool // shared resources, which are added on first use
+	serial map[string]int  // last ID number by resource type
+	shared map[string]bool // shared resources already in the chart, by Type/id
 	visits int
 
-	// References for later sections. A reference is empty if the section that creates its target was dropped.
+	// References that later sections use. A reference is empty if the section that creates its target was dropped.
 	encounter, condition, coverage, medication string
 
 	err error
 }
 
-// generate builds the record from the sections that all personas have, then visits, and finally single readings until
-// the record has the exact size.
+// generate builds the record: the sections common to all personas, then visits, and finally single readings until the
+// record has exactly the requested size.
 func (s spec) generate() ([]Resource, error) {
 	c := &chart{spec: s, serial: map[string]int{}, shared: map[string]bool{}}
 	if !c.try(identity) || !c.try(intake) {
@@ -59,8 +59,8 @@ func (s spec) generate() ([]Resource, error) {
 	return patientFirst(c.out)
 }
 
-// try adds a section to the chart. If the section does not fit or an error has occurred, the chart's resources stay
-// unchanged.
+// try adds a section to the chart and reports whether the section was added. If the section does not fit or fails, the
+// chart's resources stay unchanged.
 func (c *chart) try(section func(*chart)) bool {
 	draft := *c
 	draft.out = slices.Clip(c.out)
@@ -80,7 +80,7 @@ func (c *chart) try(section func(*chart)) bool {
 	return true
 }
 
-// add adds a resource to the chart, with the next ID for the resource's type. add returns a reference to the resource.
+// add adds a resource with the next ID for its type and returns a reference to it.
 func (c *chart) add(resourceType string, body object) string {
 	c.serial[resourceType]++
 	id := fmt.Sprintf("%s-%s-%04d", c.spec.id, strings.ToLower(resourceType), c.serial[resourceType])
@@ -88,7 +88,7 @@ func (c *chart) add(resourceType string, body object) string {
 	return c.put(resourceType, id, body)
 }
 
-// once adds a shared resource to the chart on first use. once returns a reference to the resource.
+// once adds a shared resource unless the chart already contains it, and returns a reference to it.
 func (c *chart) once(resourceType, id string, body object) string {
 	key := resourceType + "/" + id
 	if c.shared[key] {
@@ -114,8 +114,8 @@ func (c *chart) put(resourceType, id string, body object) string {
 	return resourceType + "/" + id
 }
 
-// roll returns a number below n that depends only on the persona, the label and the serial number. roll is the only
-// source of variety, because with a seeded math/rand, an additional draw would change every later value.
+// roll returns a pseudorandom number below n that depends only on the persona, the label and the serial number. All
+// variation comes from roll: with a seeded math/rand, an additional draw would change every later value.
 func (c *chart) roll(label string, serial, n int) int {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
 
@@ -124,7 +124,7 @@ func (c *chart) roll(label string, serial, n int) int {
 
 func (c *chart) patient() object { return reference("Patient/" + c.spec.patientID()) }
 
-// at returns the time at the given number of minutes into visit n.
+// at returns the time that is the given number of minutes after the start of visit n.
 func (c *chart) at(n, minutes int) time.Time {
 	first, err := time.Parse(time.DateOnly, c.spec.firstVisit)
 	if err != nil {

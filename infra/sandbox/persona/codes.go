@@ -1,9 +1,8 @@
 package persona
 
-// code is a concept in a terminology.
 type code struct{ system, code, display string }
 
-// measure is a measurement taken at a visit or in a laboratory, with its LOINC code, unit and plausible range in steps.
+// measure is a vital sign or laboratory measurement, with its LOINC code, unit and plausible range in steps.
 type measure struct {
 	loinc, display, unit string
 	low, step            float64
@@ -19,7 +18,6 @@ var vitalSigns = []measure{
 	{"39156-5", "Body mass index", "kg/m2", 20.5, 0.25, 40},
 }
 
-// panel is a laboratory report and its measurements.
 type panel struct {
 	loinc, display string
 	measures       []measure

@@ -1,6 +1,5 @@
 package persona
 
-// insurance adds the coverage that claims refer to.
 func insurance(c *chart) {
 	c.coverage = c.add("Coverage", object{
 		"status":       "active",
@@ -12,7 +11,6 @@ func insurance(c *chart) {
 	})
 }
 
-// careCoordination adds the care team, the goal and the care plan.
 func careCoordination(c *chart) {
 	team := c.add("CareTeam", object{
 		"status":  "active",

@@ -53,7 +53,7 @@ func allergies(c *chart) {
 	}
 }
 
-// medications adds drugs both by reference and by code.
+// medications adds MedicationRequests that identify their drug by reference or by code.
 func medications(c *chart) {
 	all := drugs
 	first := c.roll("drug", 0, len(all))
@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest at visit n for the drug in what.
+// prescribe adds a MedicationRequest for visit n. what identifies the drug, by reference or by code.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",
@@ -82,7 +82,6 @@ func (c *chart) prescribe(n int, what object) {
 	c.add("MedicationRequest", body)
 }
 
-// background adds the patient's social and family history.
 func background(c *chart) {
 	c.add("Observation", object{
 		"status":               "final",

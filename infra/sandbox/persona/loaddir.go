@@ -29,11 +29,12 @@ var (
 	errDuplicatePerson = errors.New("two bundles hold the same Patient id")
 )
 
-// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in the folder, ordered by file name. A persona's
-// ID is the ID of its Patient. References of the form urn:uuid are rewritten to Type/id, as a server does for a
-// transaction (https://hl7.org/fhir/R4/http.html#trules). LoadDir reads each file without keeping the record. A
-// persona's first use reads the file again, so only used records stay in memory. If a file is not an R4 bundle, LoadDir
-// returns an error that names the file.
+// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in dir, ordered by file name. A persona's ID is
+// the ID of its Patient. References of the form urn:uuid are rewritten to Type/id, as a server does for a transaction
+// (https://hl7.org/fhir/R4/http.html#trules).
+//
+// LoadDir validates each file but does not keep its record in memory. The file is read again on the persona's first
+// use. If a file is not an R4 bundle, LoadDir returns an error that names the file.
 func LoadDir(dir string) ([]Persona, error) {
 	folder := os.DirFS(dir)
 	names, err := bundleNames(folder)
@@ -96,7 +97,6 @@ func loadPersona(folder fs.FS, name string) (Persona, error) {
 	}, nil
 }
 
-// readBundle returns a file's resources, Patient first.
 func readBundle(folder fs.FS, name string) ([]Resource, error) {
 	raw, err := readUnpacked(folder, name)
 	if err != nil {
@@ -133,8 +133,7 @@ func readUnpacked(folder fs.FS, name string) ([]byte, error) {
 	return raw, nil
 }
 
-// patientName returns the Patient's first listed name for the sign-in page. If the Patient has no name, patientName
-// returns the Patient's ID.
+// patientName returns the Patient's first listed name, or its ID if the Patient has no name.
 func patientName(patient Resource) string {
 	var body struct {
 		Name []struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// notes adds documents in the three forms that portals use: a Binary behind a relative URL, inline data, and both in
-// the same document.
+// notes adds documents in the three forms that portals use: a Binary at a relative URL, inline data, and both in one
+// document.
 func notes(c *chart) {
 	c.note(0)
 	text := "Sandbox note.\nThe attachment of this document is inline: there is no Binary to fetch.\n"
@@ -18,13 +18,12 @@ func notes(c *chart) {
 	}))
 }
 
-// note adds the clinical note for visit n, with its author and its text in a Binary.
 func (c *chart) note(n int) {
 	all := noteTypes
 	kind := all[c.roll("note", n, len(all))]
 	attachment := c.file("text/plain", c.noteText(kind, n))
 	document := c.add("DocumentReference", c.document(kind, n, list{attachment}))
-	// The patient is also a target, as the R4 search parameter Provenance.patient requires.
+	// The R4 search parameter Provenance.patient requires the patient as a target.
 	c.add("Provenance", object{
 		"target":   list{reference(document), c.patient()},
 		"recorded": instant(c.at(n, 40)),
@@ -57,7 +56,6 @@ func (c *chart) document(kind code, n int, attachments list) object {
 	}
 }
 
-// file adds a Binary and returns the Attachment that refers to it.
 func (c *chart) file(contentType, data string) object {
 	url := c.add("Binary", object{
 		"contentType": contentType,
@@ -96,7 +94,7 @@ func (c *chart) noteText(kind code, n int) string {
 	return text.String()
 }
 
-// tinyPDF returns a minimal PDF that contains a single line of text. The text must not contain parentheses.
+// tinyPDF returns a minimal PDF containing one line of text. The text must not contain parentheses.
 func tinyPDF(line string) string {
 	drawing := "BT /F1 18 Tf 72 720 Td (" + line + ") Tj ET"
 	objects := []string{

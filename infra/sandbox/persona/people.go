@@ -2,7 +2,6 @@ package persona
 
 import "strings"
 
-// identity adds the Patient and the patient's clinic and doctor.
 func identity(c *chart) {
 	s := c.spec
 	c.put("Patient", s.patientID(), object{
@@ -28,7 +27,6 @@ func identity(c *chart) {
 	})
 }
 
-// intake adds the patient's first visit and main problem.
 func intake(c *chart) {
 	c.encounter = c.add("Encounter", object{
 		"status":  "finished",
@@ -69,7 +67,6 @@ func (c *chart) payer() string {
 	})
 }
 
-// doctor returns the clinic's n-th practitioner, modulo the number of practitioners.
 func (c *chart) doctor(n int) string {
 	names := [][2]string{{"Sage", "Heron"}, {"Robin", "Thistle"}, {"Wren", "Sorrel"}}
 	name := names[n%len(names)]
@@ -88,7 +85,7 @@ func (c *chart) examRoom() string {
 	})
 }
 
-// formulary adds a separate Medication resource for requests that refer to a medication.
+// formulary adds the Medication that requests for the drug reference.
 func (c *chart) formulary(drug code) string {
 	return c.once("Medication", "rx-"+drug.code, object{
 		"status": "active",
@@ -96,13 +93,12 @@ func (c *chart) formulary(drug code) string {
 	})
 }
 
-// largeNote is the size of the largest attachment in bytes. The size exceeds a client's read buffer but not the maximum
-// response size of a Lambda function.
+// largeNote is the size of the largest attachment in bytes: larger than a client's read buffer, smaller than a Lambda
+// function's maximum response.
 const largeNote = 1 << 20
 
-// unusual adds data that is valid FHIR but may cause problems for clients, such as several scripts and emoji, markup in
-// strings, partial dates, contained resources, a resource without a category, repeated references and a large
-// attachment.
+// unusual adds data that is valid FHIR but may break clients, such as mixed scripts and emoji, markup in strings,
+// partial dates, contained resources, a resource without a category, repeated references and a large attachment.
 func unusual(c *chart) {
 	c.add("Condition", object{
 		"code":          object{"text": "Høysnue – 花粉症 – حساسية 🌾 \u2028 <script>alert('sandbox')</script>"},

@@ -1,8 +1,8 @@
-// Package persona owns the sandbox EHR's synthetic people, with their identities and every FHIR R4 resource in their
-// records. The records are either generated (Builtin) or read from a folder of bundles (LoadDir).
+// Package persona provides the sandbox EHR's synthetic patients: their identities and complete FHIR R4 records. Builtin
+// generates records, and LoadDir reads them from a folder of bundles. No record describes a real person.
 //
-// The package doesn't contain any HTTP, OAuth or search code. Persona.Load returns complete records, which package
-// fhirserver indexes and serves. The resources don't describe any real person.
+// The package contains no HTTP, OAuth or search code. Persona.Load returns complete records, which package fhirserver
+// indexes and serves.
 package persona
 
 import (
@@ -10,20 +10,20 @@ import (
 	"sync"
 )
 
-// Persona is a synthetic person with a loader for the person's record. Sign-in pages and CapabilityStatements can read
-// the fields without generating the record.
+// Persona is a synthetic person and a loader for the person's record. Its fields are available without generating the
+// record, for sign-in pages and CapabilityStatements.
 type Persona struct {
-	// ID selects the persona on the sign-in page and in tests. Each ID is unique within a sandbox.
+	// ID identifies the persona on the sign-in page and in tests. It is unique within a sandbox.
 	ID string
 	// PatientID is the ID of the persona's Patient resource.
 	PatientID string
 	// Name is the display name on the sign-in page.
 	Name string
-	// About describes the persona in a sentence for the sign-in page.
+	// About describes the persona in one sentence, shown on the sign-in page.
 	About string
 	// Resources is the number of resources that Load returns.
 	Resources int
-	// Types lists the resource types that may occur in the record, in sorted order.
+	// Types lists, in sorted order, the resource types that may occur in the record.
 	Types []string
 
 	load func() ([]Resource, error)
@@ -37,12 +37,12 @@ type Resource struct {
 	Body json.RawMessage
 }
 
-// Load returns the complete record, Patient first. The record is built on the first call and then shared, so callers
-// must treat it as read-only. An error means that a bundle file could not be read, or that the generator has a bug.
+// Load returns the complete record, Patient first. The first call builds the record; later calls return the same slice,
+// so callers must not modify it. An error indicates an unreadable bundle file or a bug in the generator.
 func (p Persona) Load() ([]Resource, error) { return p.load() }
 
-// Builtin returns the generated personas, ordered by record size. The personas' records are identical in every process
-// and on every machine.
+// Builtin returns the generated personas, ordered by record size. Generation is deterministic: records are identical in
+// every process and on every machine.
 func Builtin() []Persona {
 	specs := builtinSpecs()
 	personas := make([]Persona, 0, len(specs))
@@ -53,8 +53,8 @@ func Builtin() []Persona {
 	return personas
 }
 
-// Of returns a generated persona with the given demographics. sex is a FHIR administrative gender, and birth is a date.
-// The record describes a healthy adult with a few years of check-ups.
+// Of returns a generated persona with the given demographics. sex is a FHIR administrative gender, and birth is a FHIR
+// date. The record describes a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
 		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",

@@ -66,8 +66,8 @@ func TestBuiltinRecordsAreDeterministic(t *testing.T) {
 			t.Errorf("%s: two runs differ: %s, %s", p.ID, got[p.ID], second)
 		}
 	}
-	// The records are the same in all processes and on all machines. An intended change to the generator requires a
-	// change to the hashes below.
+	// Records are identical in every process and on every machine. After an intended change to the generator, update
+	// these hashes.
 	want := map[string]string{
 		"alder-maple":  "5862dd7f44bd",
 		"cedar-brook":  "91767f601577",
@@ -133,7 +133,7 @@ func TestBuiltinResourceBodiesMatchTypeAndID(t *testing.T) {
 	}
 }
 
-// required returns the elements that have a minimum cardinality of 1 in R4.
+// required returns the R4 elements with a minimum cardinality of 1.
 func required(resourceType string) []string {
 	return map[string][]string{
 		"AllergyIntolerance": {"patient"},

@@ -2,17 +2,17 @@ package persona
 
 import "time"
 
-// spec holds the settings that differ between generated personas. The record depends only on the spec.
+// spec holds a generated persona's settings, which alone determine the record.
 type spec struct {
 	id            string
 	given, family string
 	about         string
 	gender        string
 	birth         string // YYYY-MM-DD
-	size          int    // exact number of resources
+	size          int    // exact number of resources in the record
 	firstVisit    string // YYYY-MM-DD
 	visitEvery    time.Duration
-	chronic       code // the record's main problem
+	chronic       code
 	unusual       bool // whether the record includes valid but unusual data (people.go)
 }
 
@@ -67,7 +67,8 @@ func builtinSpecs() []spec {
 	}
 }
 
-// generatedTypes lists every type that the generator can produce, sorted. A test compares the list with the records.
+// generatedTypes lists every type that the generator can produce, sorted. A test compares this list with the generated
+// records.
 var generatedTypes = []string{
 	"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
 	"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",

@@ -2,8 +2,8 @@ package persona
 
 import "maps"
 
-// visit adds an encounter and the encounter's results. The visit's serial number determines the added resources, so
-// records of different sizes contain the same mixture of resources.
+// visit adds an encounter and its results. The visit's serial number determines the added resources, so records of
+// different sizes contain the same mix of resources.
 func visit(c *chart) {
 	c.visits++
 	n := c.visits
@@ -40,7 +40,7 @@ func visit(c *chart) {
 	}
 }
 
-// homeReading adds a single Observation that refers only to the patient, to fill a record to the exact size.
+// homeReading adds one Observation that references only the patient. It fills a record to its exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
 	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})
@@ -71,7 +71,7 @@ func (c *chart) vitals(n int) {
 	}
 }
 
-// observe adds an Observation of the measurement m at visit n. extra holds additional elements.
+// observe adds an Observation of m at visit n. extra holds additional elements.
 func (c *chart) observe(category string, m measure, n, serial int, extra object) string {
 	body := object{
 		"status":            "final",
@@ -86,7 +86,7 @@ func (c *chart) observe(category string, m measure, n, serial int, extra object)
 	return c.add("Observation", body)
 }
 
-// labReport adds an order, its specimen, the results and the report. Every fourth report also has a printable form.
+// labReport adds an order, its specimen, its results and a report. Every fourth report also has a printable form.
 func (c *chart) labReport(n int) {
 	panels := laboratoryPanels
 	p := panels[c.roll("panel", n, len(panels))]

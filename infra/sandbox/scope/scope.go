@@ -1,7 +1,7 @@
-// Package scope implements the SMART App Launch scopes that the sandbox supports. The package determines the requested
-// scopes that a person can grant, and the access that granted scopes allow.
+// Package scope implements the SMART App Launch scopes that the sandbox supports. The package determines which
+// requested scopes a person can grant and which access the granted scopes allow.
 //
-// The package handles only the syntax; package oauth owns the grants. Syntax:
+// The package handles only syntax; package oauth stores the grants. Syntax:
 // https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
 package scope
 
@@ -14,7 +14,7 @@ import (
 // Interaction is an operation on a resource type.
 type Interaction byte
 
-// Interactions of a read-only server, by their letters in SMART v2 scopes.
+// Interactions that a read-only server supports, named by their SMART v2 scope letters.
 const (
 	Read   Interaction = 'r'
 	Search Interaction = 's'
@@ -26,11 +26,10 @@ const (
 	onlineAccess  = "online_access"
 )
 
-// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported, so they are not
-// granted.
+// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are unsupported and never granted.
 var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|write|\*|c?r?u?d?s?)$`)
 
-// Supported returns the scopes for the discovery document.
+// Supported returns the scopes to advertise in the discovery document.
 func Supported() []string {
 	return []string{
 		launchPatient, offlineAccess, onlineAccess, "patient/*.read", "patient/*.rs", "patient/*.r",
@@ -38,9 +37,9 @@ func Supported() []string {
 	}
 }
 
-// Grant narrows a requested scope string to the scopes that this server can grant. Grant omits unknown scopes and all
-// write access, as RFC 6749 §3.3 allows. The response states the granted scopes. The result is empty if the scopes
-// would not give access to any data.
+// Grant narrows a requested scope string to the scopes that this server can grant. It omits unknown scopes and all
+// write access, as RFC 6749 §3.3 allows; the token response lists the granted scopes. If the granted scopes would not
+// give access to any data, the result is empty.
 func Grant(requested string) []string {
 	var granted []string
 	data := false
@@ -91,7 +90,7 @@ func narrow(s string) string {
 // Offline reports whether the granted scopes entitle the client to a refresh token.
 func Offline(granted []string) bool { return slices.Contains(granted, offlineAccess) }
 
-// Allows reports whether the granted scopes allow an interaction with resources of the type.
+// Allows reports whether the granted scopes allow the interaction with resources of the given type.
 func Allows(granted []string, resourceType string, what Interaction) bool {
 	return slices.ContainsFunc(granted, func(s string) bool {
 		name, rights, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")
@@ -103,7 +102,7 @@ func Allows(granted []string, resourceType string, what Interaction) bool {
 	})
 }
 
-// Types returns the resource types named in the granted scopes. If the scopes cover all types, all is true.
+// Types returns the resource types named in the granted scopes. If a scope covers every type, all is true.
 func Types(granted []string) (named []string, all bool) {
 	for _, s := range granted {
 		name, _, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")

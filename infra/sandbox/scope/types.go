@@ -2,7 +2,7 @@ package scope
 
 import "strings"
 
-// resourceTypes lists R4's resource types (resourcelist.html) in alphabetical order.
+// resourceTypes lists R4's resource types (resourcelist.html) alphabetically.
 const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse " +
 	"AuditEvent " +
 	"Basic Binary BiologicallyDerivedProduct BodyStructure Bundle CapabilityStatement CarePlan CareTeam " +
@@ -30,8 +30,8 @@ const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntoleranc
 	"SupplyDelivery SupplyRequest Task TerminologyCapabilities TestReport TestScript ValueSet " +
 	"VerificationResult VisionPrescription"
 
-// Listed returns a scope with the given rights for every R4 type, in alphabetical order. Servers that do not support
-// wildcards list their scopes in this form.
+// Listed returns a scope with the given rights for every R4 type, in alphabetical order. Servers without wildcard
+// support advertise scopes in this form.
 func Listed(rights string) []string {
 	all := strings.Fields(resourceTypes)
 	for i, name := range all {

@@ -1,5 +1,5 @@
-// Package storetest tests the store properties that the sandbox's authorization server requires (oauth.Store). The
-// tests apply to every implementation: the in-memory store and the deployed DynamoDB store.
+// Package storetest tests the properties that the sandbox's authorization server requires of a store (oauth.Store). The
+// tests run against every implementation: the in-memory store and the deployed DynamoDB store.
 package storetest
 
 import (
@@ -13,10 +13,9 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// rivals is the number of concurrent writers in a race.
 const rivals = 20
 
-// Run runs all tests against an empty store. The values that the tests write do not expire until long after now.
+// Run runs all tests against s, which must be empty. Values written by the tests expire long after now.
 func Run(t *testing.T, s oauth.Store, now time.Time) {
 	t.Helper()
 	t.Run("a put replaces", func(t *testing.T) { putReplaces(t, s, now.Add(time.Hour)) })
@@ -103,7 +102,7 @@ func storedIsACopy(t *testing.T, s oauth.Store, expires time.Time) {
 	holds(t, s, "copy", "kept")
 }
 
-// holds fails the test unless the value under key equals want. If want is empty, the key must not have a value.
+// holds fails the test unless the value under key equals want. An empty want means that key must not exist.
 func holds(t *testing.T, s oauth.Store, key, want string) {
 	t.Helper()
 	got, found, err := s.Get(t.Context(), key)

@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// FHIR server switches, in table order.
+// Switches of the FHIR server, in table order.
 const (
 	OutcomeEntry     = "outcome-entry"
 	SessionNext      = "session-next"
@@ -57,7 +57,6 @@ func fhirTable() []Switch {
 	return slices.Concat(refusalTable(), answerTable(), searchTable())
 }
 
-// refusalTable returns the switches that make the server reject requests.
 func refusalTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search Bundle contains an OperationOutcome entry with search.mode=outcome.", "Epic"},
@@ -109,7 +108,6 @@ func refusalTable() []Switch {
 	}
 }
 
-// answerTable returns the switches for the content and delivery of responses.
 func answerTable() []Switch {
 	return []Switch{
 		{ForeignReference, "", "References to people and places are absolute http URLs on another host.", "NextGen"},
@@ -131,7 +129,6 @@ func answerTable() []Switch {
 	}
 }
 
-// searchTable returns the switches for search parameters and for the server as a whole.
 func searchTable() []Switch {
 	return []Switch{
 		{

@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// Authorization server switches, in table order.
+// Switches of the authorization server, in table order.
 const (
 	NoPatient         = "no-patient"
 	PatientUnnamed    = "patient-unnamed"
@@ -49,14 +49,13 @@ const (
 	Client401         = "client-401"
 )
 
-// endpointFailures lists the ways in which the revocation and introspection endpoints can fail.
+// endpointFailures lists the simulated failures of the revocation and introspection endpoints.
 const endpointFailures = "500|503|404|401|html"
 
 func oauthTable() []Switch {
 	return slices.Concat(tokenTable(), discoveryTable(), authorizationTable(), clientTable())
 }
 
-// discoveryTable returns the switches for the discovery document.
 func discoveryTable() []Switch {
 	return []Switch{
 		{DiscoveryRelative, "", "The discovery document has relative URLs.", "allowed by SMART 2.2"},
@@ -76,7 +75,6 @@ func discoveryTable() []Switch {
 	}
 }
 
-// authorizationTable returns the switches for authorization requests and granted scopes.
 func authorizationTable() []Switch {
 	return []Switch{
 		{
@@ -130,7 +128,6 @@ func authorizationTable() []Switch {
 	}
 }
 
-// clientTable returns the switches for client authentication, revocation and introspection.
 func clientTable() []Switch {
 	return []Switch{
 		{RevokeFails, endpointFailures, "Revocation fails.", "any"},

@@ -1,8 +1,8 @@
-// Package switches defines the sandbox's misbehaviours. The package holds the table of all switches, and parses the
-// sets of switches in the path of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
+// Package switches defines the sandbox's simulated faults. It holds the table of all switches and parses the switches
+// in a FHIR base URL's path, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
-// The package defines the switches' names and the meanings of their values. Packages oauth and sandbox implement the
-// switches' effects on responses.
+// The package defines only the switches' names and values. Packages oauth and sandbox implement their effects on
+// responses.
 package switches
 
 import (
@@ -24,20 +24,20 @@ var (
 	errTwice   = errors.New("a switch is repeated")
 )
 
-// Kinds of switch values. Any other text in Switch.Value lists the accepted words separated by "|".
+// Kinds of switch values. Any other Switch.Value lists the accepted words, separated by "|".
 const (
 	number   = "<number>"   // an integer of at least 1
 	duration = "<duration>" // a Go duration of at least one second, such as 5s or 48h
-	types    = "<types>"    // resource types joined by "+", or * for all types
+	types    = "<types>"    // resource types joined by "+", or * for every type
 	text     = "<text>"     // letters, digits, dots, dashes and underscores
 	keySet   = "<jwks>"     // a JWKS in base64url without padding
 )
 
-// maxNumber keeps counters and lifetimes within a reasonable range.
+// maxNumber is the maximum value of a numeric switch. It keeps counters and lifetimes within a reasonable range.
 const maxNumber = 1_000_000_000
 
-// maxText is the maximum length of a text value. maxText allows a key set in the path and stays below API Gateway's
-// limit.
+// maxText is the maximum length of a text or JWKS value, in characters. It leaves room for a JWKS in the path and stays
+// below API Gateway's limit.
 const maxText = 6000
 
 var (
@@ -45,16 +45,15 @@ var (
 	typeList  = regexp.MustCompile(`^(\*|[A-Z][A-Za-z]{1,63}(\+[A-Z][A-Za-z]{1,63})*)$`)
 )
 
-// Switch describes a switch in the table.
+// Switch describes a simulated fault.
 type Switch struct {
 	Name string `json:"name"`
-	// Value specifies the value after the colon: one of the kinds above, or the accepted words separated by "|". Value
-	// is empty if the switch does not take a value.
+	// Value specifies the value that follows the colon: one of the kinds above, or the accepted words, separated by
+	// "|". It is empty if the switch takes no value.
 	Value string `json:"value,omitempty"`
-	// About describes the behaviour of a portal with the switch.
+	// About describes a portal's behaviour when the switch is enabled.
 	About string `json:"about"`
-	// Platform is the name of the platform on which the behaviour was observed, or the rule that the behaviour
-	// violates.
+	// Platform names the platform that exhibits the behaviour, or the rule that the behaviour violates.
 	Platform string `json:"platform"`
 }
 
@@ -83,11 +82,11 @@ func (s Switch) accepts(value string) bool {
 	}
 }
 
-// Set holds the enabled switches and their values. The zero value has no enabled switches.
+// Set holds the enabled switches and their values. In the zero value, no switch is enabled.
 type Set struct{ values map[string]string }
 
-// Parse parses comma-separated switches, each of the form name or name:value. The author of the URL may see the
-// returned error.
+// Parse parses comma-separated switches, each written as name or name:value. Error messages are safe to show to the
+// URL's author.
 func Parse(spec string) (Set, error) {
 	known := map[string]Switch{}
 	for _, one := range Table() {
@@ -167,8 +166,8 @@ func parseKeys(value string) (jose.KeySet, error) {
 	return jose.ParseKeySet(raw)
 }
 
-// Types returns the resource types that a switch names. The result is empty if the switch is not enabled or applies to
-// all types.
+// Types returns the resource types listed in the switch's value. The result is empty if the switch is not enabled or
+// applies to every type.
 func (s Set) Types(name string) []string {
 	value := s.values[name]
 	if value == "" || value == "*" {
@@ -178,10 +177,10 @@ func (s Set) Types(name string) []string {
 	return strings.Split(value, "+")
 }
 
-// Covers reports whether a switch for resource types is enabled for the given type.
+// Covers reports whether the named switch is enabled for resourceType.
 func (s Set) Covers(name, resourceType string) bool {
 	return s.values[name] == "*" || slices.Contains(s.Types(name), resourceType)
 }
 
-// Table returns every switch.
+// Table returns all supported switches.
 func Table() []Switch { return slices.Concat(fhirTable(), recordTable(), oauthTable()) }

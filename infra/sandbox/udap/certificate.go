@@ -13,8 +13,7 @@ const (
 	certificates = "CERTIFICATE"
 )
 
-// anchor serves GET /udap/anchor. The response is the certificate, in PEM form, that members of the sandbox's trust
-// community must trust.
+// anchor serves GET /udap/anchor. It responds with the PEM-encoded anchor certificate of the sandbox's trust community.
 func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.community.keys(r.Context())
 	if err != nil {
@@ -25,8 +24,8 @@ func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	writePEM(w, keys.anchor.Raw)
 }
 
-// certificate serves POST /udap/certificate, which issues a client certificate to any caller, for the key and the
-// single URI in a PEM-encoded PKCS #10 request (RFC 2986). The private key stays with the caller.
+// certificate serves POST /udap/certificate. It issues a client certificate to any caller, for the key and single URI
+// in a PEM-encoded PKCS #10 request (RFC 2986). The private key never leaves the caller.
 func (s *Server) certificate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	block, _ := pem.Decode(body)

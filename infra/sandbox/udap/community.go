@@ -25,18 +25,18 @@ import (
 )
 
 const (
-	// lasts is the period for which the anchor and its copy in the store are valid. leafLasts is the period for which
-	// certificates issued by the anchor are valid.
+	// lasts is the validity period of the anchor and of the keys in the store. leafLasts is the validity period of
+	// certificates that the anchor issues.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
-	// skew is the tolerated clock error.
+	// skew is the tolerated clock skew.
 	skew = time.Minute
 )
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community. The community consists of an anchor with its key, and every portal's key.
-// Each store has one community, which is created only once.
+// community is the stack's trust community: an anchor with its key, and a key that all portals share. A store holds
+// only one community, which is created once.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -46,28 +46,26 @@ type community struct {
 	made *keys
 }
 
-// keys holds a community's keys.
 type keys struct {
 	anchor *x509.Certificate
-	signer *ecdsa.PrivateKey // the anchor's key
+	signer *ecdsa.PrivateKey
 	portal *rsa.PrivateKey
 }
 
-// stored is the representation of the keys in the store. Each key is DER-encoded.
+// stored is the stored form of the keys. All three fields are DER-encoded.
 type stored struct {
 	Anchor []byte `json:"anchor"`
 	Signer []byte `json:"signer"`
 	Portal []byte `json:"portal"`
 }
 
-// storeKey returns the store key for a value.
 func storeKey(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 
 	return "UDAP#" + hex.EncodeToString(sum[:])
 }
 
-// keys returns the community's keys from the store. If the community does not exist, keys creates it.
+// keys returns the community's keys from the store, creating the community if necessary.
 func (c *community) keys(ctx context.Context) (*keys, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,19 +11,17 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// longest is the maximum lifetime of a JWT from a client.
+// longest is the maximum lifetime of a client's JWT.
 const longest = 5 * time.Minute
 
 var errMember = errors.New("not signed by a member of the trust community")
 
-// memberJWT is a member's JWT and the names in the member's certificate.
 type memberJWT struct {
 	payload []byte
 	uris    []string
 	claims  common
 }
 
-// common holds the claims that every client JWT has.
 type common struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -33,7 +31,7 @@ type common struct {
 	Expires  int64  `json:"exp"`
 }
 
-// member verifies that a JWT is signed with the key of a certificate issued by the anchor, but does not check the JWT's
+// member verifies a JWT's signature and that the anchor issued the signing certificate. It does not check the JWT's
 // claims.
 func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	keys, err := s.community.keys(ctx)
@@ -68,8 +66,8 @@ func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	return said, nil
 }
 
-// flaw returns the first error in the claims of a member's JWT for the given audience, or "" if the claims are valid.
-// flaw marks the jti as used.
+// flaw checks the claims of a member's JWT for the given audience and marks its jti as used. It returns the first
+// error, or "" if the claims are valid.
 func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)
@@ -94,5 +92,5 @@ func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (str
 	return "", nil
 }
 
-// calls reports whether a member's certificate contains the given name.
+// calls reports whether the member's certificate contains the given URI.
 func (s memberJWT) calls(name string) bool { return slices.Contains(s.uris, name) }

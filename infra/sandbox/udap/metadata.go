@@ -44,7 +44,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, document)
 }
 
-// signedMetadata returns a statement that contains the endpoints' URLs, signed by a member of the trust community.
+// signedMetadata returns a JWT containing the endpoints' URLs, signed by a member of the trust community.
 func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	return jose.SignCertified(keys.portal, []string{base64.StdEncoding.EncodeToString(leaf)}, claims)
 }
 
-// impostor returns the keys of a new community that clients do not trust.
+// impostor returns the keys of a newly generated community, which no client trusts.
 func (s *Server) impostor() (*keys, error) {
 	raw, err := s.community.fresh()
 	if err != nil {

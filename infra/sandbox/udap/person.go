@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// verified holds an identity provider's claims about a person in flat and nested form (OpenID Connect for Identity
+// verified holds an identity provider's claims about a person, both top-level and nested (OpenID Connect for Identity
 // Assurance).
 type verified struct {
 	demographics
@@ -40,8 +40,8 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person returns the requested person. An identity provider must have verified the person, who must match the patient
-// that the client names.
+// person returns the persona for a token request. An identity provider must have verified the person, whose details
+// must match the Patient in the request.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 	return persona.Persona{}, problem{"invalid_grant", "no patient here matches the id_token"}, nil
 }
 
-// is reports whether the Patient has the person's name and birth date. The Patient may have additional given names.
+// is reports whether the Patient has the person's name and birth date. Additional given names are allowed.
 func (p patient) is(who demographics) bool {
 	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate ||
 		!strings.EqualFold(p.Name[0].Family, who.Family) {
@@ -82,7 +82,7 @@ func (p patient) is(who demographics) bool {
 	return len(own) > 0 && len(given) >= len(own) && slices.EqualFunc(given[:len(own)], own, strings.EqualFold)
 }
 
-// identity verifies an id_token with the keys of the issuer that the id_token names.
+// identity verifies an id_token with the keys of its issuer.
 func (s *Server) identity(ctx context.Context, token string) (demographics, bool, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// statement is a client's software statement for registration.
 type statement struct {
 	Name           string   `json:"client_name"`
 	Contacts       []string `json:"contacts"`
@@ -24,12 +23,11 @@ const (
 	keyAuthentication = "private_key_jwt"
 )
 
-// registration is a registered client in the store.
 type registration struct {
 	URI string `json:"uri"`
 }
 
-// register serves POST /udap/register. If a client registers again, its ID does not change.
+// register serves POST /udap/register. A client that registers again keeps its ID.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Statement string `json:"software_statement"`

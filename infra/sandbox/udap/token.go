@@ -15,11 +15,11 @@ const (
 	extensionB2B  = "hl7-b2b"
 	extensionIAS  = "tefca_ias"
 	individual    = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	// slowness is the period by which a slow portal delays its response.
+	// slowness is a slow portal's response delay.
 	slowness = time.Hour
 )
 
-// extensions holds the extensions of a client's assertion. The extensions state the token's purpose.
+// extensions holds the extensions in a client assertion, which state the token's purpose.
 type extensions struct {
 	B2B struct {
 		Version        string   `json:"version"`
@@ -35,7 +35,7 @@ type extensions struct {
 	} `json:"tefca_ias"`
 }
 
-// user is the RelatedPerson for whom a token is requested.
+// user describes the person on whose behalf a token is requested, as a FHIR RelatedPerson.
 type user struct {
 	Type         string `json:"resourceType"`
 	Relationship []struct {
@@ -61,7 +61,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-r.Context().Done(): // the client has stopped waiting
+		case <-r.Context().Done(): // the client disconnected
 			w.WriteHeader(http.StatusRequestTimeout)
 
 			return
@@ -99,8 +99,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.config.Portal.IssueTo(w, r, client, s.tokenPerson(found).ID, r.PostForm.Get("scope"))
 }
 
-// tokenPerson returns the person whose record the token gives access to. At a portal with the switch for mistaken
-// identity, tokenPerson returns a different person.
+// tokenPerson returns the person whose record the token gives access to. A portal with the other-patient fault returns
+// a different person.
 func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {
 		return found
@@ -110,7 +110,7 @@ func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	return s.config.Personas[at]
 }
 
-// client verifies the assertion of a token request, and returns the client's ID and the token's purpose.
+// client verifies a token request's client assertion. It returns the client's ID and the token's purpose.
 func (s *Server) client(r *http.Request) (id string, purpose extensions, why problem, err error) {
 	said, err := s.member(r.Context(), r.PostForm.Get("client_assertion"))
 	if errors.Is(err, errMember) {
@@ -147,7 +147,7 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	return said.claims.Issuer, claims.Extensions, problem{}, nil
 }
 
-// complete reports whether the extensions contain everything that a patient's own request requires.
+// complete reports whether the extensions contain everything required for a patient's request for their own record.
 func (e extensions) complete() bool {
 	oneself := e.IAS.User.Type == "RelatedPerson" && len(e.IAS.User.Relationship) == 1 &&
 		len(e.IAS.User.Relationship[0].Coding) == 1 && e.IAS.User.Relationship[0].Coding[0].Code == "ONESELF"

@@ -1,12 +1,12 @@
-// Package udap is the sandbox EHR's UDAP server. The server represents a facility in a network with facilitated FHIR,
-// and implements signed metadata, dynamic registration, and tokens for a person whom an external identity provider has
-// verified (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is
+// Package udap implements the sandbox EHR's UDAP server. The server represents a facility in a network with facilitated
+// FHIR. It supports signed metadata, dynamic registration, and tokens for people verified by an external identity
+// provider (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is
 // defined in a draft, docs/develop/tefca.md).
 //
-// The trust community belongs to the stack. The anchor and the portal's key are created on first use and stored in the
-// sandbox's store. All instances of a stack share the keys, and other stacks don't have the keys. Any caller can get a
-// client certificate, because all persons are invented. The package's code for parsing JWTs is separate from the code
-// of its client (shared/tefca/facilitated).
+// Each stack has its own trust community. The anchor and the portal's key are created on first use and kept in the
+// sandbox's store. All instances of a stack share these keys; other stacks have different keys. Any caller can get a
+// client certificate, because all patients are invented. The package parses JWTs independently of its client
+// (shared/tefca/facilitated).
 package udap
 
 import (
@@ -25,36 +25,36 @@ import (
 
 // Issuers provides the keys of the identity providers that the portal trusts.
 type Issuers interface {
-	// Keys returns an issuer's public keys. The result is empty if the issuer is not trusted.
+	// Keys returns an issuer's public keys. The result is empty if the portal does not trust the issuer.
 	Keys(ctx context.Context, issuer string) (jose.KeySet, error)
 }
 
 // Config configures a Server. All fields are required.
 type Config struct {
-	Base     string // URL of the mount point; the FHIR base is Base + "/fhir"
+	Base     string // mount point's URL; the FHIR base is Base + "/fhir"
 	Portal   *oauth.Server
 	Issuers  Issuers
-	Personas []persona.Persona // all persons for whom tokens may be requested
+	Personas []persona.Persona // people for whom clients may request tokens
 	Store    oauth.Store
 	Now      func() time.Time
 	Random   io.Reader
 	Logger   *slog.Logger
 }
 
-// Server serves the UDAP endpoints. A Server is safe for concurrent use.
+// Server implements the UDAP endpoints. It is safe for concurrent use.
 type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // part of the server's store keys, to separate portals' clients
+	site      string // prefix of store keys that isolates each portal's clients
 }
 
-// New returns the server for a portal without misbehaviours.
+// New returns the server for a portal without simulated faults.
 func New(c Config) *Server {
 	return &Server{config: c, community: &community{store: c.Store, now: c.Now, random: c.Random}}
 }
 
-// At returns the server for another portal in the same trust community. The new portal has the set's misbehaviours.
+// At returns a server for another portal in the same trust community, with the faults in with.
 func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) *Server {
 	moved := *s
 	moved.config.Base, moved.config.Portal, moved.site, moved.with = base, portal, site, with
@@ -62,7 +62,7 @@ func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) 
 	return &moved
 }
 
-// Serve serves a request. path is relative to the mount point.
+// Serve handles a request whose path, relative to the mount point, is path.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	method, serve := http.MethodPost, s.register
 	switch path {
@@ -84,7 +84,6 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	serve(w, r)
 }
 
-// misbehaves reports whether the portal has the given misbehaviour.
 func (s *Server) misbehaves(how string) bool { return s.with.Is(switches.UDAP, how) }
 
 func (s *Server) fhirBase() string           { return s.config.Base + "/fhir" }
@@ -92,8 +91,8 @@ func (s *Server) tokenURL() string           { return s.config.Base + "/udap/tok
 func (s *Server) registrationURL() string    { return s.config.Base + "/udap/register" }
 func (s *Server) key(parts ...string) string { return storeKey(append([]string{s.site}, parts...)...) }
 
-// problem is an error response as defined in RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is always
-// the server's own text and never contains client input.
+// problem is an error response as defined in RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description never
+// contains client input.
 type problem struct{ code, description string }
 
 func (s *Server) answer(w http.ResponseWriter, status int, body any) {
@@ -118,7 +117,7 @@ func (s *Server) refuse(w http.ResponseWriter, why problem) {
 	s.answer(w, status, map[string]string{"error": why.code, "error_description": why.description})
 }
 
-// fail responds to a store error. Only the log contains the cause.
+// fail logs err and responds with server_error, without revealing the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.config.Logger.ErrorContext(r.Context(), "sandbox udap failed", slog.Any("error", err))
 	s.answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})

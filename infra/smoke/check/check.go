@@ -1,10 +1,10 @@
-// Package check checks a running stack from outside. The check acts as an organisation in test mode and as the
-// organisation's patient. The steps verify that the API is reachable, responds according to docs/openapi.yaml, applies
-// rate limits, and connects patients. If the stack includes the sandbox, the check performs the main job.
+// Package check checks a running stack from outside. It acts as an organisation in test mode and as that organisation's
+// patient. The steps verify that the API is reachable, follows docs/openapi.yaml, applies rate limits and connects
+// patients. If the stack includes the sandbox, the check also signs in a synthetic patient and exports a record.
 //
-// The check is safe on a stack that serves patients. A live mode credential is rejected before any request is sent. The
-// check works in a single organisation and deletes everything that it created, even if a step fails. Keys, tokens and
-// URLs with a query are not printed.
+// The check is safe on a stack that serves patients: it rejects a live mode credential before sending any request. It
+// works in a single organisation. At the end, even if a step failed, it deletes what it created and lists anything that
+// remains. It never prints keys, tokens or URL queries.
 package check
 
 import (
@@ -25,47 +25,46 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Options selects the stack and the organisation.
+// Options selects the stack and organisation to check.
 type Options struct {
-	BaseURL string // API base URL, without a trailing slash
-	// Credential is a test mode credential. If Credential does not have a public ID, the check creates a credential
-	// with Rules and deletes the credential afterwards.
+	BaseURL string // API base URL without a trailing slash
+	// Credential is a test mode credential. If it lacks a public ID, the check uses Rules to create an organisation
+	// with a credential, and deletes them afterwards.
 	Credential runfile.Organisation
-	Rules      *wiring.Operator // operator's rules for the stack; nil without operator access
-	EndpointID string           // endpoint for the patient; the default is the sandbox's, from Rules
-	InboxURL   string           // webhook inbox, as in make run; "" if there is no inbox
+	Rules      *wiring.Operator // the stack's operator rules; nil without operator access
+	EndpointID string           // endpoint to connect; by default the sandbox's, from Rules
+	InboxURL   string           // URL of a webhook inbox like make run's; "" if there is none
 	HTTP       *http.Client     // client that must not follow redirects
 	Now        func() time.Time
 	Out        io.Writer
 }
 
-// maxTime limits the duration of the complete run.
+// maxTime limits the duration of an entire run.
 const maxTime = 3 * time.Minute
 
-// errNotChecked means that a step had nothing to check.
+// errNotChecked means that a step was skipped because its preconditions were not met.
 var errNotChecked = errors.New("not checked")
 
-// check is a run of all checks.
 type check struct {
 	Options
 
 	api                    *contract.API
 	left                   []string
 	ok, failed, notChecked int
-	portal                 *url.URL // URL that the connection redirected to
+	portal                 *url.URL // authorization URL that the API redirected to
 	connectionID           string
-	isMade                 bool // whether the organisation was created by this run
+	isMade                 bool
 }
 
-// step is a single check, whose function returns a message to print.
+// step is a single check. Its function returns a message to print.
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
-	first bool // whether all other steps are skipped if the step fails
+	first bool // whether a failure skips all remaining steps
 }
 
-// Run performs all checks. Run prints each step with the step's duration, and finally the objects that could not be
-// deleted. If a step fails, Run returns an error. If the run is rejected, Run returns ErrRefused.
+// Run performs all checks. It prints each step's result and duration, followed by any objects that remain after
+// clean-up. It returns an error if a step fails, and ErrRefused if the run is rejected.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -93,7 +92,7 @@ func Run(ctx context.Context, o Options) error {
 // ErrRefused means that the run was rejected before any request was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse returns an error unless the options contain a test mode credential, or rules for creating a credential.
+// refuse returns an error unless the options contain a test mode credential or the rules for creating one.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
@@ -105,7 +104,7 @@ func (c *check) refuse() error {
 	return nil
 }
 
-// perform runs the steps and cleans up regardless of the results.
+// perform runs the steps in order. It cleans up even if a step fails.
 func (c *check) perform(ctx context.Context) {
 	defer c.clean(context.WithoutCancel(ctx))
 	for _, s := range c.steps() {
@@ -133,7 +132,7 @@ func (c *check) steps() []step {
 	}
 }
 
-// take runs a step and prints the result.
+// take runs a step and prints the result. It returns false if the step failed.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
 	said, err := s.look(ctx)
@@ -153,10 +152,10 @@ func (c *check) take(ctx context.Context, s step) bool {
 	return true
 }
 
-// queries matches URL queries. Queries contain tokens, codes and signatures.
+// queries matches URL queries, which can contain tokens, codes and signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
-// sayf prints a line without any text that could be secret.
+// sayf prints a line with secrets and URL queries redacted.
 func (c *check) sayf(format string, args ...any) {
 	line := queries.ReplaceAllString(fmt.Sprintf(format, args...), "?…")
 	for _, hidden := range []string{c.Credential.PrivateKey, c.Credential.WebhookSecret} {

@@ -18,19 +18,18 @@ import (
 // maxAnswer limits the size of an API response in bytes.
 const maxAnswer = 1 << 20
 
-// elsewhere is the origin of a web page that sends requests.
+// elsewhere is the origin of a fictional web page that calls the API.
 const elsewhere = "https://app.example"
 
-// request describes a request to the API.
 type request struct {
 	method, path string
 	query        url.Values
 	header       http.Header
 	body         string
-	key          string // "" means no key
+	key          string // private key; "" to send none
 }
 
-// send sends a request to the API, and returns an error if the response violates docs/openapi.yaml.
+// send sends a request to the API. It returns an error if the response violates docs/openapi.yaml.
 func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	address := c.BaseURL + of.path
 	if len(of.query) > 0 {
@@ -64,7 +63,7 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	return got, nil
 }
 
-// without returns an error's text without the response body.
+// without returns err's text with the response body redacted.
 func without(err error, body []byte) string {
 	text := err.Error()
 	if len(body) > 0 {
@@ -73,7 +72,6 @@ func without(err error, body []byte) string {
 	return text
 }
 
-// expect sends a request and checks the response's status and error code.
 func (c *check) expect(ctx context.Context, of request, status int, code string) (contract.Answer, error) {
 	got, err := c.send(ctx, of)
 	if err != nil {
@@ -82,7 +80,7 @@ func (c *check) expect(ctx context.Context, of request, status int, code string)
 	var envelope struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(got.Body, &envelope) // pages and lists do not have error codes
+	_ = json.Unmarshal(got.Body, &envelope) // non-JSON and non-object bodies have no error code
 	if got.Status != status || envelope.Error != code {
 		return got, fmt.Errorf("%s %s returned %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
 			envelope.Error, status, code, got.Header.Get("X-Request-Id"))
@@ -94,7 +92,7 @@ func (c *check) organisation() request {
 	return request{method: http.MethodGet, path: "/bridge/org", query: url.Values{"public_id": {c.Credential.PublicID}}}
 }
 
-// answers checks that the API responds and recognises the organisation.
+// answers checks that the API returns the credential's organisation.
 func (c *check) answers(ctx context.Context) (string, error) {
 	if _, err := c.expect(ctx, c.organisation(), http.StatusOK, ""); err != nil {
 		return "", err
@@ -102,13 +100,13 @@ func (c *check) answers(ctx context.Context) (string, error) {
 	return c.BaseURL + " returns the organisation", nil
 }
 
-// unknownPath checks that the gateway itself responds to an unknown path, using the service's error envelope.
+// unknownPath checks that the gateway responds to an unknown path with the service's error envelope.
 func (c *check) unknownPath(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")
 	return "returns 404 in the error envelope", err
 }
 
-// challenge checks that the API does not return data for a request with a missing or wrong private key.
+// challenge checks that the API rejects requests with a missing or incorrect private key.
 func (c *check) challenge(ctx context.Context) (string, error) {
 	for _, key := range []string{"", "guessed"} {
 		of := request{method: http.MethodGet, path: "/bridge/events", key: key}
@@ -119,7 +117,7 @@ func (c *check) challenge(ctx context.Context) (string, error) {
 	return "rejected both without a key and with a guessed key", nil
 }
 
-// refusals checks that invalid requests receive errors in the common envelope.
+// refusals checks that invalid requests get errors in the service's envelope.
 func (c *check) refusals(ctx context.Context) (string, error) {
 	own := c.Credential.PrivateKey
 	cases := []struct {
@@ -174,8 +172,7 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
 
-// cors checks that a web page may send requests with a public ID, and that responses never allow a web page to send a
-// key.
+// cors checks that web pages can send requests with a public ID but not with a private key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
 	got, err := c.send(ctx, request{
@@ -215,7 +212,7 @@ func (c *check) events() request {
 	}
 }
 
-// limits checks that responses state the rate limits.
+// limits checks that responses include rate limit headers.
 func (c *check) limits(ctx context.Context) (string, error) {
 	got, err := c.send(ctx, c.events())
 	if err != nil {
@@ -228,7 +225,7 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	return policy, nil
 }
 
-// jwks checks that the service's client publishes its public keys and does not publish private keys.
+// jwks checks that the service's JWKS contains public keys and no private keys.
 func (c *check) jwks(ctx context.Context) (string, error) {
 	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
 	if err != nil {

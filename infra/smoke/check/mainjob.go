@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// connect checks that the redirect to the portal contains everything that SMART App Launch and RFC 7636 require, and
-// that the attempt is bound to the browser.
+// connect checks the authorization parameters in the redirect to the portal (SMART App Launch, RFC 7636). It also
+// checks that a cookie binds the attempt to the browser.
 func (c *check) connect(ctx context.Context) (string, error) {
 	if c.EndpointID == "" {
 		return "no endpoint is known: name a test mode endpoint", errNotChecked
@@ -51,8 +51,8 @@ func (c *check) connect(ctx context.Context) (string, error) {
 	return "redirects to the portal at " + portal.Host + portal.Path, nil
 }
 
-// bound checks the cookie that the browser receives. Scripts must not be able to read the cookie, and other sites must
-// not be able to send the cookie. The browser must not send the cookie over plain HTTP.
+// bound checks that the response sets at least one cookie and that every cookie is HttpOnly and SameSite=Lax. If
+// isSecure is set, every cookie must also be Secure.
 func bound(header http.Header, isSecure bool) error {
 	cookies := (&http.Response{Header: header}).Cookies()
 	for _, cookie := range cookies {
@@ -66,7 +66,8 @@ func bound(header http.Header, isSecure bool) error {
 	return nil
 }
 
-// signIn checks that one of the sandbox's patients can consent, and that the application receives the notification.
+// signIn checks that a synthetic patient can sign in and consent, and that the redirect to the application contains the
+// connection's ID.
 func (c *check) signIn(ctx context.Context) (string, error) {
 	if c.portal == nil || !strings.HasPrefix(c.portal.String(), c.BaseURL+"/sandbox/") {
 		return "only patients can sign in there; synthetic patients exist only in the sandbox", errNotChecked
@@ -82,8 +83,7 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	return "a synthetic patient is connected", err
 }
 
-// export checks that the record is exported, that the export's event is delivered, and that the export's file downloads
-// completely.
+// export checks that an export finishes, that its event is delivered, and that its file is complete.
 func (c *check) export(ctx context.Context) (string, error) {
 	if c.connectionID == "" {
 		return "no patient is connected", errNotChecked
@@ -105,7 +105,7 @@ func (c *check) export(ctx context.Context) (string, error) {
 	return "the webhook arrived, its signature is valid, and the file is complete", nil
 }
 
-// job returns the main job for a sandbox patient, with the check acting as the organisation.
+// job returns the main job with a sandbox patient, run as the check's organisation.
 func (c *check) job() (*job.Job, error) {
 	stack := runfile.Run{BaseURL: c.BaseURL, Organisations: []runfile.Organisation{c.Credential}}
 	stack.Sandbox.EndpointID = c.EndpointID

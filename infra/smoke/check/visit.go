@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// returnURL is the return URL for the organisation's patients. The URL is never requested, because this program acts as
-// the browser and does not follow the redirect.
+// returnURL is the redirect URI for the organisation's patients. It is never requested, because the check acts as the
+// browser and does not follow the redirect to it.
 const returnURL = "https://smoke.example/return"
 
 // arrive creates an organisation with a test mode credential, unless the options contain a credential.
@@ -60,7 +60,7 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 	return said + " with a webhook", nil
 }
 
-// clean deletes everything that the run created and reports the objects that can't be deleted.
+// clean deletes what the run created and records whatever remains.
 func (c *check) clean(ctx context.Context) {
 	if c.connectionID == "" && !c.isMade {
 		return

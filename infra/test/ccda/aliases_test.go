@@ -10,8 +10,8 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestConvertAcceptsTemplateAliases replaces each template ID with its aliases from older C-CDA releases, and requires
-// identical resources.
+// TestConvertAcceptsTemplateAliases replaces template IDs with their aliases from older C-CDA releases. The converted
+// resources must not change.
 func TestConvertAcceptsTemplateAliases(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
@@ -21,8 +21,8 @@ func TestConvertAcceptsTemplateAliases(t *testing.T) {
 		ruleOf[template.Root] = rule
 		most = max(most, len(rules[rule]))
 	}
-	// with replaces the template IDs of a rule with the alias at the given index in the rule's list. If only is empty,
-	// with replaces every rule's template IDs.
+	// with replaces every template ID of the rule named by only with that rule's alias at index place. If only is
+	// empty, with replaces every rule's template IDs.
 	with := func(document []byte, only string, place int) []byte {
 		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
 			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]

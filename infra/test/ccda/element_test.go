@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// element is an XML element, identified by its local name.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -18,7 +17,6 @@ type element struct {
 	text     string
 }
 
-// readXML parses a UTF-8 document.
 func readXML(t *testing.T, document []byte) *element {
 	t.Helper()
 	root := &element{}
@@ -49,7 +47,8 @@ func readXML(t *testing.T, document []byte) *element {
 	return root.children[0]
 }
 
-// all returns the elements that a path selects. Each path segment is a child element's name. "*" matches any child.
+// all returns the elements at the given path below e. Each segment is the name of a child element, and "*" matches any
+// child.
 func (e *element) all(path ...string) []*element {
 	found := []*element{e}
 	for _, name := range path {
@@ -66,8 +65,7 @@ func (e *element) all(path ...string) []*element {
 	return found
 }
 
-// first returns the first element that the path selects. If the path does not select an element, first returns an empty
-// element.
+// first returns the first element at the given path, or an empty element if there is none.
 func (e *element) first(path ...string) *element {
 	if found := e.all(path...); len(found) > 0 {
 		return found[0]
@@ -75,7 +73,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below returns all descendants with any of the given names, including matches nested in other matches.
+// below returns all descendants with any of the given names, including nested matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {
@@ -87,7 +85,7 @@ func (e *element) below(names ...string) []*element {
 	return found
 }
 
-// words returns the text of an element and its descendants, with normalized white space.
+// words returns the text of the element and its descendants with normalised white space.
 func (e *element) words() string {
 	all := strings.Fields(e.text)
 	for _, c := range e.children {

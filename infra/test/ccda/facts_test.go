@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measure is a kind of fact. The tests count the recall of each measure separately.
+// measure is a kind of fact. Recall is counted per measure.
 type measure = string
 
 const (
@@ -13,7 +13,7 @@ const (
 	ofTime      measure = "time"
 	ofStatus    measure = "status"
 	ofAuthor    measure = "author"
-	ofWriting   measure = "written" // time when an author wrote the statement
+	ofWriting   measure = "written" // when an author wrote the statement
 	ofPerformer measure = "performer"
 	ofValue     measure = "value"
 	ofRange     measure = "range"
@@ -23,25 +23,24 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is a piece of information from a document's statement. A code may appear in any resource. Every other fact must
-// appear in a resource that has one of the statement's codes.
+// fact is one item of information from a statement. The converted resources may contain a code anywhere. Any other fact
+// must appear in a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
-	about   []coding // the statement's codes; empty for a statement without codes
-	held    bool     // whether about holds the codes of nested statements
-	want    []string // accepted representations; any one suffices
+	about   []coding // the statement's codes; empty if it has none
+	held    bool     // whether about holds nested statements' codes
+	want    []string // accepted representations, any of which suffices
 }
 
-// coding holds a code and its code system's OID.
 type coding struct{ system, code string }
 
-// statements returns the names of the elements that are clinical statements (CDA R2, ClinicalStatement).
+// statements returns the names of the elements that represent clinical statements (CDA R2, ClinicalStatement).
 func statements() []string {
 	return []string{"observation", "act", "procedure", "encounter", "substanceAdministration", "supply", "organizer"}
 }
 
-// factsOf lists the facts in a document's entries. A repeated code counts only once. Any other fact counts as often as
-// it occurs.
+// factsOf lists the facts in a document's entries. A repeated code counts once; any other fact counts each time it
+// occurs.
 func factsOf(document *element) []fact {
 	var facts []fact
 	codes := map[coding]bool{}
@@ -53,8 +52,8 @@ func factsOf(document *element) []fact {
 	return facts
 }
 
-// factsWithin lists the facts in a statement and in its nested statements. qualifies means that the statement qualifies
-// another statement, as a severity does.
+// factsWithin lists the facts in a statement and its nested statements. qualifies reports whether s qualifies another
+// statement, as a severity does.
 func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	if !slices.Contains(statements(), s.name) {
 		return nil
@@ -85,15 +84,15 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 }
 
 // concern reports whether an act only groups other statements, as a problem concern does. FHIR has a single status for
-// the act and its statements. The statements' statuses take precedence ("C-CDA on FHIR", Problems).
+// the group and its statements, and the statements' statuses take precedence ("C-CDA on FHIR", Problems).
 func concern(s *element) bool {
 	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
 		len(s.all("entryRelationship", "substanceAdministration"))+
 		len(s.all("entryRelationship", "act")) > 0
 }
 
-// codingsOf lists a statement's own codings: those of its code, value, product and participants, including
-// translations.
+// codingsOf lists the codings of a statement's code, value, product, participants and similar elements, including
+// translations. Codings of nested statements are excluded.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
@@ -115,8 +114,7 @@ func codingsOf(s *element) []coding {
 	return all
 }
 
-// structural reports whether a code only identifies the kind of statement, and does not convey any information about
-// the patient.
+// structural reports whether a code identifies only the kind of statement and conveys no information about the patient.
 func structural(c coding) bool {
 	return slices.Contains([]coding{
 		{actCode, "ASSERTION"},
@@ -132,7 +130,7 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf returns the codes that identify what a statement is about. If the statement does not have codes, subjectOf
+// subjectOf returns the codes that identify a statement's subject. If the statement has no such codes, subjectOf
 // returns the codes of nested statements and sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)

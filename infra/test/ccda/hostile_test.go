@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// document returns a small document about a fictional patient, with the given body.
+// document returns a minimal document about a fictional patient, with the given body.
 func document(body string) string {
 	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
 		`<id root="2.16.840.1.113883.19.1" extension="SMALL"/><code code="34133-9" codeSystem="2.16.840.1.113883.6.1"/>` +

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// mutation is a document variation that real senders use. If same is set, the mutation does not change the meaning, and
-// the resources must be byte-identical. Other mutations remove information.
+// mutation is a variation found in real senders' documents. If same is set, the mutation preserves the document's
+// meaning, and the converted resources must be byte-identical. Other mutations may remove information.
 type mutation struct {
 	name string
 	same bool
@@ -95,7 +95,7 @@ func inUTF16(document string, order binary.AppendByteOrder, mark bool) []byte {
 	return out
 }
 
-// facts returns the facts in the document, except for facts that the mutation removes.
+// facts returns the facts that remain in the document after the mutation.
 func (m mutation) facts(t *testing.T, document []byte) []fact {
 	t.Helper()
 	if m.same {

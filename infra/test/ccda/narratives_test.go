@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element or, if the name is empty, text. The passage's content is in document order.
+// passage is an XML element, or a text node if name is empty. parts is in document order.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -22,7 +22,6 @@ type passage struct {
 	text  string
 }
 
-// readPassage parses text as strict XML.
 func readPassage(text string) (*passage, error) {
 	root := &passage{}
 	open := []*passage{root}
@@ -51,7 +50,7 @@ func readPassage(text string) (*passage, error) {
 	}
 }
 
-// letters returns the text without white space.
+// letters returns the passage's text with all white space removed.
 func (p *passage) letters() string {
 	var b strings.Builder
 	for _, part := range p.all() {
@@ -60,7 +59,6 @@ func (p *passage) letters() string {
 	return strings.Join(strings.Fields(b.String()), "")
 }
 
-// all returns the passage and its descendants in document order.
 func (p *passage) all() []*passage {
 	list := []*passage{p}
 	for _, part := range p.parts {
@@ -69,8 +67,7 @@ func (p *passage) all() []*passage {
 	return list
 }
 
-// child returns the first child with the given name. If there is no child with that name, child returns an empty
-// passage.
+// child returns the first child with the given name, or an empty passage if there is none.
 func (p *passage) child(name string) *passage {
 	for _, part := range p.parts {
 		if part.name == name {
@@ -80,7 +77,7 @@ func (p *passage) child(name string) *passage {
 	return &passage{}
 }
 
-// shape counts the rows, cells, items and line breaks that make a text readable.
+// shape counts the rows, cells, list items and line breaks in a passage, which its readability depends on.
 func (p *passage) shape() map[string]int {
 	counts := map[string]int{}
 	for _, part := range p.all() {
@@ -98,8 +95,8 @@ func (p *passage) shape() map[string]int {
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable parses a narrative. If a browser can display the narrative and the narrative does not contain active
-// content, the reason is empty. If not, openable returns nil and the reason.
+// openable parses a narrative. If a browser can't display it or it contains active content, openable returns nil and
+// the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
 	if err != nil {
@@ -123,13 +120,13 @@ func openable(div string) (*passage, string) {
 	return p, ""
 }
 
-// opened holds the resources' texts that an application can display.
+// opened holds the text that an application can display from the resources.
 type opened struct {
 	narratives []*passage
-	plain      []string // text/plain attachments, without white space
+	plain      []string // text/plain attachments, with white space removed
 }
 
-// openAll collects the text of every section and attachment.
+// openAll collects the text of every narrative and attachment. It fails the test if one can't be displayed.
 func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	t.Helper()
 	add := func(div string) {
@@ -174,8 +171,8 @@ func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	return o
 }
 
-// holdsSection reports whether a single displayed text contains all of a section's words, rows, cells, items and line
-// breaks.
+// holdsSection reports whether a displayable narrative has the same text as the section, and the same numbers of rows,
+// cells, list items and line breaks.
 func (o opened) holdsSection(text *passage) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool {
 		return p.letters() == text.letters() && equalCounts(p.shape(), text.shape())
@@ -191,15 +188,14 @@ func equalCounts(a, b map[string]int) bool {
 	return true
 }
 
-// holdsNote reports whether a displayed text contains a note's words.
 func (o opened) holdsNote(words string) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool { return strings.Contains(p.letters(), words) }) ||
 		slices.ContainsFunc(o.plain, func(p string) bool { return strings.Contains(p, words) })
 }
 
-// checkTexts requires that the text of every section and note can be displayed, and that the report counts the texts of
-// all sections and notes. The report must count a note as lost if the note refers to a text that does not exist.
-// checkTexts returns the number of sections and notes.
+// checkTexts requires that the text of every section and note can be displayed, and that the conversion report is
+// correct. lost is the expected number of texts that the report counts as lost. checkTexts returns the numbers of
+// sections and note texts.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -238,15 +234,14 @@ func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	return sections, notes
 }
 
-// isNote reports whether an act is a Note Activity.
 func isNote(act *passage) bool {
 	return slices.ContainsFunc(act.parts, func(p *passage) bool {
 		return p.name == "templateId" && p.attrs["root"] == "2.16.840.1.113883.10.20.22.4.202"
 	})
 }
 
-// checkCounted requires that the number of texts that the report counts is at least the number of the document's
-// sections, and that the report counts missing texts as lost.
+// checkCounted checks the report's totals: it must count at least as many texts as the document has sections, and
+// exactly missing texts as lost.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })
@@ -273,15 +268,14 @@ func TestConvertPreservesTextOfEverySection(t *testing.T) {
 	}
 	for _, c := range ccdatest.Corpus(t, os.DirFS(ownFolder+"/corpus")) {
 		lost := 0
-		if c.Name == "notes/lost" { // the note refers to a narrative that does not exist
+		if c.Name == "notes/lost" { // this note references a nonexistent narrative
 			lost = 1
 		}
 		checkTexts(t, []byte(c.Document), lost)
 	}
 }
 
-// TestHoldsSectionRejectsMissingOrChangedText checks that a missing, changed, malformed or active text does not count
-// as readable.
+// TestHoldsSectionRejectsMissingOrChangedText covers text that is missing, changed, malformed or active.
 func TestHoldsSectionRejectsMissingOrChangedText(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources, and requires that the recall of the
-// affected kind of fact drops.
+// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources. The recall of the affected kind of
+// fact must drop.
 func TestRecallDecreasesWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))
 	lost := func(m measure, ndjson []byte) int { return len(recall(facts, contentOf(t, ndjson))[m].lost) }
 	for _, c := range []struct {
 		measure measure
-		without func(name string, value any) bool // reports whether to remove a member
+		without func(name string, value any) bool // selects the members to remove
 	}{
 		{ofCode, func(name string, _ any) bool { return name == "valueCodeableConcept" }},
 		{ofTime, func(name string, _ any) bool { return strings.HasPrefix(name, "effective") }},
@@ -54,7 +54,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 		{"Observation", "completed", "final", true},
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
-		{"Slot", "completed", "completed", false}, // a type that the checker does not support
+		{"Slot", "completed", "completed", false}, // a resource type without known statuses
 		{"Encounter", "normal", "finished", true}, // a status that HL7 does not define
 		{"Encounter", "normal", "entered-in-error", false},
 	} {
@@ -64,7 +64,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 	}
 }
 
-// stripped returns value without the members that without selects.
+// stripped returns a copy of value from which every member selected by without is removed.
 func stripped(value any, without func(string, any) bool) any {
 	switch value := value.(type) {
 	case map[string]any:

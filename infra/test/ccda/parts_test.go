@@ -15,7 +15,7 @@ func timesOf(s *element, about []coding) []fact {
 	for _, when := range s.all("effectiveTime") {
 		for _, point := range append([]*element{when}, when.children...) {
 			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
-				continue // the low and high bounds contain the time
+				continue // low and high already define the time
 			}
 			if value := point.attrs["value"]; isTime(value) &&
 				slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
@@ -37,10 +37,10 @@ func timesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// placeholder matches the dates that senders write for unknown dates (docs/reference/ccda.md, "Placeholders").
+// placeholder matches dates that senders use in place of unknown dates (docs/reference/ccda.md, "Placeholders").
 var placeholder = regexp.MustCompile(`^(0001|9999|16010101|17530101|18401231|18991230|18991231|19000101)`)
 
-// isTime reports whether text is a timestamp (HL7 TS).
+// isTime reports whether text is an HL7 timestamp (TS) other than a placeholder.
 func isTime(text string) bool {
 	if i := strings.IndexAny(text, "+-."); i > 0 {
 		text = text[:i]
@@ -53,7 +53,8 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// every returns the interval between repetitions, in hours. For example, twice a day is every 12 hours.
+// every returns a text such as "every 12": the interval between repetitions, in hours. It returns "" if the interval is
+// invalid.
 func every(period, frequency, unit string) string {
 	hours := map[string]int64{
 		"min": 1, "h": 60, "d": 24 * 60, "wk": 7 * 24 * 60, "mo": 30 * 24 * 60,
@@ -67,7 +68,7 @@ func every(period, frequency, unit string) string {
 	return "every " + all.Quo(all.Mul(all, big.NewRat(hours, 60)), times).RatString()
 }
 
-// valuesOf lists the measured, given or dispensed values and their reference ranges.
+// valuesOf lists a statement's values, such as results and doses, and their reference ranges.
 func valuesOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, e := range slices.Concat(s.all("value"), s.all("doseQuantity"), s.all("rateQuantity"), s.all("quantity"),
@@ -80,12 +81,12 @@ func valuesOf(s *element, about []coding) []fact {
 			want := []string{value}
 			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
 				if n <= 0 && s.name == "substanceAdministration" {
-					continue // repeat count of a medication that was not given
+					continue // repeat count of a medication not given
 				}
 				if n >= 999 && strings.Trim(value, "9") == "" {
 					continue // unknown frequency
 				}
-				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR does not count the first dispense
+				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR excludes the first dispense
 			}
 			facts = append(facts, fact{measure: kind, about: about, want: want})
 		}
@@ -104,8 +105,7 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists an element's quantities: the element's own value, or the value's bounds or components. Codes do not
-// count as quantities.
+// amounts lists the quantities in an element: its own value, or its bounds or components. Codes are not quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -127,13 +127,14 @@ func amounts(e *element) []string {
 	return all
 }
 
-// quantity returns a value with its unit, omitting UCUM's unit "1".
+// quantity returns a value with its unit. The UCUM unit "1" is omitted.
 func quantity(e *element) string {
 	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " +
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
-// participationsOf lists a statement's authors and performers by name or identifier, and the times of authorship.
+// participationsOf lists a statement's authors and performers, by name or identifier, and the times at which authors
+// wrote it.
 func participationsOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, author := range s.all("author") {
@@ -152,11 +153,11 @@ func participationsOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// identities lists the identifiers and names of a person, a device or an organization.
+// identities lists the identifiers and names of a person, a device or an organisation.
 func identities(role *element) []string {
 	var all []string
 	for _, id := range slices.Concat(role.all("id"), role.all("representedOrganization", "id")) {
-		// an OID or a UUID
+		// Only OIDs and UUIDs are compared.
 		root := strings.ToLower(id.attrs["root"])
 		if id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" {
 			all = append(all, identifier(id.attrs["root"], id.attrs["extension"]))
@@ -173,7 +174,7 @@ func identities(role *element) []string {
 	return all
 }
 
-// identifier formats an II (HL7 instance identifier) as a single word.
+// identifier formats an HL7 instance identifier (II) as one lower-case word.
 func identifier(root, extension string) string {
 	if extension == "" {
 		return strings.ToLower(root)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// minRecall holds the minimum recall for each kind of fact.
+// minRecall is the minimum recall for each kind of fact.
 const minRecall = 0.98
 
 const (
@@ -20,7 +20,7 @@ const (
 	ownFolder    = "../../../shared/fhir/ccda/testdata"
 )
 
-// convert converts documents and returns the resulting resources as NDJSON.
+// convert converts documents as one set and returns the resulting resources as NDJSON.
 func convert(t *testing.T, documents ...[]byte) []byte {
 	t.Helper()
 	var set ccda.Set
@@ -40,7 +40,7 @@ func convert(t *testing.T, documents ...[]byte) []byte {
 	return out.Bytes()
 }
 
-// count holds the number of facts of a kind and the facts that were not found.
+// count holds the number of facts of one kind and the facts that were not found.
 type count struct {
 	all  int
 	lost []fact
@@ -53,7 +53,6 @@ func (c count) share() float64 {
 	return float64(c.all-len(c.lost)) / float64(c.all)
 }
 
-// recall looks up each fact in the resources and counts the matches by kind.
 func recall(facts []fact, told []*content) map[measure]count {
 	counts := map[measure]count{}
 	for _, f := range facts {
@@ -71,8 +70,8 @@ func recall(facts []fact, told []*content) map[measure]count {
 	return counts
 }
 
-// isAbout reports whether a resource has one of the codes. If held is set, the code may also be in a resource that
-// references this resource, or in a resource that this resource references. If codes is empty, every resource matches.
+// isAbout reports whether a resource has one of the codes. If held is set, a resource that it references, or that
+// references it, may have the code instead. If codes is empty, isAbout returns true.
 func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -83,7 +82,7 @@ func (told *content) has(f fact) bool {
 		switch f.measure {
 		case ofTime, ofWriting:
 			return slices.ContainsFunc(told.times, func(at string) bool {
-				// a Goal contains only the date
+				// a Goal stores only the date
 				return sameTime(want, at) ||
 					told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
 			})
@@ -100,13 +99,11 @@ func (told *content) has(f fact) bool {
 	})
 }
 
-// judged holds a document's name and recall.
 type judged struct {
 	name   string
 	counts map[measure]count
 }
 
-// table formats the recall with a line for each document and a line for the total.
 func table(documents []judged) string {
 	var text strings.Builder
 	row := func(name string, counts map[measure]count) {
@@ -138,7 +135,7 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// checkRecall fails the test if any kind of fact has a recall below minRecall, and lists the missing facts.
+// checkRecall fails the test if the recall of any kind of fact is below minRecall. It logs every missing fact.
 func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {
@@ -151,7 +148,7 @@ func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	}
 }
 
-// documentsIn reads the documents in a folder, and returns the documents' sorted names and a map of contents by name.
+// documentsIn returns the sorted names of a folder's documents, and the documents by name.
 func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.xml")
@@ -171,7 +168,6 @@ func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	return names, documents
 }
 
-// checkEach checks the recall of each document separately.
 func checkEach(t *testing.T, names []string, documents map[string][]byte) {
 	t.Helper()
 	all := make([]judged, 0, len(names))
@@ -192,8 +188,8 @@ func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 	checkEach(t, names, documents)
 }
 
-// TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder checks the documents in the folder named by
-// RECORDBRIDGE_DOCUMENTS. The test is skipped if the variable is unset.
+// TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder checks the documents in the folder that
+// RECORDBRIDGE_DOCUMENTS specifies. If the variable is unset, the test is skipped.
 func TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_DOCUMENTS")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statuses maps a resource type and a statement's status (HL7 ActStatus) to the allowed FHIR statuses ("C-CDA on FHIR"
-// and FHIR R4's value sets, by type). Resources of unlisted types must not have a status.
+// statuses maps a resource type and a statement's status (HL7 ActStatus) to the allowed FHIR statuses. Sources: "C-CDA
+// on FHIR" and FHIR R4's value sets, by type. Types not listed must not have a status.
 var statuses = map[string]map[string]string{
 	"Observation": {
 		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered",
@@ -23,8 +23,8 @@ var statuses = map[string]map[string]string{
 		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	// Encounter statuses follow ConceptMap CF-EncounterStatus. An active encounter's status depends on the document's
-	// time.
+	// Encounter statuses follow ConceptMap CF-EncounterStatus. The status of an active encounter depends on the
+	// document's time.
 	"Encounter": {
 		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
 		"cancelled": "cancelled",
@@ -34,7 +34,7 @@ var statuses = map[string]map[string]string{
 		"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done",
 		"cancelled": "not-done",
 	},
-	// A medication may still be in use after its act is completed, because the status describes the act of ordering or
+	// A medication may still be in use after its act is completed, because the act's status describes the ordering or
 	// documenting.
 	"MedicationRequest": {
 		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold",
@@ -58,7 +58,7 @@ var statuses = map[string]map[string]string{
 		"suspended": "on-hold",
 	},
 	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
-	// For problems and allergies, "completed" refers to the act of observing, so the resource has a clinical or
+	// For problems and allergies, "completed" means that the observation is complete. The resource has a clinical or
 	// verification status instead.
 	"Condition": {
 		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed",
@@ -82,12 +82,12 @@ var statuses = map[string]map[string]string{
 	"CarePlan":            {"completed": "completed", "active": "active", "suspended": "on-hold", "aborted": "revoked"},
 }
 
-// actStatuses lists the HL7 statuses that a statement may have.
+// actStatuses lists the HL7 ActStatus codes that a statement may have.
 const actStatuses = "new active held completed suspended aborted cancelled nullified obsolete"
 
 // fits reports whether a resource's status is a valid mapping from the statement's status.
 func fits(kind, status, told string) bool {
-	// not an HL7 status, so the meaning is unknown
+	// A code outside HL7 ActStatus has no known meaning.
 	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) {
 		return told != "entered-in-error"
 	}

@@ -2,7 +2,7 @@ package ccdatest_test
 
 import "strings"
 
-// OIDs of the code systems that the checker refers to by name.
+// Code system OIDs that the tests refer to by name.
 const (
 	loinc    = "2.16.840.1.113883.6.1"
 	snomed   = "2.16.840.1.113883.6.96"
@@ -32,7 +32,7 @@ var systems = map[string]string{
 	"1.2.840.10008.2.16.4":  "http://dicom.nema.org/resources/ontology/DCM",
 }
 
-// v3Names maps OIDs below 2.16.840.1.113883.5 to the names of HL7's own code systems.
+// v3Names maps the last part of an OID below 2.16.840.1.113883.5 to the name of HL7's code system.
 var v3Names = map[string]string{
 	"1": "AdministrativeGender", "2": "MaritalStatus", "4": "ActCode", "6": "ActClass", "7": "ActPriority",
 	"8": "ActReason", "14": "ActStatus",
@@ -43,7 +43,7 @@ var v3Names = map[string]string{
 	"1076": "ReligiousAffiliation",
 }
 
-// systemURI returns a code system's URI. If the URI is unknown, systemURI returns the OID in urn:oid form.
+// systemURI returns a code system's URI, or its OID as a urn:oid URI if no other URI is known.
 func systemURI(oid string) string {
 	if uri, ok := systems[oid]; ok {
 		return uri
@@ -54,8 +54,8 @@ func systemURI(oid string) string {
 	return "urn:oid:" + oid
 }
 
-// namesOf returns a coding's acceptable representations, which use FHIR's URI or the OID. If the sender wrote a name or
-// a value set instead of a code system, the code alone is acceptable.
+// namesOf returns the acceptable forms of a coding: the code with FHIR's URI or with the OID. If the sender wrote a
+// name or a value set instead of a code system, the code alone is acceptable.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}
@@ -63,8 +63,8 @@ func namesOf(c coding) []string {
 	return []string{systemURI(c.system) + "|" + c.code, "urn:oid:" + c.system + "|" + c.code}
 }
 
-// equivalents maps FHIR's required codes to C-CDA codes with the same meaning. equivalents covers SNOMED CT's
-// severities and statuses ("C-CDA on FHIR", Allergies and Problems) and HL7's criticalities.
+// equivalents maps values that FHIR requires to C-CDA codes with the same meaning. It covers SNOMED CT severities and
+// statuses ("C-CDA on FHIR", Allergies and Problems), and HL7 criticalities and genders.
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},
 	"severity severe": {{snomed, "24484000"}, {snomed, "371923003"}, {snomed, "399166001"}},

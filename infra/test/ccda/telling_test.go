@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// content holds a resource's content in a form that can be compared with facts.
+// content holds a resource's content in a form comparable with facts.
 type content struct {
 	kind    string
 	codes   map[string]bool // system|code
 	nearby  map[string]bool // codes of referenced and referencing resources
 	times   []string        // FHIR dates and times
 	amounts map[string]bool // numbers with and without units, and strings
-	ranges  map[string]bool // amounts from reference ranges only
+	ranges  map[string]bool // amounts in reference ranges
 	status  []string
 	refs    []string        // references, as Type/id
 	targets []string        // a Provenance's targets
-	names   map[string]bool // the resource's own identifiers and names
+	names   map[string]bool // identifiers and names, including referenced resources'
 }
 
 func newTelling() *content {
@@ -32,8 +32,8 @@ func newTelling() *content {
 	}
 }
 
-// contentOf parses NDJSON and adds the content of related resources to each resource. Related resources are the
-// medication, device, specimen, location and Provenance.
+// contentOf parses NDJSON and merges related content into each resource. It adds the codes of the medication, device,
+// specimen and location, the names of referenced resources, and the times and references of Provenances.
 func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
 	byRef := map[string]*content{}
@@ -101,7 +101,7 @@ func add(to, from map[string]bool) {
 
 var fhirTime = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?)?)?$`)
 
-// read records the value of the member with the given name.
+// read records a member's value. within means that the member is inside a reference range.
 func (told *content) read(name string, value any, within bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -132,8 +132,8 @@ func (told *content) read(name string, value any, within bool) {
 	}
 }
 
-// schedule matches a note that states how often a medication was given. R4's MedicationAdministration does not have an
-// element for this frequency.
+// schedule matches a note that states how often a medication was given, because R4's MedicationAdministration has no
+// element for the frequency.
 var schedule = regexp.MustCompile(
 	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 
@@ -195,7 +195,7 @@ func (told *content) amount(text string, inRange bool) {
 	}
 }
 
-// fromIdentifier formats an Identifier as a single word, in the form that facts use.
+// fromIdentifier formats a FHIR Identifier as identifier formats an II.
 func fromIdentifier(system, value string) string {
 	switch system {
 	case "urn:ietf:rfc:3986":
@@ -208,7 +208,7 @@ func fromIdentifier(system, value string) string {
 	return identifier(strings.TrimPrefix(strings.TrimPrefix(system, "urn:oid:"), "urn:uuid:"), value)
 }
 
-// number formats a decimal in its shortest form.
+// number returns a decimal in its shortest form.
 func number(text string) string {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -221,8 +221,8 @@ func number(text string) string {
 	return r.FloatString(short)
 }
 
-// sameTime reports whether a FHIR time matches a time in the document. If the document's time does not have a zone, the
-// converter may have dropped the time of day or assumed a zone.
+// sameTime reports whether a FHIR time matches an HL7 time. If the HL7 time has no time zone, the converter may have
+// dropped the time of day or assumed a zone.
 func sameTime(hl7, fhir string) bool {
 	body, zone := hl7, ""
 	if i := strings.IndexAny(hl7, "+-"); i > 0 {

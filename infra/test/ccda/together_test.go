@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// resourcesOf parses NDJSON.
 func resourcesOf(t *testing.T, ndjson []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -25,12 +24,11 @@ func resourcesOf(t *testing.T, ndjson []byte) []map[string]any {
 	return all
 }
 
-// ofType returns the resources of the given type.
 func ofType(all []map[string]any, kind string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(all), func(r map[string]any) bool { return r["resourceType"] != kind })
 }
 
-// withCode counts the resources of the given type that contain a code at any depth.
+// withCode counts the resources of the given type that contain the code at any depth.
 func withCode(t *testing.T, all []map[string]any, kind, code string) int {
 	t.Helper()
 	n := 0
@@ -74,8 +72,8 @@ func TestConvertIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestConvertMergesFactsFromTwoFacilities converts documents from two facilities that share a patient, a hospital stay,
-// and facts with the same IDs.
+// TestConvertMergesFactsFromTwoFacilities converts two facilities' documents about the same patient. They share a
+// hospital stay and facts with identical IDs.
 func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
@@ -85,13 +83,13 @@ func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 		want       int
 	}{
 		{"Condition", "59621000", 1},           // hypertension, in both documents
-		{"Condition", "385093006", 1},          // pneumonia, in both documents, in four sections
+		{"Condition", "385093006", 1},          // pneumonia, in both documents and four sections
 		{"AllergyIntolerance", "7982", 1},      // penicillins, in both documents
-		{"AllergyIntolerance", "385420005", 1}, // contrast agent, from the hospital
-		{"AllergyIntolerance", "762952008", 1}, // peanut, from the clinic
-		{"Encounter", "IMP", 1},                // the hospital stay, in both documents, three times in total
+		{"AllergyIntolerance", "385420005", 1}, // contrast agent, only from the hospital
+		{"AllergyIntolerance", "762952008", 1}, // peanut, only from the clinic
+		{"Encounter", "IMP", 1},                // hospital stay, recorded three times in the two documents
 		{"MedicationAdministration", "2193", 1},
-		{"Procedure", "52734007", 1}, // a hip replacement, in two sections of the clinic's document
+		{"Procedure", "52734007", 1}, // hip replacement, in two sections of the clinic's document
 	} {
 		if got := withCode(t, all, c.kind, c.code); got != c.want {
 			t.Errorf("%d of %s with %s, want %d", got, c.kind, c.code, c.want)
@@ -122,8 +120,8 @@ func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 	checkRecall(t, "both", recall(facts, contentOf(t, out)))
 }
 
-// TestConvertKeepsFactsWhenDocumentsAreMerged converts all documents in a single call, because HL7's sample documents
-// reuse IDs for different facts.
+// TestConvertKeepsFactsWhenDocumentsAreMerged converts all documents in a single call. HL7's sample documents reuse IDs
+// for different facts, which must not be lost.
 func TestConvertKeepsFactsWhenDocumentsAreMerged(t *testing.T) {
 	t.Parallel()
 	var all [][]byte
@@ -176,7 +174,6 @@ func TestConvertKeepsPatientsSeparate(t *testing.T) {
 	}
 }
 
-// TestConvertReportCountsMatchResources compares the report's counts with the resources.
 func TestConvertReportCountsMatchResources(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {

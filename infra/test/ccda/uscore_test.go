@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// required lists, by type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can always fill.
-// If necessary, the converter uses a code for "unknown" or a data-absent reason. A trailing "[x]" in an element's name
-// stands for the type.
+// required lists, by resource type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can
+// always populate. If the document lacks a value, the converter writes a code for "unknown" or a data-absent reason.
+// The suffix "[x]" stands for any type of value.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},
 	"CarePlan":            {"status", "intent", "category", "subject"},
@@ -34,8 +34,6 @@ var required = map[string][]string{
 	"ServiceRequest":      {"status", "intent", "code", "subject"},
 }
 
-// TestConvertPopulatesElementsRequiredByUSCore checks that each resource converted from the documents has the elements
-// listed in required.
 func TestConvertPopulatesElementsRequiredByUSCore(t *testing.T) {
 	t.Parallel()
 	missing := map[string]int{}
@@ -57,7 +55,7 @@ func TestConvertPopulatesElementsRequiredByUSCore(t *testing.T) {
 	}
 }
 
-// has reports whether a resource has an element or the element's data-absent reason.
+// has reports whether a resource has the element or its data-absent reason.
 func has(resource map[string]any, element string) bool {
 	name, choice := strings.CutSuffix(element, "[x]")
 	for key := range resource {

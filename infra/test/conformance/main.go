@@ -1,11 +1,11 @@
 // Command conformance runs the embedded AWS's scripts against third-party servers. (A test in this package runs the
-// same scripts against the embedded AWS itself.) A difference is a failure unless differences.yaml lists the difference
-// with a reason.
+// same scripts against the embedded AWS itself.) A difference is a failure unless differences.yaml lists it with a
+// reason.
 //
 //	go run ./infra/test/conformance -servers DIR [-server NAME] [-run PART] [-list FILE] [-v]
 //
-// DIR is the folder into which .ci/conformance installed the servers. The exit status is 1 if a difference is not
-// listed or a server is missing.
+// DIR is the folder where .ci/conformance installed the servers. The exit status is 1 if there is an unlisted
+// difference or a server is missing.
 package main
 
 import (

@@ -20,11 +20,11 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// minScripts is the minimum number of scripts. Fewer scripts mean that the corpus did not load completely.
+// minScripts is the minimum size of the corpus. A smaller number means that the corpus did not load completely.
 const minScripts = 400
 
 // TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. The corpus must
-// cover every operation that our code calls and every error that our code handles.
+// cover every operation that production code calls and every error code that it handles.
 func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := corpus.Load(os.DirFS("scripts"))
@@ -32,7 +32,7 @@ func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := &seen{outcomes: map[string]bool{}}
-	t.Cleanup(func() { checkCoverage(t, len(scripts), seen) }) // after all scripts have run
+	t.Cleanup(func() { checkCoverage(t, len(scripts), seen) }) // runs after all scripts
 	for _, script := range scripts {
 		t.Run(script.ID, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 func checkCoverage(t *testing.T, scripts int, seen *seen) {
 	t.Helper()
 	if seen.scripts != scripts {
-		return // only part of the corpus ran
+		return // only part of the corpus was selected
 	}
 	if scripts < minScripts {
 		t.Errorf("%d scripts, want at least %d", scripts, minScripts)
@@ -55,8 +55,7 @@ func checkCoverage(t *testing.T, scripts int, seen *seen) {
 		}
 	}
 	for _, code := range handled(t) {
-		// A script's calls are sequential, so they can't conflict with each other. Package ddb's own tests cover
-		// conflicts.
+		// A script's calls are sequential and therefore can't conflict. Package ddb's tests cover conflicts.
 		if !seen.outcomes[code] && code != "TransactionConflict" && code != "TransactionConflictException" {
 			t.Errorf("our code handles %s, and no script meets it", code)
 		}
@@ -82,7 +81,7 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 	seen.finished()
 }
 
-// seen records the outcomes of all scripts: the operation ("dynamodb.PutItem") of each successful call and the error
+// seen records outcomes across all scripts: the operation ("dynamodb.PutItem") of each successful call and the error
 // code of each failed call.
 type seen struct {
 	mu       sync.Mutex
@@ -114,7 +113,7 @@ func (s *seen) watch(next wire.Handler) wire.Handler {
 	}
 }
 
-// watcher records error responses.
+// watcher records the status of a response and the body of an error response.
 type watcher struct {
 	http.ResponseWriter
 
@@ -142,8 +141,7 @@ var (
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// productFolders lists the folders of the programs that call AWS: the product, and the tools that create and display
-// the product's data.
+// productFolders lists the folders that call AWS: the product itself, and the tools that create and display its data.
 func productFolders() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
@@ -151,7 +149,7 @@ func productFolders() []string {
 	}
 }
 
-// called lists the operations that our production code calls, recognising each operation by its SDK request type.
+// called lists the operations that production code calls, as shown by the SDK's input types.
 func called(t *testing.T) []string {
 	t.Helper()
 	return found(t, input, isProgram, operationOf, productFolders()...)
@@ -159,7 +157,7 @@ func called(t *testing.T) []string {
 
 func operationOf(m []string) string { return m[1] + "." + m[2] }
 
-// handled lists the AWS error codes that our code handles individually.
+// handled lists the AWS error codes that production code handles individually.
 func handled(t *testing.T) []string {
 	t.Helper()
 	name := func(m []string) string { return m[1] }
@@ -167,8 +165,8 @@ func handled(t *testing.T) []string {
 		found(t, reasonCode, isProgram, name, productFolders()...)...)
 }
 
-// TestEmulatorOmitsUnusedOperations enforces ADR 10: the emulator supports only operations that our code and the
-// product's tests call.
+// TestEmulatorOmitsUnusedOperations enforces ADR 10: the emulator supports only operations that production code or
+// end-to-end tests call.
 func TestEmulatorOmitsUnusedOperations(t *testing.T) {
 	t.Parallel()
 	isGo := func(path string) bool { return strings.HasSuffix(path, ".go") }
@@ -190,7 +188,7 @@ func isProgram(path string) bool {
 	return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
 }
 
-// found returns the names of all matches of pattern in the folders' files. wanted selects the files.
+// found returns the name of every match of pattern in the folders' files. wanted selects the files to search.
 func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
 	folders ...string,
 ) []string {

@@ -10,7 +10,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// servers returns the servers that .ci/conformance installs, one per service.
+// servers returns the servers that .ci/conformance installs. Each service has one server.
 func servers() []suite.Server {
 	return []suite.Server{
 		{

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Check compares a response with the API document. at is the path below the server's URL. If the response violates the
-// document, Check returns an error that lists the violations. If not, Check records the parts of the document that the
-// response covers.
+// Check compares a response with the API document. at is the path below the server's URL. Check returns an error that
+// lists all violations; if there are none, it records which parts of the document the response covers.
 func (a *API) Check(method, at string, got Answer) error {
 	p := a.find(at)
 	switch {
@@ -37,7 +36,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	if got.Status != http.StatusMethodNotAllowed {
 		return fmt.Errorf("%s %s is not described and answered %d", method, at, got.Status)
 	}
-	for _, o := range p.operations { // A 405 response must match every operation of the path.
+	for _, o := range p.operations { // A 405 response must be documented for every operation of the path.
 		if err := a.checkOperation(o, got, method == http.MethodHead); err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	return nil
 }
 
-// find returns the documented path that matches at, or nil. A parameter matches any segment, but literal paths take
+// find returns the documented path that matches at, or nil. A parameter matches any segment, but literal segments take
 // precedence.
 func (a *API) find(at string) *path {
 	var found *path
@@ -124,7 +123,7 @@ func (r *response) wrongHeaders(got http.Header) []string {
 		}
 		var value any = text
 		if n, err := strconv.Atoi(text); err == nil && len(h.schema.violations("", float64(n))) == 0 {
-			continue // headers are always strings, even if the schema requires a number
+			continue // header values are strings, even if the schema requires a number
 		}
 		wrong = append(wrong, h.schema.violations("header "+name, value)...)
 	}
@@ -150,7 +149,8 @@ func (r *response) wrongBody(got Answer, note func(string)) []string {
 	return append(r.body.violations("", value), undeclared("", value, []*schema{r.body}, note)...)
 }
 
-// wrongLocation checks a URL's query against the best-matching schema for the response's locations.
+// wrongLocation checks a redirect URL's query against the response's location schemas, and reports violations of the
+// closest one.
 func (r *response) wrongLocation(address string, note func(string)) []string {
 	target, err := url.Parse(address)
 	if err != nil {

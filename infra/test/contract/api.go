@@ -15,25 +15,22 @@ type API struct {
 	record
 
 	paths   []path
-	failure *response // our error envelope, for undocumented paths
+	failure *response // error envelope for undocumented paths
 }
 
-// path is a documented path, split at slashes.
 type path struct {
 	segments   []string
-	foreign    bool                  // whether the path belongs to a simulated third-party server
-	operations map[string]*operation // operations by HTTP method
+	foreign    bool // whether the path belongs to a simulated third-party server
+	operations map[string]*operation
 }
 
-// operation holds the documented responses for one method of a path.
 type operation struct {
-	name      string // method and path as in the document
+	name      string // method and path, as in the document
 	responses map[int]*response
 }
 
-// response describes an operation's response with a given status.
 type response struct {
-	name      string // operation and status; prefix of the recorded parts' names
+	name      string // operation and status, used as a prefix for the names of its parts
 	media     string // media type; empty if the response has no body
 	body      *schema
 	headers   map[string]header
@@ -45,7 +42,7 @@ type header struct {
 	required bool
 }
 
-// Answer is a response as received by the caller.
+// Answer is a response as the caller received it.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -154,7 +151,6 @@ func (c *compiler) header(value any) (header, error) {
 	return header{compiled, required}, err
 }
 
-// declareAll declares every response, header and member that tests must cover.
 func (a *API) declareAll() {
 	for _, p := range a.paths {
 		for _, o := range p.operations {

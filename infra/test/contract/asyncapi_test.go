@@ -118,7 +118,7 @@ func TestAsyncAPIExamplesMatchSchemas(t *testing.T) {
 	}
 }
 
-// golden reads sample webhook bodies from the golden files of shared/webhook.
+// golden returns sample webhook bodies from shared/webhook's golden files, by file name.
 func golden(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	files, err := filepath.Glob(root + "shared/webhook/testdata/*.json")
@@ -137,7 +137,7 @@ func golden(t *testing.T) map[string]map[string]any {
 	return bodies
 }
 
-// problem validates a webhook's body. The error lists all violations, and is nil if the body is valid.
+// problem validates a webhook body. It returns an error that lists all violations, or nil if there are none.
 func problem(t *testing.T, body map[string]any) error {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -171,8 +171,8 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 	}
 }
 
-// TestAsyncAPISchemasRestrictEveryMember checks that the schema describes each member of complete bodies. If a member
-// is removed, the body must be valid only if the member is optional.
+// TestAsyncAPISchemasRestrictEveryMember checks that every member of a complete body has a type, and that only optional
+// members can be removed.
 func TestAsyncAPISchemasRestrictEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
@@ -296,7 +296,7 @@ func read(t *testing.T, file string, into any) {
 	expect.NoError(t, yaml.Unmarshal(text, into))
 }
 
-// lookUp resolves a reference within the document, or returns nil if the target does not exist.
+// lookUp resolves a reference within the document. It returns nil if the target does not exist.
 func lookUp(document map[string]any, reference string) any {
 	var at any = document
 	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {
@@ -309,8 +309,8 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestLossReasonsMatchDocumentation checks that the two API descriptions, docs/guide/incomplete-records.md and the code
-// define the same reasons for missing data.
+// TestLossReasonsMatchDocumentation checks that the OpenAPI and AsyncAPI documents, docs/guide/incomplete-records.md
+// and the code define the same reasons for missing data.
 func TestLossReasonsMatchDocumentation(t *testing.T) {
 	t.Parallel()
 	var api map[string]any

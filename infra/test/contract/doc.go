@@ -1,8 +1,7 @@
-// Package contract compares the service's responses and events with docs/openapi.yaml and docs/asyncapi.yaml, in both
-// directions. Each response and event must match its schema and must not contain undeclared members. By the end of the
+// Package contract checks the service's responses and events against docs/openapi.yaml and docs/asyncapi.yaml, and the
+// reverse. Each response and event must match its schema and must not contain undeclared members. By the end of the
 // tests, every declared part must have appeared in a response or event.
 //
-// The package validates the subset of JSON Schema that the two documents use. Any other keyword is an error, so rules
-// are never silently ignored. The package doesn't send requests. Tests pass received responses and events to the
-// package.
+// The package validates the subset of JSON Schema that the two documents use. Any other keyword is an error, so no rule
+// is silently ignored. The package sends no requests; tests pass it the responses and events that they receive.
 package contract

@@ -13,7 +13,7 @@ import (
 type Events struct {
 	record
 
-	messages map[string]message // messages by event type
+	messages map[string]message
 }
 
 type message struct{ headers, payload *schema }
@@ -44,8 +44,8 @@ func ReadEvents(text []byte) (*Events, error) {
 	return e, nil
 }
 
-// Check compares a delivery with the documented message. If the delivery violates the document, Check returns an error
-// that lists the violations. If not, Check records the parts of the document that the delivery covers.
+// Check compares a webhook delivery with its event type's message in the AsyncAPI document. Check returns an error that
+// lists all violations; if there are none, it records which parts of the document the delivery covers.
 func (e *Events) Check(header http.Header, body []byte) error {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// schema is a compiled JSON Schema. The supported keywords are those that the documents use from draft 7 and OpenAPI
-// 3.0's dialect.
+// schema is a compiled JSON Schema. It supports the keywords of draft 7 and of OpenAPI 3.0's dialect that the documents
+// use.
 type schema struct {
-	tests    []test // checks that depend only on the value itself
+	tests    []test // checks that don't depend on subschemas
 	required []string
 	members  map[string]*schema
 	others   *schema // schema of additional members, or nil
@@ -20,7 +20,7 @@ type schema struct {
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // a value that matches when must match then; any other value, other
+	when     *schema // values that match when must also match then; all others must match other
 	then     *schema
 	other    *schema
 }
@@ -28,7 +28,6 @@ type schema struct {
 // test describes how a value violates a keyword, or returns "" if the value is valid.
 type test func(value any) string
 
-// compiler compiles a document's schemas and resolves each reference once.
 type compiler struct {
 	document map[string]any
 	made     map[string]*schema
@@ -38,7 +37,7 @@ func newCompiler(document map[string]any) *compiler {
 	return &compiler{document: document, made: map[string]*schema{}}
 }
 
-// follow resolves a reference within the document. Any value other than a reference is returned unchanged.
+// follow resolves a reference within the document. It returns any other value unchanged.
 func (c *compiler) follow(value any) (map[string]any, error) {
 	for {
 		object, ok := value.(map[string]any)
@@ -58,7 +57,7 @@ func (c *compiler) follow(value any) (map[string]any, error) {
 	}
 }
 
-// lookUp resolves a JSON pointer within the document, or returns nil if the target does not exist.
+// lookUp resolves a JSON pointer within the document. It returns nil if the target does not exist.
 func (c *compiler) lookUp(pointer string) any {
 	var at any = c.document
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {
@@ -93,7 +92,6 @@ func (c *compiler) compile(value any) (*schema, error) {
 	return s, nil
 }
 
-// keyword compiles a schema keyword into s.
 func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 	switch keyword {
 	case "description", "default", "example", "deprecated": // annotations that do not constrain a value
@@ -172,7 +170,7 @@ func texts(rule any) ([]string, error) {
 	return all, nil
 }
 
-// scalar returns the test for a keyword that depends only on the value itself.
+// scalar returns the test for a keyword whose check doesn't depend on subschemas.
 func scalar(keyword string, rule any) (test, error) {
 	failing := func(holds func(value any) bool) test {
 		return func(value any) string {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// record tracks which declared parts have appeared so far. A record is safe for concurrent use.
+// record tracks which declared parts have appeared. It is safe for concurrent use.
 type record struct {
 	mu   sync.Mutex
-	seen map[string]bool // whether a part has appeared, by part name
+	seen map[string]bool
 }
 
-// Unseen returns the declared parts that have not appeared, in sorted order.
+// Unseen returns the names of the declared parts that have not appeared, in sorted order.
 func (r *record) Unseen() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,7 +28,7 @@ func (r *record) declare(place string) {
 	r.seen[place] = false
 }
 
-// note records that parts have appeared, ignoring undeclared parts.
+// note records that parts have appeared. It ignores undeclared parts.
 func (r *record) note(places ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// violations lists all violations of the schema by value. Each violation starts with its path in the value.
+// violations lists all of value's violations of the schema. Each violation starts with its path in the value.
 func (s *schema) violations(at string, value any) []string {
 	var found []string
 	for _, test := range s.tests {
@@ -42,7 +42,7 @@ func (s *schema) violations(at string, value any) []string {
 	return found
 }
 
-// branch returns the schema that the "if" keyword selects for value, or nil if there is no such schema.
+// branch returns the subschema that the "if" keyword selects for value, or nil if there is none.
 func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
@@ -83,7 +83,7 @@ func parts(of ...*schema) []*schema {
 	return all
 }
 
-// shape combines several schemas' rules for an object's members and a list's items.
+// shape combines the rules of several schemas for an object's members and a list's items.
 type shape struct {
 	members map[string][]*schema
 	others  []*schema
@@ -111,7 +111,7 @@ func shapeOf(schemas []*schema) shape {
 	return together
 }
 
-// undeclared returns the members of value that none of the schemas declare, and passes all other members to note.
+// undeclared returns the members of value that no schema declares. It calls note for each declared member.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -137,7 +137,7 @@ func undeclared(at string, value any, schemas []*schema, note func(at string)) [
 	return found
 }
 
-// declared passes all members that the schemas declare to note.
+// declared calls note for every member that the schemas declare.
 func declared(at string, schemas []*schema, note func(at string)) {
 	together := shapeOf(schemas)
 	for name, inner := range together.members {
@@ -160,7 +160,6 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-// formats returns a validation function for each format that the documents use.
 func formats() map[string]func(text string) bool {
 	return map[string]func(string) bool{
 		"uuid": func(text string) bool {
@@ -202,7 +201,7 @@ func typeOf(value any) string {
 	return "null"
 }
 
-// number converts a number to float64. YAML decodes integers as int, while JSON decodes all numbers as float64.
+// number converts a number to float64. YAML decodes integers as int, whereas JSON decodes all numbers as float64.
 func number(value any) float64 {
 	switch value := value.(type) {
 	case int:
@@ -213,7 +212,6 @@ func number(value any) float64 {
 	return math.NaN()
 }
 
-// same reports whether two scalars are equal.
 func same(a, b any) bool {
 	if typeOf(a) == "integer" || typeOf(a) == "number" {
 		return number(a) == number(b)
@@ -221,7 +219,6 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// length returns the number of characters in a string or the number of items in a list.
 func length(value any) int {
 	switch value := value.(type) {
 	case string:

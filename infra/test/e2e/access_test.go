@@ -12,24 +12,23 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// access is a kind of access control for a route.
 type access int
 
 const (
 	keyed      access = iota + 1 // HTTP Basic authentication
-	keyedList                    // backend JSON, with a key: only that organisation's list
-	keyedMode                    // backend JSON, with a key: the same list for all keys of a mode
-	keyedTest                    // JSON for the organisation's backend, with a test key
+	keyedList                    // JSON for backends, with a key: the key's organisation's list
+	keyedMode                    // JSON for backends, with a key: one list for all keys of a mode
+	keyedTest                    // JSON for backends, with a test key
 	byPublicID                   // JSON for browsers, with a public ID
 	page                         // a page that a browser can open
-	ownForm                      // a page that only a form on one of our pages can open
+	ownForm                      // a page that can be opened only by a form on one of our pages
 	bearer                       // JSON for browsers, with a public ID and the attempt's token
 	open                         // no access control
-	foreign                      // not our API: the sandbox simulates a third-party server
+	foreign                      // the sandbox's simulation of a third-party server
 )
 
-// routeAccess returns the access control of every route. If a route in the template is missing here, the tests fail, so
-// a new route can't be left unprotected. The routes that readers returns are not included.
+// routeAccess returns the access control of every route except those that readers returns. The tests fail if a route in
+// the template has no entry, so no route is left unprotected.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -74,7 +73,7 @@ func routeAccess() map[string]access {
 	}
 }
 
-// fixture is a stack with a finished export, whose IDs the attack tests use.
+// fixture is a stack with a finished export, whose IDs the tests of attacks use.
 type fixture struct {
 	*stack
 
@@ -114,7 +113,6 @@ func newFixtureWith(t *testing.T, o options) fixture {
 	return f
 }
 
-// as calls a route with a key pair, using the IDs from the first organisation's test mode.
 func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}",
@@ -145,7 +143,7 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
-				if seen[name] { // different functions can serve the methods of the same path
+				if seen[name] { // several functions can serve one path with different methods
 					continue
 				}
 				seen[name] = true
@@ -179,8 +177,8 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists a function's routes. A route for any method is replaced with a separate route for each method in the
-// Allow header of a rejected request.
+// methods lists a function's routes. A route with method ANY is replaced by one route for each method in the Allow
+// header of its 405 response.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -198,8 +196,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that the route rejects an unknown public ID without a challenge, because a challenge would open
-// a password dialog.
+// checkPublicID checks that the route rejects an unknown public ID without a challenge, because a challenge would make
+// the browser open a password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{
@@ -220,8 +218,8 @@ func (f finished) checkPublicID(t *testing.T, route template.Route, status int, 
 	}
 }
 
-// checkOwnForm checks that the route rejects a form on any other page, with or without a public ID. The rejected form
-// must not start an attempt.
+// checkOwnForm checks that the route rejects requests not sent by a form on one of our pages, with or without a public
+// ID. A rejected request must not start an attempt.
 func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	t.Helper()
 	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {
@@ -232,7 +230,7 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	}
 }
 
-// checkOtherMethods checks that a route rejects all other methods, and returns the Allow header.
+// checkOtherMethods checks that the route rejects unsupported methods, and returns the response's Allow header.
 func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut
@@ -288,7 +286,7 @@ func TestUnknownPathReturnsErrorEnvelope(t *testing.T) {
 	})
 }
 
-// TestLogsContainNoSecrets runs a complete main job and searches the functions' logs for secrets.
+// TestLogsContainNoSecrets runs a complete export and searches the functions' logs for secrets.
 func TestLogsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -298,7 +296,6 @@ func TestLogsContainNoSecrets(t *testing.T) {
 	})
 }
 
-// logsHoldNoSecret searches all function logs for secrets.
 func (s checks) logsHoldNoSecret(t *testing.T) {
 	t.Helper()
 	s.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// checkKeyed checks that only an organisation's own test key can read the organisation's data. Requests with live keys
-// or with other organisations' keys must get the given status and error code.
+// checkKeyed checks that only the organisation's test key can access its test data. Requests with a live key or another
+// organisation's key must get the given status and error code.
 func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	f.checkKeys(t, route, expected{others, code}, expected{others, code})
@@ -22,14 +22,13 @@ func (f finished) checkKeyed(t *testing.T, route template.Route, others int, cod
 	}
 }
 
-// expected is the expected response to a request with a key.
 type expected struct {
 	status int
 	code   string
 }
 
 // checkKeys checks that the route rejects invalid keys. Another organisation's key must get the response in others, and
-// the organisation's live key must get the response in live.
+// the organisation's live key the response in live.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -42,7 +41,6 @@ func (f finished) checkKeys(t *testing.T, route template.Route, others, live exp
 	}
 }
 
-// checkRefusals checks that the route rejects invalid keys.
 func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	t.Helper()
 	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
@@ -58,7 +56,7 @@ func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	}
 }
 
-// checkKey checks the response to a single key. The response must not contain the organisation's data.
+// checkKey checks the response to a request with the given key. The response must not contain the organisation's data.
 func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, key string, want expected) {
 	t.Helper()
 	got := f.as(route, publicID, key)
@@ -78,13 +76,13 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode checks that all keys of a mode get the same response. If the mode has data, the response must contain the
-// data.
+// checkMode checks that all keys of a mode get the same status and error code. The status must be 200, or 404 if the
+// mode has no data.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
 	for i := range stands {
-		pair := f.seeded.Organisations[i] // the test key, followed by the live key
+		pair := f.seeded.Organisations[i] // the test key, then the live key
 		got := f.as(route, pair.PublicID, pair.PrivateKey)
 		stands[i] = expected{got.status, got.Error}
 		if !slices.Contains([]expected{{http.StatusOK, ""}, {http.StatusNotFound, "svc_not_found"}}, stands[i]) {
@@ -94,7 +92,8 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	f.checkKeys(t, route, stands[0], stands[1])
 }
 
-// TestCatalogExportRequiresKeyForItsMode checks that downloading a mode's catalogue requires a key of the same mode.
+// TestCatalogExportRequiresKeyForItsMode checks that a mode's catalogue can be downloaded only with a key for that
+// mode.
 func TestCatalogExportRequiresKeyForItsMode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

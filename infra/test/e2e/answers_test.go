@@ -19,17 +19,17 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// request is a successful request for an operation of docs/openapi.yaml.
+// request is a valid request for an operation of docs/openapi.yaml.
 type request struct {
 	method, path string
-	authorize    string // Authorization header's value
+	authorize    string
 	body         string
-	form         string  // form body sent instead of a JSON body, as from one of our pages
-	as           *person // person whose dashboard session is used for the request
+	form         string  // form body, sent instead of a JSON body
+	as           *person // person whose dashboard session sends the request
 }
 
-// requests returns a successful request for each operation, keyed by the operation's name in the document. Requests
-// that delete data come last.
+// requests returns a valid request for each operation, keyed by the operation's name in the document. Requests that
+// delete data come last.
 func (f fixture) requests() map[string]request {
 	own := f.seeded.Organisations[0]
 	f.catalog.goLive("test", f.catalog.institutions(0))
@@ -178,7 +178,6 @@ func (f fixture) requests() map[string]request {
 	return all
 }
 
-// ask changes a request as specified and sends the changed request.
 func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body+of.form))
@@ -206,7 +205,7 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
-// wrong describes an invalid request and the expected status.
+// wrong describes a request that must fail, and the expected status.
 type wrong struct {
 	status int
 	rules  []faults.Rule
@@ -216,12 +215,12 @@ type wrong struct {
 }
 
 func wrongs() map[string]wrong {
-	// files are public, and query parameters are ignored
+	// files are public and ignore query parameters
 	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
 		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
-	} // either error has status 400
+	} // for forms, both body errors have status 400
 	return map[string]wrong{
 		"a failing service": {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":  {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
@@ -231,7 +230,7 @@ func wrongs() map[string]wrong {
 		},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
-			_, path, _ := strings.Cut(operation, " ") // these paths support PUT
+			_, path, _ := strings.Cut(operation, " ") // the paths below support PUT
 			return !slices.Contains([]string{
 				"/dashboard/account/totp", "/dashboard/account/email",
 				"/dashboard/organisations/{orgId}/emails",
@@ -245,7 +244,7 @@ func wrongs() map[string]wrong {
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
 				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
-				r.URL.RawQuery = "%zz" // any other mistake would make the path unknown
+				r.URL.RawQuery = "%zz" // any other invalid input would make the path unknown
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
@@ -264,7 +263,7 @@ func wrongs() map[string]wrong {
 		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
-				// if the URI were registered, the response would redirect
+				// an unregistered URI, because the response would redirect to a registered one
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example"
 			}
 			return !isFile(operation)
@@ -272,8 +271,8 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all returns the fault rules that break every operation's dependencies: the tables, the keys behind the JWKS, and
-// other releases' files.
+// all returns the fault rules that break every operation's dependencies: the tables, the JWKS's keys and other
+// releases' files.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
 		{Service: "dynamodb", Kind: kind},
@@ -283,7 +282,7 @@ func all(kind faults.Kind) []faults.Rule {
 }
 
 // TestOperationsReturnDocumentedErrors checks that every operation returns the documented status if the request is
-// invalid or the service fails. The test's client checks each response against the schema.
+// invalid or a dependency fails. The test's client checks each response against the schema.
 func TestOperationsReturnDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -304,7 +303,7 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	known := f.requests()
 	for _, function := range f.functions {
 		if w.slow {
-			function.declared.Timeout = time.Minute // as in a cold start, which Lambda does not count as execution time
+			function.declared.Timeout = time.Minute // simulates a cold start, which Lambda excludes from execution time
 		}
 		if w.status == http.StatusTooManyRequests {
 			for _, rate := range []string{"REQUESTS_PER_MINUTE", "REQUESTS_PER_HOUR", "EXPORTS_PER_HOUR"} {
@@ -330,7 +329,7 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 }
 
 // TestCreateAttemptReportsUnreachablePortal checks that creating an attempt at an unreachable portal returns an error,
-// so that our page does not open a window.
+// so that the page doesn't open a window.
 func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -351,7 +350,7 @@ func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 }
 
 // TestAttemptStatusIncludesConsentExpiry checks that an attempt's status contains the consent's expiry time if the
-// portal provides that time.
+// portal provides it.
 func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -368,8 +367,8 @@ func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	})
 }
 
-// withValue returns a copy of environment with one changed value. All tests share the template's environment, so tests
-// must not modify it.
+// withValue returns a copy of environment with one value changed. Tests must not modify the original because they share
+// it.
 func withValue(environment map[string]string, name, value string) map[string]string {
 	changed := maps.Clone(environment)
 	changed[name] = value

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// imported adds an institution list to test mode's sources and publishes the catalogue.
+// imported imports an institution list into test mode and publishes the catalogue.
 func (m *mixup) imported(id string, priority int, rows ...string) {
 	m.t.Helper()
 	_, err := m.operator.CatalogSources.Set(m.t.Context(), id, func(s *intake.Source) {
@@ -31,10 +31,10 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectWithholdsCodeFromHostInHostileList checks that our client does not send a code to a host that only an
-// imported list names. A list of priority 0 names the attacker's server as the hospital's server. The hospital's portal
-// does not send iss, and our client is a public client registered for the complete platform. As a control, the attack
-// succeeds after an operator has approved the host.
+// TestConnectWithholdsCodeFromHostInHostileList checks that the client does not send a code to a host that only an
+// imported list names. A list with priority 0 names the attacker's server as the hospital's. The hospital's portal
+// omits iss, and the client is a public client registered for the whole platform. As a control, the attack succeeds
+// after an operator approves the host.
 func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"
@@ -63,7 +63,7 @@ func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
 				m.clock.advance(1)
 				m.checkHarmless(t)
 
-				for range 2 { // the list poses first as the hospital, then as its platform
+				for range 2 { // the host waits for approval first as the hospital's, then as the platform's
 					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
 						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
 					)

@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostility is a false value that the hostile portal adds to its discovery document after enrolment.
+// hostility describes how the hostile portal falsifies its discovery document after enrolment.
 type hostility struct {
 	name   string
 	says   map[string]any
-	pinned bool // the operator pinned the portal's URLs before the portal turned hostile
+	pinned bool // whether the operator pinned the portal's URLs before it turned hostile
 }
 
 func hostilities() []hostility {
@@ -41,8 +41,8 @@ func hostilities() []hostility {
 	return all
 }
 
-// hostileAs returns a stack in which one portal has turned hostile. Our client is registered with the same client ID at
-// both hospitals.
+// hostileAs returns a stack with an honest portal and one that has turned hostile. The service's client has the same
+// client ID at both.
 func hostileAs(t *testing.T, h hostility) *mixup {
 	t.Helper()
 	m := newMixup(t)
@@ -56,8 +56,8 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	return m
 }
 
-// TestHostilePortalCannotObtainCodeFromHonestPortal checks that the hostile portal can't obtain a code. The victim
-// connects to the hostile portal and is redirected to the honest portal's sign-in page.
+// TestHostilePortalCannotObtainCodeFromHonestPortal checks that the hostile portal can't obtain a code by redirecting a
+// victim to the honest portal's sign-in page.
 func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -74,8 +74,8 @@ func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 }
 
 // TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss checks that separate callback URLs stop the attack. The
-// honest portal redirects to its own registration's callback URL, which differs from the hostile portal's callback URL
-// (RFC 9700 section 4.4.2).
+// honest portal redirects to its registration's callback URL, which differs from the hostile portal's (RFC 9700 section
+// 4.4.2).
 func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,8 +128,8 @@ func TestHostilePortalCannotObtainCodeForAttackerAttempt(t *testing.T) {
 	}
 }
 
-// TestHostileFHIRBaseCannotObtainTokenFromHonestPortal checks that a hostile portal that names the honest portal's
-// OAuth endpoints does not receive tokens at its own FHIR base URL.
+// TestHostileFHIRBaseCannotObtainTokenFromHonestPortal checks that a hostile portal can't receive tokens at its FHIR
+// base URL by naming the honest portal's issuer and token endpoint.
 func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
@@ -149,9 +149,9 @@ func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 	}
 }
 
-// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint checks that our client never sends a platform's client secret to
-// a token endpoint that only a site's discovery document names. Anyone can cause a token request by starting an attempt
-// and supplying an arbitrary code.
+// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint checks that a platform's client secret is never sent to a token
+// endpoint that only a site's discovery document names. Anyone can trigger a token request by starting an attempt and
+// supplying an arbitrary code.
 func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
@@ -163,7 +163,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					m := newMixup(t)
-					// The operator has approved the use of the secret only at the honest hospital.
+					// The operator has approved the secret only for the honest hospital.
 					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
@@ -194,8 +194,8 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// TestMovedTokenEndpointRequiresOperatorApproval checks that refreshes and exports do not send the refresh token to a
-// new token endpoint until an operator has approved the endpoint.
+// TestMovedTokenEndpointRequiresOperatorApproval checks that refreshes and exports don't send the refresh token to a
+// new token endpoint until an operator approves it.
 func TestMovedTokenEndpointRequiresOperatorApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestMovedTokenEndpointRequiresOperatorApproval(t *testing.T) {
 	})
 }
 
-// logged reports whether a single log line contains all the given parts.
+// logged reports whether a single log line contains all parts.
 func logged(s *stack, parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectURICannotPointToOwnConnectEndpoint checks that a redirect URI can't be the start URL of an attempt that
-// the attacker created at another organisation. Registering such a redirect URI must fail. If a row from an earlier
-// release contains such a redirect URI, the service must not redirect.
+// TestRedirectURICannotPointToOwnConnectEndpoint checks that an organisation can't use the start URL of an attempt at
+// another organisation as its redirect URI. The service must reject its registration, and must not redirect to one that
+// an earlier release stored.
 func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	})
 }
 
-// TestPagesOmitStoredLinksToOwnHost checks that pages never link to a stored privacy policy URL that browsers resolve
-// to the service's own host.
+// TestPagesOmitStoredLinksToOwnHost checks that pages omit a stored privacy policy URL that browsers would resolve to
+// the service's own host.
 func TestPagesOmitStoredLinksToOwnHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,12 +12,12 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// redirectTrick is a redirect_uri that differs from the registered URI, percent-encoded for the query.
+// redirectTrick is a query that must not be accepted as the registered redirect_uri.
 type redirectTrick struct {
 	name, query string
 }
 
-// redirectTricks returns variations of the registered URI http://127.0.0.1:4568/_local/return.
+// redirectTricks returns queries with variations of the registered URI http://127.0.0.1:4568/_local/return.
 func redirectTricks() []redirectTrick {
 	const registered = customer + "/_local/return"
 	escaped := url.QueryEscape(registered)
@@ -92,8 +92,8 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestConnectRejectsUnregisteredRedirectURI checks that a redirect_uri must exactly match a registered URI. If the URI
-// does not match, connect and reconnect neither redirect nor start an attempt.
+// TestConnectRejectsUnregisteredRedirectURI checks that a redirect_uri must exactly match a registered URI. For any
+// other URI, connect and reconnect must neither redirect nor start an attempt.
 func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	})
 }
 
-// redirecting returns the paths that can redirect. Each path's query is complete except for the redirect URI.
+// redirecting returns the paths that can redirect, each with the query parameters that it needs besides redirect_uri.
 func redirecting(o *outside, connectionID string) map[string]string {
 	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{
@@ -124,7 +124,7 @@ func redirecting(o *outside, connectionID string) map[string]string {
 	}
 }
 
-// TestConnectRedirectsOnlyToRegisteredURI checks that other parameters can't change the redirect's target, whether the
+// TestConnectRedirectsOnlyToRegisteredURI checks that no other parameter can change the redirect's target, whether the
 // attempt succeeds or fails.
 func TestConnectRedirectsOnlyToRegisteredURI(t *testing.T) {
 	t.Parallel()
@@ -153,7 +153,6 @@ func TestConnectRedirectsOnlyToRegisteredURI(t *testing.T) {
 	})
 }
 
-// at returns the API URL with the given path and query.
 func (o *outside) at(path, query string) *url.URL {
 	o.t.Helper()
 	address, err := url.Parse(o.seeded.BaseURL + path)
@@ -162,14 +161,13 @@ func (o *outside) at(path, query string) *url.URL {
 	return address
 }
 
-// callback returns the seeded sandbox's callback URL.
 func (o browsing) callback() string {
 	return o.seeded.BaseURL + "/bridge/callback/" +
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
-// checkWay follows a browser from one of our URLs through the portal to our callback, and checks that the browser ends
-// at the registered URI.
+// checkWay follows a browser from address through the portal to the callback, and checks that it ends at the registered
+// URI.
 func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()
 	b := o.patient.browser()
@@ -198,8 +196,8 @@ func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	}
 }
 
-// TestRedirectsPreventHeaderInjectionFromOutside checks that line breaks in forwarded parameters are either rejected or
-// stay within the query.
+// TestRedirectsPreventHeaderInjectionFromOutside checks that a line break in a forwarded parameter is either rejected
+// or encoded within the query.
 func TestRedirectsPreventHeaderInjectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

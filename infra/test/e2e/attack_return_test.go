@@ -15,8 +15,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning follows a browser through the portal, and returns the callback URL to which the portal redirects without
-// requesting that URL.
+// returning follows a browser through the portal and returns the callback URL without requesting it.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -41,7 +40,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	return nil
 }
 
-// with returns a URL with query parameters replaced. An empty value removes the parameter.
+// with returns a copy of address with query parameters replaced. An empty value removes the parameter.
 func with(address *url.URL, changes map[string]string) *url.URL {
 	changed, query := *address, address.Query()
 	for name, value := range changes {
@@ -54,13 +53,12 @@ func with(address *url.URL, changes map[string]string) *url.URL {
 	return &changed
 }
 
-// checkNoReturn checks that the browser gets our "bad request" error page and is not redirected.
+// checkNoReturn checks that the response is the "bad request" error page and does not redirect.
 func checkNoReturn(t *testing.T, got *visited) {
 	t.Helper()
 	checkRefusal(t, got, http.StatusBadRequest)
 }
 
-// checkRefusal checks that the response is a page with the given status and does not redirect.
 func checkRefusal(t *testing.T, got *visited, status int) {
 	t.Helper()
 	if got.status != status || got.location() != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
@@ -68,7 +66,7 @@ func checkRefusal(t *testing.T, got *visited, status int) {
 	}
 }
 
-// checkError checks that the application receives an error code without connection details.
+// checkError checks that the application receives an error code but no connection details.
 func checkError(t *testing.T, got *visited, code string) url.Values {
 	t.Helper()
 	if to := got.location(); to == nil || to.Path != "/_local/return" || to.Host == strings.TrimPrefix(host, "http://") {
@@ -81,7 +79,7 @@ func checkError(t *testing.T, got *visited, code string) url.Values {
 	return result
 }
 
-// snapshot returns all stored data about connections and tokens.
+// snapshot returns all stored connections and tokens.
 func (s state) snapshot() string {
 	s.t.Helper()
 	var all strings.Builder
@@ -95,7 +93,6 @@ func (s state) snapshot() string {
 	return all.String()
 }
 
-// unchanged compares the current snapshot with the snapshot taken before an attack.
 func (s checks) unchanged(t *testing.T, before, attack string) {
 	t.Helper()
 	if after := s.state.snapshot(); after != before {
@@ -110,7 +107,7 @@ func (o organisation) countConnections() int {
 	return len(page.Connections)
 }
 
-// TestCallbackIsSingleUse checks that requesting a callback URL again does not affect the portal or the connection. The
+// TestCallbackIsSingleUse checks that repeating a callback request does not affect the portal or the connection. The
 // test repeats the request in the same browser, with and without its cookie, and in another browser.
 func TestCallbackIsSingleUse(t *testing.T) {
 	t.Parallel()
@@ -143,7 +140,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 }
 
 // TestCallbackRequiresSameBrowserFromOutside checks that a victim's browser can't finish an attacker's sign-in,
-// regardless of the browser's cookies. The attacker's own browser can still finish the sign-in.
+// whatever its cookies. The attacker's own browser must still be able to finish it.
 func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -170,8 +167,8 @@ func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	})
 }
 
-// TestCallbackRejectsCodeFromAnotherSignIn checks that PKCE binds a code to the browser's own attempt (RFC 9700 section
-// 4.5).
+// TestCallbackRejectsCodeFromAnotherSignIn checks that PKCE binds a code to the attempt that requested it (RFC 9700
+// section 4.5).
 func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +192,7 @@ func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 }
 
 // TestCallbackRejectsWrongIss checks that a portal that advertises the iss parameter must send its own issuer (RFC
-// 9207), and that our client does not send the code to any other server.
+// 9207). If it doesn't, the client must not redeem the code anywhere.
 func TestCallbackRejectsWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
@@ -227,8 +224,8 @@ func TestCallbackRejectsWrongIss(t *testing.T) {
 }
 
 // TestCallbackRejectsResponseFromAnotherPortal checks that a dishonest portal can't succeed by sending the honest
-// portal's issuer or by omitting the issuer. The victim signs in at the honest portal while the dishonest portal
-// redirects the browser to the callback URL of its own attempt.
+// portal's issuer or omitting the issuer. While the victim signs in at the honest portal, the dishonest portal
+// redirects the browser to its own attempt's callback URL.
 func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
 	t.Parallel()
 	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
@@ -249,8 +246,8 @@ func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
 	}
 }
 
-// TestCallbackNotifiesOwningOrganisationFromOutside covers a browser that has attempts from two organisations. Each
-// organisation's redirect URI and webhook must receive only that organisation's result.
+// TestCallbackNotifiesOwningOrganisationFromOutside checks a browser with attempts from two organisations. Each
+// organisation's redirect URI and webhook must receive only its own result.
 func TestCallbackNotifiesOwningOrganisationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

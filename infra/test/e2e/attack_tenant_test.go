@@ -15,7 +15,8 @@ import (
 )
 
 // TestReconnectRejectsConnectionOfAnotherOrganisation checks that neither another organisation nor a live credential
-// can reconnect a test connection, in a browser or a widget. The response is the same as for an unknown connection.
+// can reconnect a test connection, in a browser or a widget. The response must be the same as for an unknown
+// connection.
 func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +60,8 @@ func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestDisconnectRejectsConnectionOfAnotherOrganisation checks that a request to disconnect another organisation's
-// connection has no effect. The response must be the same as for an unknown connection.
+// TestDisconnectRejectsConnectionOfAnotherOrganisation checks that an organisation can't disconnect another
+// organisation's connection. The response must be the same as for an unknown connection.
 func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,8 +94,8 @@ func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time, so that a link
-// or form on another site can't bind a sign-in to an attempt.
+// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time, which keeps
+// links and forms on other sites from binding a sign-in to an attempt.
 func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +126,8 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that only a form on one of our pages can start an attempt. Links and forms on other
-// sites must not start an attempt.
+// checkStartsNowhereElse checks that only forms on the service's pages can start an attempt, not links or forms on
+// other sites.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
@@ -167,7 +168,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	}
 }
 
-// TestJWKSContainsOnlyPublicKeysFromOutside checks that the JWKS contains only members of public keys (RFC 7517 and
+// TestJWKSContainsOnlyPublicKeysFromOutside checks that the JWKS contains only public members of keys (RFC 7517 and
 // 7518).
 func TestJWKSContainsOnlyPublicKeysFromOutside(t *testing.T) {
 	t.Parallel()

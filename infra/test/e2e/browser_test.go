@@ -18,21 +18,21 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// browser follows redirects and stores cookies as a patient's browser does. As in real browsers, loopback addresses
-// count as secure.
+// browser follows redirects and stores cookies like a patient's browser. As in real browsers, loopback addresses count
+// as secure.
 type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
 	cookies map[string]string
-	header  http.Header // headers sent with every request
+	header  http.Header
 }
 
 func (o browsing) browser() *browser {
 	return &browser{t: o.t, do: o.do, cookies: map[string]string{}}
 }
 
-// open follows redirects from address and submits the patient's decision at the portal. The browser stops at the
-// application's return page, or at the first response that does not redirect.
+// open follows redirects from address and submits the patient's decision at the portal. It stops at the application's
+// return page or at the first response that does not redirect.
 func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
@@ -57,15 +57,14 @@ func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	return nil, nil
 }
 
-// visited is a response that a browser has received.
 type visited struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// location returns the URL that the browser opens next because of a redirect or the start page's script. location
-// returns nil if the browser does not leave the response.
+// location returns the URL to which the redirect or the start page's script sends the browser. It returns nil if there
+// is none.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -78,12 +77,12 @@ func (v *visited) location() *url.URL {
 	return target
 }
 
-// startForm is the form that our pages submit to start an attempt.
+// startForm is a form on one of our pages that starts an attempt.
 type startForm struct {
 	url, value string
 }
 
-// start posts a form as one of our pages does. The caller adds the headers that browsers set.
+// start submits a form as one of our pages does. The caller adds the headers that browsers set.
 func (b *browser) start(form startForm) *visited {
 	b.t.Helper()
 	target, err := url.Parse(form.url)
@@ -95,7 +94,7 @@ func (b *browser) start(form startForm) *visited {
 	return b.send(r)
 }
 
-// leave submits a form that starts an attempt and then follows redirects in the same way as open.
+// leave submits a form that starts an attempt, then follows redirects like open.
 func (b *browser) leave(form startForm, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	answer := b.start(form)
@@ -133,7 +132,7 @@ func (b *browser) send(r *http.Request) *visited {
 	return &visited{status: answer.StatusCode, header: answer.Header, body: body}
 }
 
-// connect connects a patient and returns the query parameters that the application receives.
+// connect connects a patient and returns the query that the application receives.
 func (o browsing) connect(persona, decision string) url.Values {
 	o.t.Helper()
 	answer, last := o.patient.browser().open(o.patient.connectURL(), persona, decision)
@@ -145,7 +144,6 @@ func (o browsing) connect(persona, decision string) url.Values {
 
 func (o browsing) connectURL() string { return connectURL(o.seeded) }
 
-// connectURL returns the URL at which the first organisation's application starts a connection.
 func connectURL(seeded runfile.Run) string {
 	test := seeded.Organisations[0]
 	return seeded.BaseURL + "/bridge/connect?" + url.Values{
@@ -154,7 +152,6 @@ func connectURL(seeded runfile.Run) string {
 	}.Encode()
 }
 
-// answer is a decoded response envelope.
 type answer struct {
 	status  int
 	header  http.Header
@@ -168,7 +165,7 @@ type answer struct {
 	raw []byte
 }
 
-// call sends a request with a key pair, as an organisation's backend does. If both keys are empty, call does not send
+// call sends a request with a key pair, as an organisation's backend does. If both keys are empty, the request has no
 // credentials.
 func (o *outside) call(method, path, publicID, privateKey string, body any) answer {
 	o.t.Helper()
@@ -179,7 +176,6 @@ func (o *outside) call(method, path, publicID, privateKey string, body any) answ
 	return o.send(method, path, header, body)
 }
 
-// requestAttempt requests an attempt's status as a widget does.
 func (o browsing) requestAttempt(of attempt, publicID string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}
@@ -212,7 +208,6 @@ func (o *outside) send(method, path string, header http.Header, body any) answer
 	return decoded
 }
 
-// request sends an API request with the first organisation's test key.
 func (o organisation) request(method, path string, body any) answer {
 	o.t.Helper()
 	return o.call(method, path, o.seeded.Organisations[0].PublicID, o.seeded.Organisations[0].PrivateKey, body)

@@ -23,18 +23,18 @@ import (
 )
 
 const (
-	// usualRate is an endpoint's default limit on attempts per second.
+	// usualRate is an endpoint's default limit on delivery attempts per second.
 	usualRate = 50
-	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with bulkPollers
-	// invocations and scales to 50.
+	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with five invocations
+	// and scales to 50.
 	bulkPollers = 5
-	// batchTakes is the simulated duration of an invocation's AWS calls, which otherwise do not take any virtual time.
-	// answerTakes is the duration of a receiver's response.
+	// batchTakes simulates the duration of an invocation's AWS calls, which otherwise take no virtual time. answerTakes
+	// is a receiver's response time.
 	batchTakes  = 100 * time.Millisecond
 	answerTakes = 100 * time.Millisecond
 )
 
-// bulkSize returns how many connections of a single customer are revoked simultaneously.
+// bulkSize returns how many of a customer's connections are revoked at once.
 func bulkSize() int {
 	switch {
 	case isLongSoak():
@@ -46,11 +46,11 @@ func bulkSize() int {
 	}
 }
 
-// TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that one customer's many events do not delay another
-// customer's events. The many events drain at their endpoint's rate, and each event is delivered once. Another
-// customer's export events arrive within seconds, whether sent right after the many events or while the many events
-// drain. The queue delivers messages in the order of sending, which is the worst case for later messages. SQS's fair
-// queues would favour other customers' messages.
+// TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that one customer's burst of events does not delay another
+// customer's events. The burst drains at its endpoint's rate, and each event is delivered once. The other customer's
+// export events arrive within seconds, whether sent right after the burst or while it drains. The simulated queue
+// delivers messages in the order of sending, which is the worst case: SQS's fair queues would favour other customers'
+// messages.
 func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	})
 }
 
-// receivers responds to webhooks in place of the inbox, which stores at most a thousand deliveries.
+// receivers responds to webhooks in place of the inbox, which stores at most 1,000 deliveries.
 type receivers struct {
 	mu      sync.Mutex
 	arrived map[string]map[string][]time.Time // arrival times, keyed by inbox and webhook-id
@@ -104,11 +104,10 @@ func (r *receivers) serve(in *http.Request) *http.Response {
 	id := in.Header.Get("Webhook-Id")
 	r.arrived[inbox][id] = append(r.arrived[inbox][id], time.Now())
 	r.mu.Unlock()
-	<-time.After(answerTakes) // virtual time because the test runs inside testing/synctest
+	<-time.After(answerTakes) // virtual time, because the test runs inside testing/synctest
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok"))}
 }
 
-// times returns the times of all deliveries to an inbox, in order.
 func (r *receivers) times(inbox string) []time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,9 +145,9 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 	}
 }
 
-// checkRate checks that no period contains more deliveries than allowed. The allowance is the rate plus a burst of one
-// second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without a check. Deliveries
-// may be late because message delays are whole seconds and because messages wait briefly in their queue.
+// checkRate checks that no period contains more deliveries than allowed. On top of the rate, it allows a burst of one
+// second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without checking the rate.
+// Deliveries may be late because message delays are whole seconds and messages wait briefly in the queue.
 func checkRate(t *testing.T, times []time.Time) {
 	t.Helper()
 	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
@@ -168,7 +167,6 @@ func checkRate(t *testing.T, times []time.Time) {
 	}
 }
 
-// tenantOf returns the nth seeded organisation's test-mode tenant.
 func (s state) tenantOf(nth int) org.Tenant {
 	s.t.Helper()
 	var inboxes []string
@@ -185,7 +183,6 @@ func (s state) tenantOf(nth int) org.Tenant {
 	return org.Tenant{}
 }
 
-// announce stores and enqueues an event, as production code does.
 func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data any) string {
 	s.t.Helper()
 	event, err := webhook.NewEvent(to, what, ids.Derive(subject), 0, time.Now(), data)
@@ -198,8 +195,7 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	return event.ID
 }
 
-// deliverAlways continuously polls the webhook worker's queue, and runs the sweeper every minute, until the caller
-// calls stop.
+// deliverAlways polls the webhook worker's queue continuously and runs the sweeper every minute, until stop is called.
 func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function

@@ -14,7 +14,7 @@ import (
 
 const stopped = "You stopped this sign-in"
 
-// ending is the status of a connect or TEFCA attempt that may have failed.
+// ending is the status of a connect or TEFCA attempt, including any result or error.
 type ending struct {
 	Status string `json:"status"`
 	Result struct {
@@ -27,27 +27,24 @@ type ending struct {
 	} `json:"error"`
 }
 
-// cancel cancels a connect attempt as its page does.
 func (o browsing) cancel(of attempt) answer {
 	o.t.Helper()
 	return o.cancelAt("/bridge/attempts/"+of.ID, of.Token)
 }
 
-// cancelAt cancels the attempt at a path.
 func (o browsing) cancelAt(path, token string) answer {
 	o.t.Helper()
 	return o.cancelAs(path, token, o.seeded.Organisations[0].PublicID)
 }
 
-// cancelAs cancels the attempt at a path as a page with the given public ID.
 func (o browsing) cancelAs(path, token, publicID string) answer {
 	o.t.Helper()
 	return o.send(http.MethodDelete, path+"?public_id="+url.QueryEscape(publicID),
 		http.Header{"Authorization": {"Bearer " + token}}, nil)
 }
 
-// checkCancelled checks the response for a cancelled attempt, and returns the ID of the request that cancelled the
-// attempt.
+// checkCancelled checks that a response reports a cancelled attempt. It returns the ID of the request that cancelled
+// the attempt.
 func checkCancelled(tb testing.TB, got answer) string {
 	tb.Helper()
 	var end ending
@@ -60,7 +57,6 @@ func checkCancelled(tb testing.TB, got answer) string {
 	return end.Error.RequestID
 }
 
-// checkStopped checks that a window shows that the patient cancelled the attempt.
 func checkStopped(tb testing.TB, page *visited) {
 	tb.Helper()
 	if page == nil || page.status != http.StatusOK || !strings.Contains(string(page.body), stopped) {
@@ -68,8 +64,7 @@ func checkStopped(tb testing.TB, page *visited) {
 	}
 }
 
-// runCancel cancels connect and TEFCA attempts before their window opens, at the portal, and after the attempts have
-// ended.
+// runCancel cancels connect and TEFCA attempts before their windows open, at the portal, and after they end.
 func runCancel(s *outside) {
 	s.t.Helper()
 	ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-9"}
@@ -104,7 +99,7 @@ func runCancel(s *outside) {
 	checkStopped(s.t, s.vault.identify(v, twoHospitals, "approve"))
 }
 
-// runCancelLocated cancels a TEFCA attempt whose identity check is complete. The journey is fast only in virtual time.
+// runCancelLocated cancels a TEFCA attempt whose identity check is complete. This journey is fast only in virtual time.
 func runCancelLocated(s *outside) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()
@@ -134,8 +129,8 @@ func TestCancelledAttemptYieldsNoConnectionFromOutside(t *testing.T) {
 	})
 }
 
-// TestCancelSurvivesCrashAnywhere checks that a cancellation retried after a crash succeeds, and that the cancelled
-// attempt's window does not create a connection.
+// TestCancelSurvivesCrashAnywhere checks that a cancellation succeeds when retried after a crash, and that the
+// cancelled attempt's window can't create a connection.
 func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CancelAttemptFunction", func(t *testing.T, s *stack) {
@@ -158,8 +153,8 @@ func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after a crash anywhere in the callback. The
-// cancellation must either report an existing connection or prevent a connection.
+// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after a crash at any point of the callback. The
+// cancellation must either report the new connection or prevent one.
 func TestCancelAfterCallbackCrashMatchesConnections(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CallbackFunction", func(t *testing.T, s *stack) {
@@ -191,8 +186,8 @@ func cancelUntilAnswered(t *testing.T, s *stack, of attempt) answer {
 	return answer{}
 }
 
-// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and the last page of an attempt's window.
-// The browser's preferred language must not change the pages' language.
+// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and last pages of an attempt's window. The
+// browser's preferred language must not change the pages' language.
 func TestWindowsShowOrganisationInPatientsLanguageFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {

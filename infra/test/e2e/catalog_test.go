@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// institutions returns a catalogue that contains the sandbox and the given number of other institutions.
+// institutions returns a catalogue of the sandbox and the given number of other institutions.
 func (s catalogs) institutions(others int) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
@@ -53,11 +53,11 @@ func (s catalogs) institutions(others int) record.Catalog {
 	return c
 }
 
-// goLive publishes a catalogue for a mode, with a summary of its endpoints' health.
+// goLive publishes a mode's catalogue with a summary of its endpoints' health.
 func (s catalogs) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
 	if _, isTest := s.t.(*testing.T); isTest {
-		s.t.Cleanup(synctest.Wait) // waits for searches that load into the test's folder
+		s.t.Cleanup(synctest.Wait) // waits for searches that are loading files into the test's folder
 	}
 	files := s.catalog.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
@@ -86,7 +86,6 @@ func (s catalogs) goLive(mode string, c record.Catalog) {
 	expect.NoError(s.t, pointers.MovePointer(s.t.Context(), pointer))
 }
 
-// found is a page of search results.
 type found struct {
 	Hits struct {
 		Total struct{ Value int }
@@ -94,7 +93,6 @@ type found struct {
 	}
 }
 
-// hit is an institution in the search results.
 type hit struct {
 	ID     string            `json:"_id"`
 	Sort   []json.RawMessage `json:"sort"`
@@ -108,7 +106,6 @@ type hit struct {
 	} `json:"_source"`
 }
 
-// first returns a query's first search result.
 func (s catalogs) first(typed string) hit {
 	s.t.Helper()
 	hits := s.catalog.search(map[string]any{"query": typed}).Hits.Hits
@@ -129,7 +126,6 @@ func (s catalogs) search(body map[string]any) found {
 	return page
 }
 
-// TestPatientCanFindAndConnectHospital searches the catalogue for a hospital and connects to the hospital's endpoint.
 func TestPatientCanFindAndConnectHospital(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +191,7 @@ func checkCatalogueFiles(t *testing.T, s *stack) {
 	}
 }
 
-// catalogueFiles returns the URLs of the catalogue's files by file name.
+// catalogueFiles returns the URLs of the catalogue's files, keyed by file name.
 func (s catalogs) catalogueFiles() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
@@ -207,7 +203,7 @@ func (s catalogs) catalogueFiles() map[string]string {
 }
 
 // TestSearchPaginatesWithoutDuplicatesDuringPublication checks that later pages stay consistent while a new catalogue
-// is published, even if an instance has never loaded the older catalogue. The test uses the production wiring.
+// is published, even on an instance that has never loaded the old catalogue. The test uses the production wiring.
 func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,7 +236,7 @@ func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	})
 }
 
-// runCatalog searches for institutions, reads them and downloads them, using every catalogue operation.
+// runCatalog exercises every catalogue operation.
 func runCatalog(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(0))
@@ -259,7 +255,6 @@ func runCatalog(s *stack) {
 	s.catalog.follow(s.catalog.catalogueFiles())
 }
 
-// lookAt requests the catalogue with extra query parameters and requires status 200.
 func (s catalogs) lookAt(query string) {
 	s.t.Helper()
 	if got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+query, "", "",
@@ -268,7 +263,6 @@ func (s catalogs) lookAt(query string) {
 	}
 }
 
-// follow requests every file URL.
 func (s catalogs) follow(files map[string]string) {
 	s.t.Helper()
 	for name, address := range files {
@@ -279,7 +273,6 @@ func (s catalogs) follow(files map[string]string) {
 	}
 }
 
-// fetch sends a GET request to address and returns the response's status.
 func fetch(s *stack, address string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestCatalogReturnsInstitutionDetails checks that a catalogue states an institution's location and its logo's owner.
-// The catalogue must also state whether the institution is closed and whether any list still confirms the institution.
+// TestCatalogReturnsInstitutionDetails checks that a catalogue contains each institution's location and its logo's
+// owner, whether it is closed, and whether any list still confirms it.
 func TestCatalogReturnsInstitutionDetails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,8 +63,8 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestCatalogReturns503WhenSnapshotIsUnreadable checks that a function that can't read the catalogue returns an error
-// instead of an empty result.
+// TestCatalogReturns503WhenSnapshotIsUnreadable checks that a function that can't read the catalogue returns an error,
+// not an empty result.
 func TestCatalogReturns503WhenSnapshotIsUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

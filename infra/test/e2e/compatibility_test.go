@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// TestDownloadLinkIgnoresForeignAuthorizationFromOutside covers clients that send their own token to the download URL,
+// TestDownloadLinkIgnoresForeignAuthorizationFromOutside checks clients that send their own token to the download URL,
 // as in a published quick start, and clients whose HTTP library resends the Authorization header.
 func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
@@ -46,10 +46,10 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	})
 }
 
-// operatorsAddress is the SupportMail parameter's value in these tests' stacks.
+// operatorsAddress is the value of the SupportMail parameter in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the four fields of POST /support/request
+// TestTeamSupportTicketReachesOperatorAndOrganisation sends the four fields of POST /support/request
 // (docs/openapi.yaml), and checks that both the organisation and the operator are notified.
 func TestTeamSupportTicketReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ type console struct {
 	owner who
 }
 
-// do sends a request to a path below the organisation's test mode, and decodes the response.
+// do sends a request to a path below the organisation's test mode and decodes the response.
 func (c *console) do(method, path string, body any) map[string]any {
 	c.t.Helper()
 	return c.at(method, "/dashboard/organisations/"+c.own+"/test"+path, body)
@@ -42,7 +42,6 @@ func (c *console) at(method, path string, body any) map[string]any {
 	return data
 }
 
-// want sends a request to a path below the organisation's test mode, and checks the response's status and error code.
 func (c *console) want(method, path string, body any, status int, code string) {
 	c.t.Helper()
 	got := c.send(method, "/dashboard/organisations/"+c.own+"/test"+path, c.header(), body)
@@ -57,7 +56,6 @@ func (c *console) header() http.Header {
 	}
 }
 
-// newConsole returns a console for an owner of the first organisation.
 func newConsole(s *stack) *console {
 	s.t.Helper()
 	p := newPeopleOf(s)
@@ -66,13 +64,13 @@ func newConsole(s *stack) *console {
 	return c
 }
 
-// signInAgain starts a new session, because the old session or its proof of identity may have expired.
+// signInAgain starts a new session, because the previous one or its proof of identity may have expired.
 func (c *console) signInAgain() {
 	c.t.Helper()
 	c.owner = c.signedIn(c.own, account.Owner, false)
 }
 
-// text returns the string at a path of member names.
+// text returns the string at the given path of member names.
 func text(data map[string]any, names ...string) string {
 	for _, name := range names[:len(names)-1] {
 		data, _ = data[name].(map[string]any)
@@ -81,7 +79,7 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard performs each dashboard action on credentials, webhooks, deliveries, connections, exports and the
+// runDashboard performs every dashboard action on credentials, webhooks, deliveries, connections, exports and the
 // organisation once.
 func runDashboard(s *stack) {
 	s.t.Helper()
@@ -91,7 +89,7 @@ func runDashboard(s *stack) {
 	c.useConnections()
 	c.useInbox()
 	for _, list := range []string{"/credentials", "/webhooks", "/deliveries", "/connections", "/exports"} {
-		<-time.After(6 * time.Minute) // a session's last use is stored only every five minutes
+		<-time.After(6 * time.Minute) // a session's last use is stored at most every five minutes
 		c.do(http.MethodGet, list, nil)
 	}
 	<-time.After(6 * time.Minute)
@@ -106,13 +104,13 @@ func runDashboard(s *stack) {
 		account.Actor(c.owner.account)) {
 		s.t.Errorf("the audit log does not tell who has done it: %s", file)
 	}
-	// the first organisation already claims the founder's email domain
+	// the first organisation has already claimed the founder's email domain
 	for _, name := range []string{"Cedar Practice", "Dogwood Practice"} {
 		c.at(http.MethodPost, "/dashboard/organisations", map[string]any{"name": name})
 	}
 }
 
-// verifyAddress makes an address the only recipient of the organisation's notices, and verifies the address.
+// verifyAddress makes email the only recipient of the organisation's notices and verifies it.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
 	<-time.After(time.Minute) // a code may have been sent to the address less than a minute ago
@@ -166,7 +164,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.intercept = func(r *http.Request) *http.Response { // a response is stored only if it has a body
+	c.intercept = func(r *http.Request) *http.Response { // only responses with a body are stored
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}
@@ -186,7 +184,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/disable", nil)
-	// the test event is stored but not sent
+	// the webhook is disabled, so the test event is stored but not sent
 	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own})
 	expect.NoError(c.t, err)
 	c.clock.advance(1)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// API descriptions that record the responses and events that this package's tests receive.
+// API documents against which this package's tests check responses and events.
 var (
 	described = sync.OnceValues(func() (*contract.API, error) { return read("openapi.yaml", contract.ReadAPI) })
 	announced = sync.OnceValues(func() (*contract.Events, error) { return read("asyncapi.yaml", contract.ReadEvents) })
@@ -30,7 +30,7 @@ func read[T any](name string, parse func([]byte) (T, error)) (T, error) {
 	return parse(text)
 }
 
-// checkAnswer checks that an API response matches docs/openapi.yaml. at is the path below the API's URL.
+// checkAnswer checks an API response against docs/openapi.yaml. at is the path below the API's URL.
 func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	tb.Helper()
 	api, err := described()
@@ -40,7 +40,7 @@ func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	}
 }
 
-// checkEvent checks that a webhook delivery matches docs/asyncapi.yaml.
+// checkEvent checks a webhook delivery against docs/asyncapi.yaml.
 func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	tb.Helper()
 	events, err := announced()
@@ -50,10 +50,10 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	}
 }
 
-// TestMain runs the tests. After a complete run, the tests must have covered every part of the two documents, because
-// an untested description may be wrong.
+// TestMain runs the tests. A complete run must cover every part of the two API documents, because an untested
+// description may be wrong.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // garbage collection frees little memory, because the stacks are small and short-lived
+	debug.SetGCPercent(400) // frequent collections would free little memory, because stacks are small and short-lived
 	code := m.Run()
 	if beside, err := deployed(); err == nil {
 		_ = os.RemoveAll(beside)
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isWhole reports whether the run includes every test, with neither filters nor -short.
+// isWhole reports whether the run includes every test: no filters, no -short.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
@@ -78,8 +78,8 @@ func isWhole() bool {
 	return !testing.Short()
 }
 
-// unseen returns the documented parts that tests did not cover and that neverSeen does not accept, and the accepted
-// parts that tests covered.
+// unseen returns the documented parts that were neither covered by tests nor exempted by neverSeen, and the exempted
+// parts that were covered.
 func unseen() []string {
 	api, err := described()
 	if err != nil {
@@ -109,7 +109,7 @@ func unseen() []string {
 	return all
 }
 
-// neverSeen lists the documented responses, events and members that journeys never cover, with reasons.
+// neverSeen returns the documented responses, events and members that no journey covers, each with the reason.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"
@@ -191,7 +191,7 @@ func neverSeen() map[string]string {
 		excuses["DELETE /bridge/tefca/records/{attemptId} 200 data."+member] = read + "tefca/records/{attemptId}"
 	}
 	for operation := range dashboardBodies() {
-		// sending an email may fail
+		// This operation's 503 must be covered: sending an email can fail.
 		if operation != "POST /dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}/answers" {
 			excuses[operation+" 503"] = contended
 		}

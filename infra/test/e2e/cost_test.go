@@ -20,14 +20,13 @@ import (
 )
 
 const (
-	// quiet exceeds the lifetime of every value that a warm function caches. Waiting for this long ensures that the
-	// counts include cache misses.
+	// quiet is longer than warm functions cache any value. Waiting this long makes the counts include cache misses.
 	quiet = 10 * time.Minute
-	// tableOfCalls is the file with the counts that docs/operate/scaling.md states.
+	// tableOfCalls is the file with the counts that docs/operate/scaling.md cites.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestCallTableMatchesMeasuredJourneys compares the table of AWS calls with the calls that the journeys make. If
+// TestCallTableMatchesMeasuredJourneys compares the table of AWS calls with the journeys' measured calls. If
 // RECORDBRIDGE_CALLS is "write", the test updates the table instead.
 func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	t.Parallel()
@@ -45,7 +44,7 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
-				synctest.Wait() // includes work that continues after the response
+				synctest.Wait() // count work that continues after the response
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)
@@ -74,8 +73,8 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	}
 }
 
-// writeTable updates the table but keeps each known value that is close to the new value, so that a diff shows only
-// changes caused by the product.
+// writeTable updates the table. It keeps byte counts and waits that are close to the new ones, so that a diff shows
+// only changes caused by the product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
 	measures := map[journey.Cost]journey.Cost{}
@@ -94,8 +93,8 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure reports whether a field varies slightly between runs. Small variations come from the number of digits in
-// times or from the timing of read-ahead. Counts of calls and units do not vary.
+// isMeasure reports whether a field varies slightly between runs, because of the number of digits in times or the
+// timing of read-ahead. Counts of calls and units do not vary.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -120,7 +119,7 @@ func newMeter(t *testing.T) *meter {
 	return m
 }
 
-// coldStarts starts a process for every function, and returns the cost of each start.
+// coldStarts starts a process for every function and returns each start's cost.
 func (m *meter) coldStarts() []journey.Cost {
 	m.stack.t.Helper()
 	folders := make([]string, 0, len(m.stack.template.Functions))
@@ -138,11 +137,10 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey in which all schedules fire without work. Journeys that start with a schedule do not
-// include the costs of an idle minute.
+// idleMinute is the journey in which every schedule fires but finds no work. The costs of journeys that start with a
+// schedule exclude an idle minute's cost.
 const idleMinute = "idle minute"
 
-// without returns cost minus the costs in idle.
 func without(cost, idle []journey.Cost) []journey.Cost {
 	var left []journey.Cost
 	for _, c := range cost {
@@ -159,15 +157,14 @@ func without(cost, idle []journey.Cost) []journey.Cost {
 	return left
 }
 
-// performed is a journey and the functions whose calls it counts. A journey without a name only prepares the next
-// journey.
+// performed is a journey, with the functions whose calls count towards it. A journey without a name only prepares the
+// next one.
 type performed struct {
 	name string
 	of   []string
 	run  func()
 }
 
-// daysWork returns the journeys that patients and organisations start.
 func daysWork(m *meter) []performed {
 	s := m.stack
 	var id, task string
@@ -180,7 +177,7 @@ func daysWork(m *meter) []performed {
 		}
 	}
 	request := func() {
-		<-time.After(2 * time.Hour) // expires the access token, which the export must refresh
+		<-time.After(2 * time.Hour) // lets the access token expire, so that the export must refresh it
 		task = s.org.startExport(id)
 	}
 	lookAt := func() { s.catalog.lookAt("&brand_id=" + s.seeded.Sandbox.BrandID) }
@@ -237,7 +234,7 @@ func daysWork(m *meter) []performed {
 	}
 }
 
-// weeksWork returns the journeys that schedules start for a connection over time.
+// weeksWork returns the journeys that schedules start over a connection's lifetime.
 func weeksWork(m *meter) []performed {
 	s := m.stack
 	var id string
@@ -265,7 +262,7 @@ func weeksWork(m *meter) []performed {
 	}
 }
 
-// tick fires every schedule, regardless of whether there is work.
+// tick fires every schedule, even if there is no work.
 func (m *meter) tick() {
 	m.stack.t.Helper()
 	m.fire("SweeperFunction")

@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/export"
 )
 
-// crashPersona has a small record, so that injecting a crash at every call is fast.
+// crashPersona has a small record, so that tests that inject a crash at every call are fast.
 const crashPersona = "juniper-vale"
 
-// TestConnectSurvivesCrashAnywhere checks that after a crash there is either a complete connection or no connection.
-// The response to a crashed request must ask for a retry, and the retry must succeed.
+// TestConnectSurvivesCrashAnywhere checks that a crash leaves either a complete connection or none. The response to the
+// crashed request must ask for a retry, and the retry must succeed.
 func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
@@ -44,7 +44,7 @@ func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectionsAreWhole checks that every connection has its tokens and that all tokens belong to a connection.
+// connectionsAreWhole checks that every connection has tokens and that all tokens belong to a connection.
 func (s checks) connectionsAreWhole(t *testing.T) {
 	t.Helper()
 	connections := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
@@ -59,8 +59,8 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 	}
 }
 
-// TestExportSurvivesCrashAnywhere checks that an accepted export ends with a single referenced file, a single event ID
-// and no pending work, regardless of which function crashes after which call.
+// TestExportSurvivesCrashAnywhere checks that an accepted export ends with one file, one event ID and no pending work,
+// whichever function crashes after whichever call.
 func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -74,9 +74,9 @@ func TestExportSurvivesCrashAnywhere(t *testing.T) {
 				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.queues.loseMessages() // the function has work only if messages are lost
+					s.queues.loseMessages() // the sweeper has work only if messages are lost
 				}
-				s.clock.finish(130) // the export queue's visibility timeout is shorter
+				s.clock.finish(130) // longer than the export queue's visibility timeout
 				s.check.oneResult(t)
 				s.check.nothingPending(t)
 			})
@@ -109,7 +109,7 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending checks that every queue is empty, and that no row is due except for the expiry of the export's file.
+// nothingPending checks that every queue is empty and that nothing is due except the expiry of the export's file.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)
@@ -120,8 +120,8 @@ func (s checks) nothingPending(t *testing.T) {
 	}
 }
 
-// TestReadOnlyEndpointsSurviveCrashAnywhere checks that a read-only endpoint that crashes returns an error in our
-// envelope. The endpoint must serve the next request normally.
+// TestReadOnlyEndpointsSurviveCrashAnywhere checks that a read-only endpoint that crashes returns the standard error
+// envelope and serves the next request normally.
 func TestReadOnlyEndpointsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -150,7 +150,6 @@ func TestReadOnlyEndpointsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// read sends a request to the given read-only function.
 func (f fixture) read(function string) answer {
 	f.t.Helper()
 	own := f.seeded.Organisations[0]

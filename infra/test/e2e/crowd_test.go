@@ -15,18 +15,16 @@ import (
 )
 
 const (
-	// mostAtOnce is the limit on concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The life of a
-	// connection").
+	// mostAtOnce is the maximum number of concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The
+	// life of a connection").
 	mostAtOnce = 4
-	// The surge guard engages after surgeFrom refreshes within surgeWindow if the portal rejected nearly all of these
-	// refreshes. The engaged guard revokes a connection only if the portal rejects the connection again at least
-	// secondAfter later.
+	// The surge guard engages if the portal rejects nearly all of surgeFrom refreshes within surgeWindow. While
+	// engaged, it revokes a connection only if the portal rejects the token again at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
-// crowdSizes returns the number of patients at each portal that must not trigger the guard, and the number at the
-// portal that must trigger the guard. A soak uses a hundred patients at each portal. The triggering portal always has a
-// hundred patients, because the guard needs enough data.
+// crowdSizes returns the number of patients at each portal that must not trigger the guard, and at the portal that
+// must. The second is always 100, because the guard needs enough data; in a soak, both are 100.
 func crowdSizes() (few, many int) {
 	if isSoak() {
 		return 100, 100
@@ -34,18 +32,18 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is the set of a portal's connections, all of which come due simultaneously.
+// crowd is a portal's connections, which all come due at once.
 type crowd struct {
 	with     string
 	path     string            // portal's path
 	refresh  map[string]string // each connection's first refresh token
-	now, max int               // current and maximum number of concurrent refreshes
+	now, max int               // current and maximum numbers of concurrent refreshes
 }
 
-// TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals come due at
-// once. A portal must not get more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a
-// portal rejects every refresh, only the first few connections are revoked immediately. All remaining connections are
-// revoked when the portal rejects their tokens again an hour later. Each revocation is reported only once.
+// TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections come due at once at each of three
+// portals. A portal must receive at most 4 concurrent refreshes, and a failing portal must not lose any connection. If
+// a portal rejects every refresh, only the first few connections are revoked immediately. The rest are revoked when the
+// portal rejects their tokens again an hour later. Each revocation is reported once.
 func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +58,7 @@ func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 		s.pollers = 5
 		for n := 0; n < 60 && isAnyLeft(s, surging); n++ {
 			if n == 10 {
-				<-time.After(30 * time.Minute) // all short retry delays have passed
+				<-time.After(30 * time.Minute) // outlasts all short retry delays
 			}
 			s.clock.pass(time.Minute)
 		}
@@ -85,7 +83,6 @@ func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	})
 }
 
-// gather connects the given number of patients to a portal.
 func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	s.t.Helper()
 	address := s.ehr.connectURLOf(quirk{with: with})
@@ -100,7 +97,7 @@ func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	return c
 }
 
-// watchCrowds makes every token request take a second and counts the concurrent requests at each portal.
+// watchCrowds delays every token request by a second and counts the concurrent requests at each portal.
 func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	var mu sync.Mutex
 	count := func(path string, change int) {
@@ -119,12 +116,11 @@ func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 		}
 		count(r.URL.Path, 1)
 		defer count(r.URL.Path, -1)
-		<-time.After(time.Second) // virtual time because the test runs inside testing/synctest
+		<-time.After(time.Second) // virtual time, because the test runs inside testing/synctest
 		return l.serve(r)
 	}
 }
 
-// isAnyLeft reports whether a crowd has any connection that is not revoked.
 func isAnyLeft(s *stack, c *crowd) bool {
 	for id := range c.refresh {
 		if s.state.connection(id).text("status") != "revoked" {
@@ -134,8 +130,8 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge checks that every connection was revoked and reported once. Once the guard engages, a connection must not
-// be revoked at its first rejection.
+// checkSurge checks that every connection was revoked and reported once. Once the guard engages, the first rejection of
+// a token must not revoke its connection.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))
@@ -176,7 +172,7 @@ func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 		slices.MaxFunc(first, time.Time.Compare).Sub(slices.MinFunc(first, time.Time.Compare)), held)
 }
 
-// revocations returns the times of the revocation events that the first organisation received, by connection.
+// revocations returns the times of the revocation events sent to the first organisation, by connection.
 func revocations(s *stack) map[string][]time.Time {
 	s.t.Helper()
 	told := map[string][]time.Time{}

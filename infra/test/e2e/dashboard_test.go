@@ -16,7 +16,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// person is a dashboard user with a browser.
 type person struct {
 	*stack
 
@@ -26,12 +25,11 @@ type person struct {
 	id      string
 }
 
-// newPerson returns a person without an account.
 func (s staff) newPerson(email string) *person {
 	return &person{stack: s.stack, email: email, cookies: map[string]string{}}
 }
 
-// ask sends a request as a dashboard page does and stores the response's cookies.
+// ask sends a request as a dashboard page does and stores the cookies in the response.
 func (p *person) ask(method, path string, body any, into any) int {
 	p.t.Helper()
 	text := []byte(nil)
@@ -69,7 +67,7 @@ func (p *person) ask(method, path string, body any, into any) int {
 	return response.StatusCode
 }
 
-// sign adds the headers that our page and the browser send.
+// sign adds the headers that a dashboard page and the browser send.
 func (p *person) sign(r *http.Request) {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("X-Csrf-Token", p.csrf)
@@ -82,7 +80,7 @@ func (p *person) sign(r *http.Request) {
 	}
 }
 
-// do is like ask, but fails the test if the request is not successful.
+// do is like ask, but fails the test on an error response.
 func (p *person) do(method, path string, body any, into any) {
 	p.t.Helper()
 	if status := p.ask(method, path, body, into); status != http.StatusOK {
@@ -90,7 +88,6 @@ func (p *person) do(method, path string, body any, into any) {
 	}
 }
 
-// signIn signs in with an emailed code.
 func (p *person) signIn() {
 	p.t.Helper()
 	<-time.After(time.Minute)
@@ -100,7 +97,7 @@ func (p *person) signIn() {
 		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.staff.mailedCode(p.email)}, nil)
 }
 
-// mailed returns the text that follows mark in the newest email to an address.
+// mailed returns the text after mark in the newest email to an address.
 func mailed(s *stack, email, mark string) string {
 	s.t.Helper()
 	found := ""
@@ -112,14 +109,12 @@ func mailed(s *stack, email, mark string) string {
 	return found
 }
 
-// accept accepts the newest invitation sent to the person.
 func (p *person) accept() {
 	p.t.Helper()
 	invitation := map[string]string{"token": mailed(p.stack, p.email, "#/invitation/")}
 	p.do(http.MethodPost, "/dashboard/invitations", invitation, nil)
 }
 
-// newOwner returns an owner of the first organisation.
 func (s staff) newOwner() *person {
 	s.t.Helper()
 	owner := s.staff.newPerson("ada@alder.example")
@@ -132,14 +127,14 @@ func (s staff) newOwner() *person {
 	return owner
 }
 
-// runPeople performs every action that members can take on their own accounts and on the accounts of other members.
+// runPeople performs every action that members can take on their own and other members' accounts.
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.staff.newOwner()
 	s.staff.runLeaving(owner)
 	runMembers(s, owner)
 	runFactors(s, owner)
-	<-time.After(6 * time.Minute) // a session's last use is stored only every five minutes
+	<-time.After(6 * time.Minute) // a session's last use is stored at most every five minutes
 	owner.do(http.MethodGet, "/dashboard/session", nil, nil)
 	owner.do(http.MethodDelete, "/dashboard/session", nil, nil)
 	if status := owner.ask(http.MethodGet, "/dashboard/session", nil, nil); status != http.StatusUnauthorized {
@@ -184,7 +179,6 @@ func runMembers(s *stack, owner *person) {
 	owner.do(http.MethodGet, members, nil, nil)
 }
 
-// newPasskey registers a passkey.
 func (p *person) newPasskey() *passkeytest.Key {
 	p.t.Helper()
 	var asked struct{ Options json.RawMessage }
@@ -195,7 +189,6 @@ func (p *person) newPasskey() *passkeytest.Key {
 	return made
 }
 
-// show signs in with a passkey.
 func (p *person) show(key *passkeytest.Key) {
 	p.t.Helper()
 	var asked struct{ Options json.RawMessage }
@@ -240,7 +233,6 @@ func runFactors(s *stack, p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
-// moveTo changes the account's email address, and returns the response's status.
 func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode

@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quietOperations lists the operations other than GET that do not write an audit row, with reasons.
+// quietOperations returns the operations other than GET that write no audit row, each with the reason.
 func quietOperations() map[string]string {
 	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
 	const begins = "changes nothing before the operation that ends it, which is audited"
@@ -42,14 +42,14 @@ func quietOperations() map[string]string {
 	}
 }
 
-// auditor is API middleware that checks for an audit row after each dashboard change.
+// auditor is API middleware that checks that each dashboard change writes an audit row.
 type auditor struct {
 	people
 
 	log        audit.Log
 	operations []guarded
-	last       map[string]int64 // sequence number of the last row, by organisation
-	changed    map[string]bool  // operations that have succeeded
+	last       map[string]int64 // sequence number of the last row seen, by organisation
+	changed    map[string]bool
 }
 
 func (p people) newAuditor(t *testing.T) *auditor {
@@ -69,7 +69,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(p.t, err)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		who := a.whoAsks(r.Context(), r, body) // read before the request changes the session
+		who := a.whoAsks(r.Context(), r, body) // must be read before the request changes the session
 		out := httptest.NewRecorder()
 		served.ServeHTTP(out, r)
 		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
@@ -80,8 +80,8 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks returns the account to which the request's session belongs. For a request from a link sent to a former email
-// address, whoAsks returns the link's account.
+// whoAsks returns the account of the request's session. For a link sent to a former email address, it returns the
+// link's account.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.CookiesAt(host).Name(httpapi.SessionCookie))
@@ -92,12 +92,12 @@ func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) str
 		return s.AccountID
 	}
 	var link struct{ Token string }
-	_ = json.Unmarshal(body, &link) // the body may lack a link
+	_ = json.Unmarshal(body, &link) // not every body contains a link
 	id, _, _ := strings.Cut(link.Token, ".")
 	return id
 }
 
-// look compares the new audit rows in a member's organisations with the rows that the operation should write.
+// look compares the new audit rows in the member's organisations with those that the operation should write.
 func (a *auditor) look(ctx context.Context, method, path, who string, worked bool) {
 	a.t.Helper()
 	i := slices.IndexFunc(a.operations, func(g guarded) bool { return g.Method == method && isPathOf(g.Path, path) })
@@ -127,15 +127,15 @@ func (a *auditor) look(ctx context.Context, method, path, who string, worked boo
 	}
 }
 
-// isPathOf reports whether a path matches a declared path.
+// isPathOf reports whether a path matches a declared path with parameters.
 func isPathOf(declared, path string) bool {
 	want, got := strings.Split(declared, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") })
 }
 
-// TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET. Except
-// for the few operations in quietOperations, each operation must write an audit row that names the member. The final
-// chain of rows must be intact, and the check must detect any change to the chain.
+// TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml except GET. Each
+// operation not listed in quietOperations must write an audit row that names the member. The resulting chain must be
+// intact, and verification must detect any change to it.
 func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,8 +160,8 @@ func TestDashboardAuditsEveryChange(t *testing.T) {
 	})
 }
 
-// checkTampering changes the audit table as an attacker with write access could, requires that the check detects each
-// change, and reverts the change.
+// checkTampering changes the audit table as an attacker with write access could. Verification must detect each change,
+// which is then reverted.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {
@@ -176,7 +176,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	expect.NoError(t, err)
 	end, middle := rows[0].Seq, rows[0].Seq/2
 	for name, c := range map[string]struct {
-		to   func(row map[string]types.AttributeValue) // change to the row; nil to remove the row
+		to   func(row map[string]types.AttributeValue) // changes the row; nil removes it
 		at   int64
 		want audit.Finding
 	}{
@@ -199,7 +199,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	}
 }
 
-// tamper replaces or removes a row, and returns a function that restores the row.
+// tamper replaces or removes a row. It returns a function that restores the row.
 func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	to func(row map[string]types.AttributeValue),
 ) (undo func()) {
@@ -230,7 +230,7 @@ func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	return func() { put(was.Item) }
 }
 
-// copyOf returns a change that copies another row's content, as an attacker might to insert a row.
+// copyOf returns a change that replaces a row's content with another row's, as an attacker might to insert a row.
 func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[string]types.AttributeValue) {
 	t.Helper()
 	table := "test-AuditTable"
@@ -246,7 +246,6 @@ func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[str
 	}
 }
 
-// auditKey returns a row's primary key.
 func auditKey(orgID string, seq int64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: "ORG#" + orgID},

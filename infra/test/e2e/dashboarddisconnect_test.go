@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. The connection immediately
-// rejects new exports, and its file can't be downloaded. The refresh worker deletes the tokens and has the portal
-// revoke the tokens.
+// TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. From then on, the connection
+// rejects new exports, and its file can't be downloaded. The refresh worker deletes the tokens and asks the portal to
+// revoke them.
 func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 }
 
 // TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker after each of their
-// calls in turn. The client retries after an error. Every step must take effect and be recorded exactly once.
+// calls in turn. The client retries failed requests. Every step must take effect and be recorded exactly once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -70,7 +70,6 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectAndExport creates a connection with one successful export and one pending export.
 func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	t.Helper()
 	id = c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -84,7 +83,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// disconnectWithRetry disconnects as a dashboard user would, with a retry after a failed request.
+// disconnectWithRetry disconnects like a dashboard user, retrying a failed request.
 func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -101,7 +100,7 @@ func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Fatal("the disconnection was never carried out")
 }
 
-// checkEnded checks a disconnection's immediate effects after the dashboard has responded.
+// checkEnded checks the immediate effects of a disconnection.
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
 	c.org.checkStatus(id, "revoked")
@@ -114,7 +113,6 @@ func (c *console) checkEnded(t *testing.T, id, link string) {
 	}
 }
 
-// countOf counts the audit rows with the given action.
 func countOf(rows []any, action string) int {
 	count := 0
 	for _, row := range rows {

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// TestConnectionCanBeFoundByExternalID searches for the organisation's own patient ID. The search must find a
-// connection only in the mode in which the patient connected.
+// TestConnectionCanBeFoundByExternalID searches connections by the organisation's ID for a patient. The search must
+// also find rejected connections, and must match only the exact ID.
 func TestConnectionCanBeFoundByExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestConnectionCanBeFoundByExternalID(t *testing.T) {
 	})
 }
 
-// eraseAndLoseSight erases a connection and checks that searches no longer find the connection.
+// eraseAndLoseSight erases a connection and checks that neither the search nor the connection table contains it.
 func (c *console) eraseAndLoseSight(id string) {
 	c.t.Helper()
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)

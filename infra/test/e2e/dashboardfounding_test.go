@@ -77,7 +77,6 @@ func TestPracticeCanSignUpAndInviteColleague(t *testing.T) {
 	})
 }
 
-// TestUsageDownloadCoversDisplayedMonths checks that the downloaded usage file covers the displayed months.
 func TestUsageDownloadCoversDisplayedMonths(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// mailsTo returns the emails to an address that reply to an inquiry.
+// mailsTo returns the replies to inquiries that were emailed to an address.
 func mailsTo(s *stack, email string) []ses.Mail {
 	return slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool {
 		return m.To[0] != email || !strings.HasPrefix(m.Subject, "Reply from")
 	})
 }
 
-// useInbox sends two inquiries from a patient: a request for help and a request for a health system. An owner reads,
-// answers and closes the request for help. useInbox returns the path of the request for help.
+// useInbox sends two inquiries from a patient: a request for help, and a request to add a health system. An owner
+// reads, answers and closes the request for help. useInbox returns that request's path.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
@@ -66,7 +66,7 @@ func TestInboxEmailsReplyOnceWithoutLoggingIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		answered := c.useInbox()
-		// the response to the first request was lost, so the client retries
+		// a client retries if it loses the first response
 		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer())
 		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.stack, patientsAddress)) != 1 {
 			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.stack, patientsAddress)))
@@ -107,8 +107,8 @@ func TestInboxEmailsReplyOnceWithoutLoggingIt(t *testing.T) {
 	})
 }
 
-// TestInboxReportsUndeliveredReply checks that a member who answers an inquiry is notified if the email fails. A retry
-// must succeed a minute later.
+// TestInboxReportsUndeliveredReply checks that a member who answers an inquiry gets an error if the email can't be
+// sent. A retry must succeed a minute later.
 func TestInboxReportsUndeliveredReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// unknownID is a well-formed ID that does not occur in any row.
+// unknownID is a well-formed ID that no row contains.
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// dashboardRequests returns a request for each dashboard operation, in the form that the dashboard's page sends. The
-// requests don't change data that other requests need. leaving is the person who signs out.
+// dashboardRequests returns a request for each dashboard operation, as the dashboard's page sends it. The requests
+// don't change data that other requests need. leaving is the person who signs out.
 func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	const proof = `{"email":"new@alder.example","verification_id":"` + unknownID + `","code":"000000"}`
 	client := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"x"}`))
@@ -74,8 +74,8 @@ func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	return all
 }
 
-// dashboardBodies reports, by operation name, whether a documented dashboard operation has a request body. The map is
-// empty if the document can't be read.
+// dashboardBodies maps each documented dashboard operation to whether it has a request body. The map is empty if the
+// document can't be read.
 func dashboardBodies() map[string]bool {
 	var api struct {
 		Paths map[string]map[string]yaml.Node

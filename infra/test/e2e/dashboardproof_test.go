@@ -12,16 +12,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// proofCase is a request that requires a recent proof of identity. If the path contains a mode, the request uses live
-// mode.
+// proofCase is a request that requires a recent proof of identity. If its path contains a mode, the mode is live.
 type proofCase struct {
 	name, method, path string
 	body               any
 }
 
-// TestRecordAccessActionsRequireRecentProof sends every request that opens records, or weakens their protection, with
-// an outdated proof of identity. Each request must be rejected and must not change any data. With a fresh proof, each
-// request must succeed.
+// TestRecordAccessActionsRequireRecentProof sends every request that opens records or weakens their protection, first
+// with an outdated proof of identity. Each must be rejected without changing data. With a fresh proof, each must
+// succeed.
 func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +84,8 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns the data that a rejected request must not change: the organisation's webhooks, credentials, members
-// and audit log.
+// stored returns the organisation's webhooks, credentials, members and audit log, none of which a rejected request may
+// change.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -103,12 +102,12 @@ func (c *console) stored(t *testing.T) string {
 }
 
 // TestWebhookHeadersAreDeletedWhenOriginChanges changes the URL of a webhook with custom headers. The webhook must
-// still send the headers to the same origin, but must not send them to a different host.
+// continue to send them to the same origin, but not to a different host.
 func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		got := map[string]string{} // header received, by the path's last segment
+		got := map[string]string{} // value of the header received, by path
 		c.intercept = func(in *http.Request) *http.Response {
 			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
 				return nil

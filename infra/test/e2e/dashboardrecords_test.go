@@ -13,7 +13,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// entryWith returns the list entry with the given ID.
 func entryWith(list map[string]any, name, key, id string) map[string]any {
 	all, _ := list[name].([]any)
 	for _, one := range all {
@@ -24,9 +23,8 @@ func entryWith(list map[string]any, name, key, id string) map[string]any {
 	return nil
 }
 
-// TestDashboardShowsConnectionHistory checks that the dashboard displays when an active connection's consent ends, and
-// when the consent was renewed or withdrawn. For an ended connection, the dashboard must display the reason and a
-// remedy.
+// TestDashboardShowsConnectionHistory checks that the dashboard shows when an active connection's consent ends, and
+// when consent was renewed or withdrawn. For an ended connection, the dashboard must show the reason and a remedy.
 func TestDashboardShowsConnectionHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,12 +70,12 @@ func TestDashboardShowsConnectionHistory(t *testing.T) {
 	})
 }
 
-// eraseAndProve erases a connection and checks the proof of erasure. A repeated request must return the same proof.
+// eraseAndProve erases a connection and checks the proof of erasure. Repeating the request must return the same proof.
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	c.clock.advance(40)
-	c.signInAgain() // the second request also requires a fresh proof of identity
+	c.signInAgain() // the repeated request needs a fresh proof of identity
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
 	if text(proof, "stage") != "done" || text(proof, "finished_at") == "" ||
@@ -91,8 +89,8 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	c.want(http.MethodGet, "/connections/"+id, nil, http.StatusNotFound, "svc_not_found")
 }
 
-// TestDashboardShowsMissingData checks that the dashboard displays missing data by resource type, with the amount and
-// the reason.
+// TestDashboardShowsMissingData checks that the dashboard shows missing data by resource type, with the amount and
+// reason.
 func TestDashboardShowsMissingData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,7 +122,7 @@ func TestDashboardShowsMissingData(t *testing.T) {
 	})
 }
 
-// pages reads all of a list's pages and returns the IDs in order.
+// pages reads all pages of a list and returns the IDs in order.
 func (c *console) pages(path, name, key string) []string {
 	c.t.Helper()
 	var all []string
@@ -143,13 +141,13 @@ func (c *console) pages(path, name, key string) []string {
 	}
 }
 
-// TestDashboardListsPaginateWithoutGaps checks that each item in a long list appears on exactly one page.
+// TestDashboardListsPaginateWithoutGaps checks that each item of a long list appears on exactly one page.
 func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		const crowd = 52 // exceeds a page of 50 items
+		const crowd = 52 // more than one page of 50 items
 		connections, exports := map[string]bool{}, map[string]bool{}
 		for range crowd {
 			id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -180,7 +178,7 @@ func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	})
 }
 
-// checkAuditPages checks that the pages of the audit log form a single chain without gaps.
+// checkAuditPages checks that the audit log's pages form a single chain without gaps.
 func (c *console) checkAuditPages(t *testing.T) {
 	t.Helper()
 	path := "/dashboard/organisations/" + c.own + "/audit"

@@ -10,23 +10,21 @@ import (
 	"time"
 )
 
-// receiver simulates a webhook receiver at a path of the inbox. mu guards the fields, because deliveries are sent
-// concurrently.
+// receiver simulates a webhook receiver at a path of the inbox. mu guards the fields because deliveries are concurrent.
 type receiver struct {
 	mu     sync.Mutex
-	takes  time.Duration // duration of each response
-	status int           // status of each response
-	got    int           // number of requests so far
+	takes  time.Duration // response time
+	status int
+	got    int // number of requests received
 }
 
-// at makes the receiver respond to requests for the given path.
 func (r *receiver) at(s *stack, path string) {
 	s.intercept = func(in *http.Request) *http.Response {
 		if !strings.HasSuffix(in.URL.Path, path) {
 			return nil
 		}
 		takes, status := r.next()
-		<-time.After(takes) // virtual time because the test runs inside testing/synctest
+		<-time.After(takes) // virtual time, because the test runs inside testing/synctest
 		return &http.Response{
 			StatusCode: status, Header: http.Header{"X-Trace": {"hazel-7"}, "Webhook-Delivery": {"abort-message"}},
 			Body: io.NopCloser(strings.NewReader("no database")), Request: in,
@@ -34,7 +32,7 @@ func (r *receiver) at(s *stack, path string) {
 	}
 }
 
-// next counts a request and returns the duration and status of the response.
+// next counts a request and returns the response's duration and status.
 func (r *receiver) next() (takes time.Duration, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,22 +40,21 @@ func (r *receiver) next() (takes time.Duration, status int) {
 	return r.takes, r.status
 }
 
-// recover makes the receiver respond with 200 immediately.
+// recover makes the receiver respond with 200 without delay.
 func (r *receiver) recover() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.takes, r.status = 0, http.StatusOK
 }
 
-// requests returns the number of requests so far.
 func (r *receiver) requests() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.got
 }
 
-// failing creates a webhook with a signing key and makes eleven deliveries to a slow receiver fail. The results are the
-// paths of the webhook and its deliveries.
+// failing creates a webhook with a signing key and makes eleven deliveries to it fail at a slow receiver. It returns
+// the paths of the webhook and its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
@@ -68,7 +65,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	for range 11 {
 		told := c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
 		deliveries = append(deliveries, "/deliveries/"+text(told, "delivery_id"))
-		for range 5 { // a slow endpoint waits several seconds for its next delivery slot
+		for range 5 { // the next delivery to a slow endpoint waits several seconds for a slot
 			c.queues.pump()
 			<-time.After(2 * time.Second)
 		}
@@ -78,7 +75,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 
 // TestDashboardDiagnosesAndRepairsBrokenReceiver checks that members can find a failing webhook from the overview, with
 // its deliveries and the receiver's responses. Members must be able to disable and change the webhook, and to replay
-// the missed deliveries.
+// missed deliveries.
 func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +123,7 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	})
 }
 
-// checkItFails follows a failing webhook from the overview to a single attempt, and returns the displayed data.
+// checkItFails navigates from the overview through a failing webhook to a single attempt, and returns the data shown.
 func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) map[string]any {
 	t.Helper()
 	failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any)
@@ -158,7 +155,6 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 	return seen
 }
 
-// changeDisabled changes every setting of a disabled webhook.
 func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	t.Helper()
 	c.do(http.MethodGet, "/webhooks", nil)
@@ -180,8 +176,8 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	}
 }
 
-// TestWebhookFailuresAreResetWhenURLChanges checks that failures at a webhook's old URL are not attributed to the new
-// URL.
+// TestWebhookFailuresAreResetWhenURLChanges checks that a webhook's failures at its old URL do not count against the
+// new URL.
 func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +194,7 @@ func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	})
 }
 
-// TestDashboardLimitsWebhooksAndSecrets checks that the dashboard rejects a 26th webhook, and a rotation that would
+// TestDashboardLimitsWebhooksAndSecrets checks that the dashboard rejects a 26th webhook and a rotation that would
 // leave eleven old secrets valid.
 func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	t.Parallel()
@@ -222,8 +218,8 @@ func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	})
 }
 
-// TestKeyRotationKeepsBothKeysValid checks that a credential has at most two keys and that the dashboard displays each
-// key's last use. A credential without keys can be deleted.
+// TestKeyRotationKeepsBothKeysValid checks that a credential has at most two keys and that the dashboard shows when
+// each was last used. A credential without keys can be deleted.
 func TestKeyRotationKeepsBothKeysValid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

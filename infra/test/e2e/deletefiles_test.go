@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// deleteFiles requests the deletion of a task's files.
 func (o organisation) deleteFiles(taskID string) answer {
 	o.t.Helper()
 	return o.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
-// runDeleteFiles downloads an export's file and then, as the organisation, requests the file's deletion.
+// runDeleteFiles downloads an export's file, then requests its deletion as the organisation.
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
@@ -75,8 +74,8 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 	})
 }
 
-// TestPresignedURLStopsWorkingWhenFileIsDeleted checks that a presigned URL stops working as soon as its file is
-// deleted, although the URL's signature is valid for ten minutes.
+// TestPresignedURLStopsWorkingWhenFileIsDeleted checks that deleting a file immediately invalidates its presigned URL,
+// although the URL's signature is valid for ten minutes.
 func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,14 +88,14 @@ func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 			t.Fatalf("before, the address answers %v", got)
 		}
 		s.org.deleteFiles(taskID)
-		s.expectDenials = true // without permission to list the bucket, S3 returns 403 instead of 404
+		s.expectDenials = true // S3 returns 403 instead of 404 to callers without permission to list the bucket
 		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
 			t.Errorf("afterwards, the address answers %v", got)
 		}
 	})
 }
 
-// checkGone checks that clients can no longer download the file, neither through its link nor with a key.
+// checkGone checks that clients can't download the file, either through its link or with a key.
 func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
 	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
@@ -108,7 +107,7 @@ func checkGone(t *testing.T, o *outside, link, byKey string) {
 	}
 }
 
-// checkForgottenFiles checks that the task has no further work due.
+// checkForgottenFiles checks that the task has no pending work.
 func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	t.Helper()
 	task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
@@ -118,7 +117,7 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 }
 
 // TestFileDeletionSurvivesCrashAnywhere checks that clients can't download deleted files. If the function crashes, the
-// sweeper deletes the remaining files, regardless of whether the organisation retries.
+// sweeper deletes the remaining files, whether or not the organisation retries.
 func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"

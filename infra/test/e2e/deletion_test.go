@@ -20,14 +20,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other organisation. A
-// second call reverses the exchange.
+// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other one. Calling it
+// again restores the order.
 func swap(s *stack) {
 	all := s.seeded.Organisations
 	all[0], all[2] = all[2], all[0]
 }
 
-// runLeaving requests the deletion of an owner's organisation, and cancels the deletion.
 func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
@@ -64,8 +63,8 @@ func organisationName(s *stack) string {
 	return found.Name
 }
 
-// leave creates every kind of data in the first organisation, requests the organisation's deletion and waits until the
-// deletion starts. The result contains the connections' IDs.
+// leave creates every kind of data in the first organisation, requests its deletion and waits until the deletion is
+// about to start. It returns the connections' IDs.
 func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -91,7 +90,7 @@ func leave(s *stack) []string {
 		map[string]string{"name": organisationName(s)}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-	s.crash("ExportWorkerFunction", 12) // keeps the next export running
+	s.crash("ExportWorkerFunction", 12) // keeps the next export from finishing
 	s.org.startExport(second)
 	s.clock.advance(1)
 	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
@@ -100,7 +99,6 @@ func leave(s *stack) []string {
 	return []string{first, second}
 }
 
-// runDeletion deletes an organisation at its owner's request.
 func runDeletion(s *stack) {
 	s.t.Helper()
 	gone := leave(s)
@@ -110,7 +108,7 @@ func runDeletion(s *stack) {
 	checkDeleted(s, s.owner().OrgID, gone)
 }
 
-// checkDeleted checks that the deletion is complete and has exactly one proof of deletion.
+// checkDeleted checks that the deletion is complete and has exactly one proof.
 func checkDeleted(s *stack, orgID string, connections []string) {
 	s.t.Helper()
 	of := org.Tenant{Mode: org.Live, OrgID: orgID}
@@ -133,8 +131,8 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays searches every row and object for the IDs. Only the data that docs/develop/lifecycles.md lists may
-// contain the IDs.
+// checkWhatStays searches rows and objects for the IDs. Only the data listed in docs/develop/lifecycles.md may contain
+// them.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -150,7 +148,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 					return strings.Contains(pk, kind)
 				})
 			if _, ends := item["ttl"]; ends && passing {
-				continue // DynamoDB deletes the row on expiry
+				continue // DynamoDB deletes the row when it expires
 			}
 			for _, id := range ids {
 				if strings.Contains(row, id) {
@@ -168,7 +166,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	}
 }
 
-// keysOf lists the keys of all rows that mention an organisation and do not expire.
+// keysOf returns the keys of all rows that mention an organisation and do not expire.
 func keysOf(s *stack, orgID string) []string {
 	s.t.Helper()
 	var keys []string
@@ -184,8 +182,8 @@ func keysOf(s *stack, orgID string) []string {
 	return keys
 }
 
-// TestOrganisationDeletionLeavesOnlyDocumentedRows checks that only the documented rows of a deleted organisation
-// remain. Another organisation must not lose any data.
+// TestOrganisationDeletionLeavesOnlyDocumentedRows checks that only a deleted organisation's documented rows remain.
+// Other organisations must not lose data.
 func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -213,7 +211,7 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.clock.advance(20)
-		// The running export has failed and the grants are revoked, but the service does not send events.
+		// The running export fails and the grants are revoked, but the service must not send events.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
@@ -240,7 +238,7 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 }
 
 // TestOrganisationDeletionSurvivesCrashAnywhere checks that only the documented rows and a single proof of deletion
-// remain, regardless of the call after which the eraser crashes.
+// remain, whichever call the eraser crashes after.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -256,8 +254,8 @@ func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion checks that deletions requested by an operator and by an
-// owner have the same waiting period.
+// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion checks that a deletion has the same waiting period whether an
+// operator or an owner requests it.
 func TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

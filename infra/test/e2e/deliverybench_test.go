@@ -38,19 +38,19 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants, each with a separate webhook at the receiver, so that an endpoint's rate
-	// never limits the measurement.
+	// benchedTenants is the number of tenants. Each has its own webhook at the receiver, so that an endpoint's rate
+	// limit never affects the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
 	benchedBatch = 1000
-	// benchedBatches is the runner's limit on concurrent batches per queue. BenchmarkDeliveryCalls uses the same
+	// benchedBatches is the runner's limit on concurrent batches per queue. BenchmarkDeliveryCalls has the same
 	// concurrency.
 	benchedBatches = 4
 )
 
-// deliveries benchmarks the webhook worker in this process, with the embedded AWS, the runner's triggers and a receiver
-// on a local socket.
+// deliveries benchmarks the webhook worker within this process, using the embedded AWS, the runner's triggers and a
+// receiver on a local socket.
 type deliveries struct {
 	b        *testing.B
 	stack    *stack
@@ -58,7 +58,7 @@ type deliveries struct {
 	enqueued queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
-	calls    atomic.Int64 // the worker's AWS calls
+	calls    atomic.Int64 // AWS calls by the worker
 	serve    invocation
 
 	mu      sync.Mutex
@@ -98,7 +98,6 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// Invoke implements triggers.Invoker.
 func (d *deliveries) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, error) {
 	return d.serve(ctx, payload)
 }
@@ -112,17 +111,15 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	d.each <- struct{}{}
 }
 
-// worker returns the webhook worker's declaration in template.yaml.
 func (d *deliveries) worker() template.Function {
 	all := d.stack.template.Functions
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept discards log lines. Unlike with io.Discard, the logger formats the lines, because formatting also takes time
-// in production.
+// unkept discards log lines. With io.Discard, the logger would not format them, although formatting takes time in
+// production.
 type unkept struct{ io.Writer }
 
-// start starts the worker and its queue trigger.
 func (d *deliveries) start() {
 	d.b.Helper()
 	f := d.worker()
@@ -157,19 +154,17 @@ func (d *deliveries) start() {
 	})
 }
 
-// counting counts requests.
 type counting struct {
 	calls *atomic.Int64
 	next  awssdk.HTTPClient
 }
 
-// Do implements aws.HTTPClient.
 func (c counting) Do(r *http.Request) (*http.Response, error) {
 	c.calls.Add(1)
 	return c.next.Do(r)
 }
 
-// event creates an event. Successive calls use each tenant in turn.
+// event creates an event for the nth tenant, modulo the number of tenants.
 func (d *deliveries) event(n int) webhook.Event {
 	d.b.Helper()
 	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(),
@@ -180,7 +175,6 @@ func (d *deliveries) event(n int) webhook.Event {
 	return event
 }
 
-// await waits until n deliveries have arrived.
 func (d *deliveries) await(n int) {
 	d.b.Helper()
 	late := time.After(2 * time.Minute)
@@ -193,8 +187,8 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// BenchmarkDeliveries measures the throughput of queued events from the queue through the worker to the receiver,
-// including the attempt's row.
+// BenchmarkDeliveries measures throughput from the queue through the worker to the receiver, including storing the
+// attempt's row.
 func BenchmarkDeliveries(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -225,7 +219,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	b.ReportMetric(float64(worked.Microseconds())/float64(total), "cpu-µs/delivery")
 }
 
-// processorTime returns this process's CPU time. Unlike wall time, CPU time is meaningful on a busy machine.
+// processorTime returns this process's CPU time, which is meaningful even on a busy machine.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -233,8 +227,9 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events per second. The latency includes
-// storing and enqueueing the event, and signing and posting the webhook. Each iteration takes a second.
+// BenchmarkDeliveryLatency measures the time from an event's creation to its receipt, at 50 events per second. The
+// latency includes storing and enqueueing the event, and signing and posting the webhook. Each iteration takes a
+// second.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -245,7 +240,7 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 		expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 		expect.NoError(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 	}
-	for n := range benchedTenants { // decrypts each tenant's key before the measurement
+	for n := range benchedTenants { // makes the worker decrypt each tenant's key before the measurement
 		send(n)
 	}
 	d.await(benchedTenants)
@@ -270,8 +265,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls measures the upper bound of delivery throughput. The benchmark makes only the five AWS calls
-// for a first delivery to a busy endpoint, without the worker, the queue or the receiver.
+// BenchmarkDeliveryCalls measures an upper bound on delivery throughput. It makes only CreateEvent and the five AWS
+// calls for a first delivery to a busy endpoint, without the worker, the queue or the receiver.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -280,7 +275,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			// CreateEvent is measured because it costs as much as the other calls
+			// CreateEvent is included because it costs as much as the other calls
 			expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)
@@ -293,7 +288,6 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(made.Load()), "cpu-µs/call")
 }
 
-// callsOf makes the AWS calls for a first delivery.
 func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
 	if _, err := d.rows.Event(ctx, e.Tenant, e.ID); err != nil {
 		return err

@@ -29,17 +29,18 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// nameEnd is the name suffix of tests that use only the stack's public interfaces. The make e2e command selects tests
-// by this suffix.
+// nameEnd is the suffix of tests that use only the stack's public interfaces. The make e2e command selects these tests
+// by the suffix.
 const nameEnd = "FromOutside"
 
-// Polling interval and time limit for a running stack. First calls to a running stack may be cold starts of containers.
+// Polling interval and maximum number of polls for a running stack, whose first responses may require cold starts of
+// containers.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
 )
 
-// runningStack is a separately running stack on which journeys are tested. All tests share the same runningStack.
+// runningStack is a stack outside this process against which all tests run their journeys.
 type runningStack struct {
 	stack    target.Stack
 	operator *wiring.Operator
@@ -49,7 +50,7 @@ type runningStack struct {
 	client   *http.Client
 
 	mu   sync.Mutex
-	left []string // descriptions of data that could not be removed
+	left []string // descriptions of data that could not be deleted
 	made int      // number of organisations created
 }
 
@@ -84,17 +85,17 @@ var elsewhere = sync.OnceValues(func() (*runningStack, error) {
 	return &p, err
 })
 
-// usesRunningStack reports whether the tests use a separately running stack.
+// usesRunningStack reports whether the tests run against a stack outside this process.
 func usesRunningStack() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newTenantOnRunningStack creates organisations for a journey, and removes the organisations at the end of the test.
+// newTenantOnRunningStack creates organisations for a journey and deletes them at the end of the test.
 func newTenantOnRunningStack(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	// never requested, because the browser stops before the return URL
+	// ReturnURL is never requested, because the browser stops before it.
 	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"}
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
@@ -115,7 +116,7 @@ func newTenantOnRunningStack(t *testing.T) *outside {
 	return o
 }
 
-// clear removes the organisations that a journey has created.
+// clear deletes the organisations that a journey created.
 func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -137,7 +138,7 @@ func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	}
 }
 
-// ask sends a request. If our API sends the response, ask also checks the response against docs/openapi.yaml.
+// ask sends a request. If the response comes from the service's API, ask checks it against docs/openapi.yaml.
 func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)
@@ -155,7 +156,7 @@ func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// received returns an inbox's deliveries, in the format that `make run` serves.
+// received returns an inbox's deliveries, in the format served by `make run`.
 func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	t.Helper()
 	if address == "" {
@@ -178,7 +179,7 @@ func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	return list
 }
 
-// tell prints the stack's name, the data that could not be removed, and the tests that can't run on the stack.
+// tell prints the stack's name, the data that could not be deleted, and the tests that can't run on the stack.
 func tell(out io.Writer) {
 	p, err := elsewhere()
 	if err != nil {
@@ -193,7 +194,7 @@ func tell(out io.Writer) {
 		strings.Join(inside, ", "))
 }
 
-// insideTests lists this folder's tests that can't run on a separately running stack.
+// insideTests returns this folder's tests that can run only against a stack within this process.
 func insideTests() []string {
 	files, _ := filepath.Glob("*_test.go")
 	var names []string

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/manage/erase"
 )
 
-// erased connects a patient and creates every kind of data that a connection can have. After requesting the
-// connection's erasure, erased returns the IDs of the connection and its exports.
+// erased connects a patient, creates every kind of data that a connection can have, and requests the connection's
+// erasure. It returns the IDs of the connection and its exports.
 func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -29,7 +29,7 @@ func erased(s *stack) (id string, exports []string) {
 	}
 	s.clock.advance(10)
 	<-time.After(25 * time.Hour)
-	s.crash("ExportWorkerFunction", 12) // keeps the next export running in one of the slots
+	s.crash("ExportWorkerFunction", 12) // keeps the next export running and its slot occupied
 	exports = append(exports, s.org.startExport(id))
 	s.staff.requestErasure(id)
 	return id, exports
@@ -44,7 +44,7 @@ func (s staff) requestErasure(id string) {
 	}
 }
 
-// runErase erases a connection during an export at the organisation's request.
+// runErase erases a connection while its export is running.
 func runErase(s *stack) {
 	s.t.Helper()
 	id, _ := erased(s)
@@ -52,7 +52,7 @@ func runErase(s *stack) {
 	s.check.erased(id)
 }
 
-// erased checks that the erasure is complete and has exactly one proof of erasure.
+// erased checks that the erasure is complete and has exactly one proof.
 func (s checks) erased(id string) erase.Erasure {
 	s.t.Helper()
 	e, err := s.operator.Erasures.Show(s.t.Context(), s.owner(), id)
@@ -70,12 +70,12 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft searches every row and object for the IDs. The exceptions are two kinds of rows that expire: rows of
-// attempts, and rows that prevent attempts from creating the connection again.
+// nothingIsLeft searches every row and object for the IDs. It allows them in the erasure's audit rows and in two kinds
+// of expired rows: rows of attempts, and rows that prevent attempts from creating the connection again.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
-		if table.Name == "test-SandboxTable" { // the sandbox's table belongs to the portal
+		if table.Name == "test-SandboxTable" { // the simulated portal's table
 			continue
 		}
 		for _, item := range s.state.browse(table.Name) {
@@ -85,7 +85,7 @@ func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 			pk := string(item["pk"])
 			ofAttempt := table.Name == "test-FlowTable" || strings.Contains(pk, "#TEFCA#") || strings.Contains(pk, "#ERASED#")
 			if ends, isPassing := item["ttl"]; isPassing && ofAttempt && numberOf(t, ends) < time.Now().Unix() {
-				continue // DynamoDB deletes the row on expiry
+				continue // DynamoDB deletes expired rows
 			}
 			for _, id := range ids {
 				isAudit := table.Name == "test-AuditTable" && strings.Contains(row, "connection.eras")
@@ -113,8 +113,8 @@ func numberOf(t *testing.T, attribute json.RawMessage) int64 {
 	return number.N
 }
 
-// TestErasureLeavesNoData checks that none of the tables and buckets contain an erased connection's data. Another
-// connection must keep all its data.
+// TestErasureLeavesNoData checks that no table or bucket contains an erased connection's data. Other connections must
+// keep all their data.
 func TestErasureLeavesNoData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestErasureLeavesNoData(t *testing.T) {
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
-		<-time.After(3 * time.Hour) // exceeds an attempt's lifetime
+		<-time.After(3 * time.Hour) // longer than an attempt's lifetime
 		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
 		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere checks that the erasure is complete and has a single proof, regardless of the call
-// after which the eraser crashes.
+// TestErasureSurvivesCrashAnywhere checks that the erasure completes with a single proof, whichever call the eraser
+// crashes after.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

@@ -31,7 +31,7 @@ import (
 // facilityPatient is the ID of the Patient resource in every facility's record.
 const facilityPatient = "5f0b2d5e-4a5b-5d8e-9c3f-000000000001"
 
-// facilityRecord returns a facility's converted documents. The documents are larger than one chunk.
+// facilityRecord returns a facility's converted documents, which exceed the size of a chunk.
 func facilityRecord() []string {
 	const observations = 6
 	all := make([]string, 0, 1+observations)
@@ -46,7 +46,6 @@ func facilityRecord() []string {
 	return all
 }
 
-// documents returns the bucket for cached records.
 func (s ehr) documents() blob.Bucket {
 	return blob.Bucket{
 		Client: s3.NewFromConfig(s.cloud.Config("test")),
@@ -54,7 +53,7 @@ func (s ehr) documents() blob.Bucket {
 	}
 }
 
-// cached lists the objects in the bucket for cached records.
+// cached returns the objects in the bucket for cached records.
 func (s ehr) cached() []string {
 	s.t.Helper()
 	bucket := s.ehr.documents()
@@ -63,13 +62,12 @@ func (s ehr) cached() []string {
 	return keys
 }
 
-// seal returns a sealer that encrypts with the token key.
 func seal(s *stack, purpose string) *kms.Sealer {
 	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")),
 		s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
 }
 
-// connectFacility stores a connection to a TEFCA facility with a freshly fetched record.
+// connectFacility stores a connection to a TEFCA facility whose record has just been fetched.
 func (s ehr) connectFacility(resources []string, lost map[string]int) (id string, ends time.Time) {
 	s.t.Helper()
 	put := func(all ...string) records.Feed {
@@ -108,7 +106,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// recognisable keys, so that tests can find rows named after them
+		// Recognisable keys let tests find rows named after them.
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -123,7 +121,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	return id, held.Until
 }
 
-// checkFacilityRecord checks that there is only one success event, which links to the complete record.
+// checkFacilityRecord checks that a single success event was sent, and that it links to the complete record.
 func checkFacilityRecord(s *stack) {
 	s.t.Helper()
 	if found := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
@@ -132,7 +130,7 @@ func checkFacilityRecord(s *stack) {
 	}
 }
 
-// runFacility exports a cached record and ends the connection in each possible way, each of which must delete the
+// runFacility exports a cached record, then ends a connection in every possible way. Each way must delete the cached
 // record.
 func runFacility(s *stack) {
 	s.t.Helper()
@@ -176,9 +174,9 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordCanBeExportedUntilConnectionExpires checks that the connection's expiry is announced immediately.
-// The expiry must revoke the connection once and delete the cached record. The event must omit IDs that the connection
-// does not have.
+// TestFacilityRecordCanBeExportedUntilConnectionExpires checks that a facility connection's expiry is announced
+// immediately. The expiry must revoke the connection once and delete the cached record. Events must omit IDs that the
+// connection does not have.
 func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -219,8 +217,8 @@ func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	})
 }
 
-// TestExportRevokesExpiredFacilityConnection checks that an export after the expiry fails and revokes the connection.
-// An export whose tokens can't be refreshed has the same effect.
+// TestExportRevokesExpiredFacilityConnection checks that an export after the connection's expiry fails as if its tokens
+// could not be refreshed, and revokes the connection.
 func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -237,7 +235,7 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	})
 }
 
-// TestFacilityExportFailsWithoutDocuments checks that an export without documents fails unless the request names a
+// TestFacilityExportFailsWithoutDocuments checks that an export without documents fails unless its request names a
 // fixture. A later request without a fixture must fail again.
 func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	t.Parallel()
@@ -295,8 +293,8 @@ func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	})
 }
 
-// TestFacilityExportSurvivesCrashAnywhere checks that an export produces a single file and a single event, regardless
-// of the call after which the worker crashes.
+// TestFacilityExportSurvivesCrashAnywhere checks that an export produces one file and one event, whichever call the
+// worker crashes after.
 func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "ExportWorkerFunction", func(t *testing.T, s *stack) {
@@ -310,8 +308,8 @@ func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestFacilityDisconnectionSurvivesCrashAnywhere checks that neither tokens nor cached data remain after the expiry, an
-// erasure, or a disconnection with retries.
+// TestFacilityDisconnectionSurvivesCrashAnywhere checks that no tokens or cached data remain after the connection
+// expires, is erased, or is disconnected with retries.
 func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("given up", func(t *testing.T) {
@@ -352,7 +350,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
-			<-time.After(2 * time.Hour) // exceeds the lifetimes of the attempt and the erasure's record
+			<-time.After(2 * time.Hour) // longer than the lifetimes of the attempt and the erasure's record
 			s.check.nothingIsLeft(t, id)
 		})
 	})

@@ -62,7 +62,7 @@ func failedExports() map[string]stage {
 	}
 }
 
-// unsearchable returns a stage that exports from a server that returns only the Patient resource. The stage lasts the
+// unsearchable returns a stage that exports from a server whose searches all fail. The stage advances the clock by the
 // given number of minutes.
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *awsFailure) {

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// documentedFailures returns the table in docs/operate/failures.md and the table's rows by name. Failures are staged in
-// test mode, so a row without a mode gets the mode "test".
+// documentedFailures returns the table in docs/operate/failures.md, and its rows by name. A row without a mode gets the
+// mode "test", in which tests produce the failures.
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -33,7 +33,7 @@ func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure
 	return table, all
 }
 
-// isOn reports whether a log line matches row, a documented failure.
+// isOn reports whether a log line matches a documented failure.
 func isOn(row explain.Failure, line explain.Line) bool {
 	for name, documented := range row.Fields {
 		if !line.Agrees(name, documented) {
@@ -56,10 +56,10 @@ func (s *stack) lines() []string {
 	return slices.Collect(strings.Lines(s.logs.String()))
 }
 
-// awsFailure makes a single AWS operation fail.
+// awsFailure makes all calls to one AWS operation fail.
 type awsFailure struct {
 	service, operation string
-	code               string // error code; if empty, all calls succeed
+	code               string // error code; if empty, no call fails
 }
 
 func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
@@ -72,13 +72,12 @@ func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger redacts log lines as in production, and records the lines before redaction, so that tests detect secrets that
+// logger redacts log lines as in production. It also records the unredacted lines, so that tests detect secrets that
 // only redaction hides.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
 
-// noted is a writer that records log lines.
 type noted struct{ wiretap *wiretap }
 
 func (n noted) Write(line []byte) (int, error) {
@@ -86,7 +85,7 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// reportLogs searches the logs, but no other texts, for secrets.
+// reportLogs searches only the logs for secrets.
 func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	t.Helper()
 	for _, own := range s.seeded.Organisations {
@@ -97,9 +96,9 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestFailuresProduceDocumentedLogLines stages every failure in docs/operate/failures.md. Each failure must log a line
-// that has all documented fields, and ctl must explain that line as the same failure. Every documented failure must
-// have a stage, and every stage must have a documented failure.
+// TestFailuresProduceDocumentedLogLines produces every failure in docs/operate/failures.md. Each failure must log a
+// line that has all documented fields, and ctl must explain that line as the same failure. Documented failures and
+// stages must match one to one.
 func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
@@ -129,7 +128,7 @@ func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	}
 }
 
-// checkTold requires a log line that matches the row and for which ctl explain finds the row.
+// checkTold requires a log line that matches the row and that ctl explain attributes to it.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

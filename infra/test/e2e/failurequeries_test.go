@@ -14,7 +14,6 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// seenFields holds the names of the log fields that a test has seen.
 type seenFields struct {
 	mu    sync.Mutex
 	names map[string]bool
@@ -33,8 +32,8 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 	}
 }
 
-// checkQueries fails the test if a query in the operator's documents uses a field that does not occur in any log line.
-// Fields whose names begin with @ are ignored, because Logs Insights provides these fields.
+// checkQueries fails the test if a query in the operator's documents uses a field that no log line contains. Fields
+// that begin with @ are exempt because Logs Insights provides them.
 func (f *seenFields) checkQueries(t *testing.T) {
 	t.Helper()
 	queries := documentedQueries(t)
@@ -68,8 +67,8 @@ func isOfTheLanguage(word string) bool {
 	}, word)
 }
 
-// documentedQueries returns the Logs Insights queries in docs/operate and its runbooks, whether in code blocks or
-// inline code.
+// documentedQueries returns the Logs Insights queries in docs/operate and its runbooks, from code blocks and inline
+// code.
 func documentedQueries(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../../docs/operate/*.md")

@@ -24,7 +24,7 @@ import (
 // stage produces a failure.
 type stage func(s *stack, aws *awsFailure)
 
-// stagedFailures returns the stage of each failure in docs/operate/failures.md, keyed by the failure's name.
+// stagedFailures returns a stage for each failure in docs/operate/failures.md, keyed by the failure's name.
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
@@ -36,7 +36,7 @@ func stagedFailures() map[string]stage {
 	return all
 }
 
-// answering replaces the portal's responses for URLs that contain any of parts.
+// answering replaces the portal's responses from URLs that contain any of parts.
 func (s ehr) answering(status int, media, body string, parts ...string) {
 	s.intercept = func(r *http.Request) *http.Response {
 		for _, part := range parts {
@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // response of a server that doesn't advertise sign-in
+				case strings.Contains(r.URL.Path, statements): // from a server that doesn't advertise sign-in
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
@@ -104,7 +104,6 @@ func failedDiscoveries() map[string]stage {
 	}
 }
 
-// signIn returns a stage in which a patient signs in at a portal.
 func signIn(with, decision string) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.patient.browser().open(s.ehr.connectURLOf(quirk{with: with}), crashPersona, decision)
@@ -129,7 +128,6 @@ func failedSignIns() map[string]stage {
 	}
 }
 
-// secretClient registers a client with a client secret.
 func secretClient(s *stack, password string) (authID string) {
 	s.t.Helper()
 	auth := catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}
@@ -157,7 +155,7 @@ func failedReturns() map[string]stage {
 	}
 }
 
-// returning starts a sign-in and returns the portal's redirect to our callback.
+// returning follows a sign-in and returns the portal's redirect to the callback.
 func returning(s *stack, b *browser) *url.URL {
 	s.t.Helper()
 	begin, err := url.Parse(s.patient.connectURL())
@@ -183,7 +181,7 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
-// connectionOfWrongClient creates a connection and changes the client secret afterwards.
+// connectionOfWrongClient creates a connection, then replaces the client secret with a wrong one.
 func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := secretClient(s.stack, "right")
@@ -196,7 +194,7 @@ func (s ehr) connectionOfWrongClient() (id string) {
 	return id
 }
 
-// tokenEndpointElsewhere makes the portal advertise a token endpoint at a different origin.
+// tokenEndpointElsewhere makes the portal advertise a token endpoint at another origin.
 func tokenEndpointElsewhere(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
@@ -236,7 +234,7 @@ func failedRefreshes() map[string]stage {
 	}
 }
 
-// posted returns a stage in which a webhook receiver gets the given number of events and responds with status.
+// posted returns a stage in which a webhook receiver responds to the given number of events with status.
 func posted(status, events int) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.ehr.answering(status, "text/plain", "", "/_local/inbox")
@@ -247,7 +245,6 @@ func posted(status, events int) stage {
 	}
 }
 
-// unposted returns a stage in which requests to a webhook receiver fail with the given error class.
 func unposted(class safehttp.Class) stage {
 	return func(s *stack, _ *awsFailure) {
 		unreachable(s, class, "/_local/inbox")
@@ -267,7 +264,6 @@ func failedWebhooks() map[string]stage {
 	}
 }
 
-// damaged overwrites an attribute of a row.
 func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeValue) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
@@ -282,7 +278,7 @@ func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeVal
 	expect.NoError(s.t, err)
 }
 
-// throttled returns a stage in which DynamoDB throttles updates once an export is due.
+// throttled returns a stage in which DynamoDB throttles updates once an export has been requested.
 func throttled(when func(s *stack)) stage {
 	return func(s *stack, aws *awsFailure) {
 		s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))

@@ -17,19 +17,18 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestMainJobSurvivesFaults runs the main job with a few random seeds. A soak run uses hundreds of seeds.
 func TestMainJobSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 2, survive, 1000, 1006)
 }
 
-// survive runs the main job with patients and a backend that retry when a response asks for a retry. Each export must
-// end with either a complete file and a success event, or a failure event, and no work may remain pending.
+// survive runs the main job with patients and a backend that retry when a response asks them to. Each export must end
+// with a complete file and a success event, or with a failure event. No work may remain pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
 	o.begin()
-	wanted := map[string]persona.Persona{} // expected persona by connection ID
+	wanted := map[string]persona.Persona{} // expected persona, by connection ID
 	for range 1 + o.random.IntN(3) {
 		who := persona.Builtin()[o.random.IntN(4)] // one of the small patient records
 		connectionID := o.connectUntilAuthorized(t, who.ID)
@@ -56,7 +55,7 @@ func survive(t *testing.T, o simulation) {
 	o.check.logsHoldNoSecret(t)
 }
 
-// hurry limits the time of some export workers so that they hand over in the middle of a record.
+// hurry shortens some export workers' timeouts so that they hand over in the middle of a record.
 func (o simulation) hurry() {
 	if o.random.IntN(3) == 0 {
 		o.functions["ExportWorkerFunction"].declared.Timeout = 76*time.Second +
@@ -65,7 +64,7 @@ func (o simulation) hurry() {
 	o.pollers = 1 + o.random.IntN(2)*2
 }
 
-// readAll calls every read-only endpoint and checks that each fault produces an error in our envelope.
+// readAll calls every read-only endpoint. Each fault must produce an error in the standard envelope.
 func (o simulation) readAll(t *testing.T) {
 	t.Helper()
 	tasks := o.state.list("test-WorkTable", o.tenant()+"#TASK")
@@ -81,20 +80,20 @@ func (o simulation) readAll(t *testing.T) {
 	}
 	for _, path := range paths {
 		got := o.org.request(http.MethodGet, path, nil)
-		missing := got.status == http.StatusNotFound && strings.HasSuffix(path, ".jsonl") // the file does not exist yet
+		missing := got.status == http.StatusNotFound && strings.HasSuffix(path, ".jsonl") // the file may not exist yet
 		if got.status >= http.StatusBadRequest && !missing {
 			checkFailure(t, got)
 		}
 	}
 }
 
-// connectUntilAuthorized connects a patient, retrying whenever a response asks for a retry.
+// connectUntilAuthorized connects a patient, retrying as long as the response asks for a retry.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
 }
 
-// signInUntilAuthorized is like connectUntilAuthorized, but begins at a connect or reconnect URL.
+// signInUntilAuthorized is like connectUntilAuthorized, but starts at a connect or reconnect URL.
 func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
@@ -115,7 +114,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 	return ""
 }
 
-// requestUntilAccepted requests an export as a backend would, retrying after 5xx errors.
+// requestUntilAccepted requests an export like a backend, retrying after 5xx errors.
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
@@ -129,7 +128,8 @@ func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Fatal("POST ehi-export was never accepted")
 }
 
-// checkFailure checks that a fault produces a 5xx error in our envelope that asks for a retry.
+// checkFailure checks that a fault produced a 5xx error in the standard envelope, with a description that asks for a
+// retry.
 func checkFailure(t *testing.T, got answer) {
 	t.Helper()
 	if got.status < 500 || got.Success || got.Request == "" {
@@ -139,13 +139,13 @@ func checkFailure(t *testing.T, got answer) {
 	checkReveals(t, string(got.raw))
 }
 
-// checkTryAgain covers a browser that can't continue. The browser must get our envelope or our error page, and the
-// response must ask for a retry.
+// checkTryAgain checks the response to a browser that can't continue. It must be the standard envelope or the error
+// page, and must ask for a retry.
 func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	checkReveals(t, string(got.body))
 	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		// If the service consumed the state but the response was lost, the retry looks like a second use of the state.
+		// If the service consumed the state but the response was lost, the retry looks like reuse of the state.
 		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was already used") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
@@ -165,7 +165,6 @@ func checkTryAgain(t *testing.T, got *visited) {
 	checkText(t, body.Error, body.Description)
 }
 
-// checkText checks the error description of an internal fault.
 func checkText(t *testing.T, code, description string) {
 	t.Helper()
 	if (code != "svc_server_error" && code != "svc_unavailable") ||
@@ -174,7 +173,7 @@ func checkText(t *testing.T, code, description string) {
 	}
 }
 
-// checkReveals checks that a text does not disclose internal details.
+// checkReveals checks that text does not disclose internal details.
 func checkReveals(t *testing.T, text string) {
 	t.Helper()
 	lower := strings.ToLower(text)
@@ -188,11 +187,11 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has a single task with a single event. Each task must have either a reported
-// failure or a file that contains every resource in the record exactly once.
+// checkEnds checks that each connection has a single task with a single event. Each task must have a reported failure,
+// or a file that contains every resource of the record exactly once.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
-	told := map[string]map[string]exportData{} // event data by task and event ID
+	told := map[string]map[string]exportData{} // event data, by task and event ID
 	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
 		for _, d := range s.webhooks.events(kind) {
 			var body struct {
@@ -243,8 +242,8 @@ func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Pe
 	}
 }
 
-// checkHonestFailure checks that an export failed for the only allowed reason: a worker crashed after the portal's
-// response to a refresh but before storing the new refresh token.
+// checkHonestFailure checks that an export failed for the only allowed reason: a worker crashed after the portal
+// responded to a refresh but before the new refresh token was stored.
 func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
@@ -257,12 +256,12 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Logf("an honest failure: %s", reason)
 }
 
-// firstPage is an upper bound on the calls that a new export worker makes before the refresh is complete.
+// firstPage is an upper bound on the calls that a new export worker makes before the refresh completes.
 // TestExportSurvivesCrashAnywhere covers later calls.
 const firstPage = 16
 
-// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token has expired. The export may fail, with
-// a single event, only if the crash lost the new refresh token.
+// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token expires. The export may fail only if a
+// crash lost the new refresh token, and must report the failure in a single event.
 func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction"} {
@@ -282,8 +281,7 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that rows and queues have no pending work. For every dead-lettered message, the work must be
-// complete.
+// nothingWaits checks that no row or queue has pending work. Every dead-lettered message's work must be complete.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {
@@ -296,7 +294,7 @@ func (s checks) nothingWaits(t *testing.T) {
 	}
 }
 
-// checkDead checks that every message in a dead-letter queue belongs to a row in its final state.
+// checkDead checks that every message in a dead-letter queue belongs to a row in a final state.
 func checkDead(t *testing.T, s *stack, name string) {
 	t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -317,11 +315,11 @@ func checkDead(t *testing.T, s *stack, name string) {
 }
 
 // TestKMSThrottlingPreservesConnections checks that the worker fetches the data key before it uses the old refresh
-// token. Unencrypted, the refreshed tokens exist only in the worker's memory.
+// token. Until they are encrypted, the new tokens exist only in the worker's memory.
 func TestKMSThrottlingPreservesConnections(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
-	for n := range cap(busy) { // one rule for each of the SDK's attempts per call
+	for n := range cap(busy) { // one rule per attempt that the SDK makes for a call
 		busy = append(busy, faults.Rule{
 			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
 			Kind: faults.Throttled,

@@ -56,8 +56,8 @@ func TestExportFormatsContainSameResourcesFromOutside(t *testing.T) {
 	})
 }
 
-// checkScanned checks that the patterns in SECURITY.md for secret scanners match every issued secret, including each
-// format's download links.
+// checkScanned checks that the secret scanners' patterns in SECURITY.md match every issued secret, including the
+// download links of each format.
 func checkScanned(t *testing.T, o *outside) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
@@ -83,7 +83,6 @@ func checkScanned(t *testing.T, o *outside) {
 	}
 }
 
-// requestExport requests an export and returns the export's task ID.
 func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", body)
@@ -97,8 +96,8 @@ func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	return task.ID
 }
 
-// checkFiles downloads the files in a task's result, and returns the files by export_type. Each file must have the
-// stated size and digest, and the event must contain the same links.
+// checkFiles downloads the files in a task's result and returns them by export_type. Each file must have the stated
+// size and digest, and the event must contain the same links.
 func (o organisation) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {

@@ -77,30 +77,29 @@ import (
 type function struct {
 	stack    *stack
 	declared template.Function
-	starting chan struct{} // semaphore for starting an instance; waiting for a mutex would stop virtual time
-	queue    *sqs.Client   // Lambda's poller's client; for functions with a queue
+	starting chan struct{} // semaphore for starting an instance; blocking on a mutex would stop virtual time
+	queue    *sqs.Client   // client of Lambda's poller, for functions with a queue
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // whether a crash has been requested but has not happened
+	armed    bool         // whether a crash is still to come
 	idle     int          // consecutive scheduled invocations without work
-	watched  *faults.Life // instance that should crash
+	watched  *faults.Life // instance that must crash
 	serve    invocation
 	traced   atomic.Int64
 	ended    int // number of instances that crashed or timed out
 	dir      string
-	root     string // folder containing the function's binary
+	root     string
 }
 
 type invocation func(ctx context.Context, payload []byte) ([]byte, error)
 
-// Invoke implements gateway.Invoker.
 func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte, error) {
 	defer s.meter.invoked(s.functions[name].declared.Folder, time.Now())
 	return s.functions[name].invoke(ctx, payload)
 }
 
 func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error) {
-	f.stack.authority.MayLog(f.declared.LogicalID) // Lambda writes log lines for every invocation
+	f.stack.authority.MayLog(f.declared.LogicalID) // Lambda logs every invocation
 	if f.stack.authority.MayTrace(f.declared.LogicalID) {
 		f.traced.Add(1)
 	}
@@ -124,7 +123,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda stops waiting at the deadline
 			life.End()
 			f.replace(life)
-			if caller.Err() != nil { // the caller has stopped waiting
+			if caller.Err() != nil {
 				return nil, caller.Err()
 			}
 			return nil, &gateway.FunctionError{Type: "Sandbox.Timedout", Message: "timed out"}
@@ -141,12 +140,12 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	return out, nil
 }
 
-// instance returns the running instance. If no instance is running, instance starts one.
+// instance returns the running instance, starting one if necessary.
 func (f *function) instance(ctx context.Context) (*faults.Life, invocation, error) {
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
 	life, serve := f.present()
-	if serve != nil && life.Dead() { // background work crashed after the last response, and Lambda noticed the crash
+	if serve != nil && life.Dead() { // Lambda noticed that background work crashed after the last response
 		f.replace(life)
 		life, serve = f.present()
 	}
@@ -164,7 +163,7 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	return life, serve, nil
 }
 
-// present returns the current instance. If the instance has not started, the invocation is nil.
+// present returns the current instance. The invocation is nil if the instance has not started.
 func (f *function) present() (*faults.Life, invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,7 +173,7 @@ func (f *function) present() (*faults.Life, invocation) {
 	return f.life, f.serve
 }
 
-// replace removes a crashed instance so that the next invocation starts a new instance.
+// replace removes a crashed instance, so that the next invocation starts a new one.
 func (f *function) replace(dead *faults.Life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -204,16 +203,15 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	return builders()[f.declared.Folder](ctx, lookup, process)
 }
 
-// callOfAWS describes an AWS request, including whether the request is read-only.
 func callOfAWS(r *http.Request) faults.Call {
 	return faults.Call{Kind: kindOf(r), Reads: faults.ReadsOnly(r), At: time.Now()}
 }
 
-// callOutside describes a request that a server outside AWS has already received.
+// callOutside describes a request already received by a server outside AWS.
 func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
-// kindOf returns a call's kind. For AWS, the kind is the operation. For a portal or a webhook receiver, the kind is the
-// method and the resource.
+// kindOf returns a call's kind: the AWS operation in X-Amz-Target, "FHIR", or the method with either the last path
+// segment or the query's parameter names.
 func kindOf(r *http.Request) string {
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case target != "":
@@ -238,12 +236,10 @@ func (s *stack) steadily() awssdk.Retryer {
 
 type steady struct{ awssdk.RetryerV2 }
 
-// RetryDelay implements aws.Retryer.
 func (steady) RetryDelay(attempt int, _ error) (time.Duration, error) {
 	return time.Duration(attempt) * 100 * time.Millisecond, nil
 }
 
-// logger returns the function's logger.
 func (f *function) logger() *slog.Logger {
 	out := logStream{f}
 	if f.stack.log != nil {
@@ -252,10 +248,9 @@ func (f *function) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
-// logStream stores the function's log lines if the function's role allows Lambda to write log lines.
+// logStream stores the function's log lines if its role allows Lambda to write logs.
 type logStream struct{ function *function }
 
-// Write implements io.Writer.
 func (w logStream) Write(p []byte) (int, error) {
 	s := w.function.stack
 	if !s.authority.MayLog(w.function.declared.LogicalID) {

@@ -32,8 +32,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// laptopBatches is the limit that the runner sets on concurrent invocations of a worker. On AWS, template.yaml sets the
-// limit.
+// laptopBatches is the runner's limit on concurrent invocations of a worker. On AWS, template.yaml sets the limit.
 const laptopBatches = 4
 
 // hangs simulates webhook receivers, some of which never respond.
@@ -41,16 +40,16 @@ type hangs struct {
 	stack *stack
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // sending times by event ID
-	arrived map[string]map[string]time.Time // time of the first arrival, by host and event ID
-	posts   map[string]int                  // number of requests by host
+	sent    map[string]time.Time            // time of sending, by event ID
+	arrived map[string]map[string]time.Time // time of first arrival, by host and event ID
+	posts   map[string]int
 	hanging int
-	most    int // maximum number of concurrent hanging requests
+	most    int // maximum number of concurrent requests that hang
 }
 
 // TestHangingReceiverDoesNotDelayOtherReceivers checks that a receiver that gets 20 events per second and never
-// responds does not delay other receivers. Deliveries to another webhook in the same organisation, and deliveries to
-// another organisation, must arrive within a second.
+// responds does not delay other receivers. Deliveries to another webhook of the same organisation, and to another
+// organisation, must arrive within a second.
 func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -67,8 +66,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// The receiver gets 20 requests in the second before the webhook is classified as slow. After the
-		// classification, the receiver gets a burst of one second, and then as many requests as the limit of 50 allows.
+		// The receiver gets 20 requests in the second before its webhook is classified as slow. Once the webhook is
+		// slow, the receiver gets a burst of one second, then as many requests as the limit of 50 allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -76,11 +75,11 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	})
 }
 
-// slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
+// slowAtOnce is the maximum number of concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang, first of a single organisation and
-// then of many organisations. The test uses the maximum number of workers on AWS.
+// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang: 24 of one organisation, and one
+// each of many others. The test uses the maximum number of workers on AWS.
 func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +124,8 @@ func newHangs(t *testing.T) *hangs {
 	return h
 }
 
-// answer responds for every receiver. If a receiver's host begins with "hang-", the receiver responds only after its
-// caller has stopped waiting.
+// answer responds for every receiver. A receiver whose host begins with "hang-" responds only after its caller has
+// stopped waiting.
 func (h *hangs) answer(r *http.Request) *http.Response {
 	host, isReceiver := strings.CutSuffix(r.URL.Host, ".example")
 	if !isReceiver {
@@ -156,7 +155,7 @@ func (h *hangs) answer(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(late{r.Context()})}
 }
 
-// late is a response body that can't be read after the request has been cancelled.
+// late is a response body that can't be read once the request has been cancelled.
 type late struct{ ctx context.Context } //nolint:containedctx // it is the request's
 
 func (l late) Read([]byte) (int, error) {
@@ -166,7 +165,6 @@ func (l late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// organisation creates an organisation with a webhook for each host.
 func (h *hangs) organisation(hosts ...string) org.Tenant {
 	s := h.stack
 	s.t.Helper()
@@ -197,15 +195,13 @@ func (h *hangs) announce(to org.Tenant, n int) {
 	h.sent[id] = at
 }
 
-// trigger returns the webhook worker's queue trigger from template.yaml.
 func (h *hangs) trigger() template.QueueTrigger {
 	all := h.stack.template.Functions
 	return all[slices.IndexFunc(all,
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start delivers messages to the worker in the same way as Lambda. start uses at most batches concurrent invocations,
-// and stops when the caller calls stop.
+// start delivers messages to the worker like Lambda, with at most batches concurrent invocations, until stop is called.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{
@@ -224,7 +220,7 @@ func (h *hangs) start(batches int) (stop func()) {
 	}
 }
 
-// check requires that a host received n events, each within a second of sending.
+// check requires that host received n events, each within a second of sending.
 func (h *hangs) check(t *testing.T, host string, n int) {
 	t.Helper()
 	h.mu.Lock()

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint. Tests never call the
-// internet endpoint.
+// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint that must never be
+// called.
 func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -50,8 +50,8 @@ func (s state) healthRows() store.CatalogHealth {
 	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 }
 
-// checkHealth checks the health summary that searches use. The summary must contain the sandbox's state and omit
-// endpoints that have not been probed.
+// checkHealth checks the health summary used by searches. It must contain the sandbox's state and omit endpoints that
+// have not been probed.
 func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")
@@ -69,8 +69,8 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth probes a healthy server, a server whose refreshes fail, a server whose discovery fails, and a server that
-// has recovered.
+// runHealth probes a server when it is healthy, when its refreshes fail, when its discovery fails, and after it
+// recovers.
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := publish(s)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// patientsAddress is a patient's email address. patientsWords is the text of the patient's message.
+// patientsAddress is a patient's email address. patientsWords is the text of the patient's inquiry.
 const (
 	patientsAddress = "juniper.vale@mailbox.example"
 	patientsWords   = "The portal of my cardiologist says <no>."
@@ -50,7 +50,6 @@ func checkInquiriesTold(t *testing.T, o *outside) {
 	}
 }
 
-// form submits a patient's form with the first organisation's public ID.
 func (o browsing) form(path string, body map[string]string) answer {
 	o.t.Helper()
 	return o.call(http.MethodPost, path+"?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID), "", "", body)
@@ -83,14 +82,14 @@ func supportForm(token string) map[string]string {
 	}
 }
 
-// sentCode holds our page's data about a sent code.
+// sentCode is the page's data about a sent code.
 type sentCode struct {
 	ID    string    `json:"verification_id"`
 	Until time.Time `json:"expires_at"`
 	Again time.Time `json:"resend_after"`
 }
 
-// sendCode requests a code and reads the code from the resulting email.
+// sendCode requests a code and reads it from the resulting email.
 func (s staff) sendCode(email string) (sent sentCode, code string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/codes", map[string]string{"email": email, "lang": "es"})
@@ -103,7 +102,6 @@ func (s staff) sendCode(email string) (sent sentCode, code string) {
 
 var mailedCode = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// mailedCode returns the newest code that was emailed to an address.
 func (s staff) mailedCode(email string) string {
 	s.t.Helper()
 	code := ""
@@ -115,7 +113,6 @@ func (s staff) mailedCode(email string) string {
 	return code
 }
 
-// verify submits a code and returns the resulting token.
 func (s staff) verify(id, code string) (status int, token string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/verification", map[string]string{"verification_id": id, "code": code})
@@ -128,7 +125,6 @@ func (s staff) verify(id, code string) (status int, token string) {
 	return got.status, verified.Token
 }
 
-// otherCode returns a code that differs from the given code.
 func otherCode(code string) string {
 	if code == "000000" {
 		return "000001"
@@ -136,8 +132,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's address and requests a health system. runForms requests help twice, as a client would
-// after a lost response.
+// runForms verifies a patient's address and sends two inquiries: one to add a health system and one for help. It sends
+// the second twice, like a client that lost the first response.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)
@@ -186,13 +182,13 @@ func TestPatientCanSendInquiriesAfterVerifyingEmail(t *testing.T) {
 	})
 }
 
-// TestInquiriesAreStoredWithoutWebhook checks that an organisation without a webhook for inquiries does not lose any
-// inquiries. The patient must get the same response as with a webhook.
+// TestInquiriesAreStoredWithoutWebhook checks that an organisation without a webhook for inquiries loses none. The
+// patient must get the same response as with a webhook.
 func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		live := s.seeded.Organisations[1] // the organisation does not have a live-mode webhook
+		live := s.seeded.Organisations[1] // this organisation has no live-mode webhook
 		got := s.call(http.MethodPost, "/support/request?public_id="+live.PublicID, "", "", supportForm(""))
 		s.clock.advance(2)
 		kept := s.state.list("test-WorkTable", "live#"+live.ID+"#INQUIRY")
@@ -231,8 +227,8 @@ func TestEmailCodeAndTokenAreBoundToOrganisation(t *testing.T) {
 
 const requestIDLike = "7b1c0d52-4e8f-4a63-9f0e-2d5c8b7a6e91"
 
-// TestSendCodeDoesNotRevealWhetherAddressIsKnown checks that the response to a request for a code does not depend on
-// whether the address is known.
+// TestSendCodeDoesNotRevealWhetherAddressIsKnown checks that the response to a request for a code is the same for known
+// and unknown addresses.
 func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -252,11 +248,11 @@ func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 	})
 }
 
-// mailedShape matches the IDs, which differ in every response.
+// mailedShape matches IDs, which differ in every response.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
-// TestSendCodeReportsUndeliveredEmail checks that the patient sees an error with instructions if the email fails, and
-// that a retry succeeds a minute later.
+// TestSendCodeReportsUndeliveredEmail checks that the patient gets an error with instructions if the email can't be
+// sent, and that a retry succeeds 30 seconds later.
 func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]faults.Kind{"fails": faults.FailedBefore, "is silent": faults.TimedOutBefore} {
@@ -313,7 +309,7 @@ func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone requests and submits codes until the service returns a token, while staying within the rate limit.
+// verifyUntilDone requests and submits codes, within the rate limit, until the service returns a token.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

@@ -15,19 +15,18 @@ import (
 // limitedServer is a FHIR server that delays responses, limits concurrency and counts requests.
 type limitedServer struct {
 	handler http.Handler
-	late    time.Duration // delay of every response
-	bears   int           // maximum number of concurrent requests before a 429 response; 0 means unlimited
+	late    time.Duration // delay before each response
+	bears   int           // concurrent requests allowed before a 429 response; 0 means unlimited
 
 	mu      sync.Mutex
 	asked   int
 	posts   int // number of batch requests
 	busy    int
-	most    int       // maximum number of concurrent requests
+	most    int       // highest number of concurrent requests observed
 	refused time.Time // time of the first 429 response
-	after   int       // maximum number of concurrent requests after the first 429 response
+	after   int       // highest number of concurrent requests after the first 429 response
 }
 
-// ServeHTTP implements http.Handler.
 func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.Contains(r.URL.Path, "/fhir") {
 		c.handler.ServeHTTP(w, r)
@@ -50,7 +49,7 @@ func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request and reports whether the request is within the limit.
+// enter counts a request and reports whether it is within the concurrency limit.
 func (c *limitedServer) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +116,7 @@ func TestExportLimitsConcurrencyAfter429(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &limitedServer{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}
-				if bears == 3 { // runs after the first start with the stored limit
+				if bears == 3 { // forces several runs; later runs start with the stored limit
 					s.deadline = func(int) time.Duration { return 76 * time.Second }
 				}
 				r := s.run(t)

@@ -29,20 +29,19 @@ import (
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound is the maximum amount by which an export may increase the live heap, regardless of the record's size.
+	// heapBound is the maximum live-heap growth during an export, in bytes, regardless of the record's size.
 	heapBound = 64 << 20
 )
 
-// archive is a FHIR server with documents that have large attachments. The server generates the record while clients
-// read it, so it needs little memory. The real reader uses archive as a smart.Doer.
+// archive implements smart.Doer as a FHIR server whose documents have large attachments. The record is generated while
+// clients read it, so the server needs little memory.
 type archive struct {
 	documents int
-	bytes     int64 // size of each attachment
-	isSilent  bool  // omits Content-Length
+	bytes     int64
+	isSilent  bool // omits Content-Length
 	measure   func()
 }
 
-// Do implements smart.Doer.
 func (a *archive) Do(r *http.Request) (*http.Response, error) {
 	path := strings.TrimPrefix(r.URL.Path, "/archive/")
 	switch {
@@ -94,14 +93,13 @@ func (a *archive) page(r *http.Request) string {
 // measureEvery is the number of bytes read between heap measurements.
 const measureEvery = 7 << 20
 
-// scan is endless content that consists of a single repeated byte.
+// scan is an endless reader that repeats a single byte.
 type scan struct {
 	measure func()
 	left    int // bytes until the next heap measurement
 	fill    byte
 }
 
-// Read implements io.Reader.
 func (s *scan) Read(p []byte) (int, error) {
 	if s.left -= len(p); s.left < 0 {
 		s.measure()
@@ -113,48 +111,38 @@ func (s *scan) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shredder discards all data written to it and counts the bytes.
+// shredder implements export.Files and export.Writer. It discards all data and counts the bytes written.
 type shredder struct{ bytes int64 }
 
 var errShredded = errors.New("nothing is kept")
 
-// Create implements export.Files.
 func (s *shredder) Create(context.Context, string, string) (export.Writer, error) { return s, nil }
 
-// Open implements export.Files.
 func (*shredder) Open(context.Context, string) (io.ReadCloser, error) { return nil, errShredded }
 
-// Compose implements export.Files.
 func (*shredder) Compose(context.Context, string, string, []string) error { return errShredded }
 
-// Delete implements export.Files.
 func (*shredder) Delete(context.Context, string) error { return nil }
 
-// Write implements export.Writer.
 func (s *shredder) Write(p []byte) (int, error) {
 	s.bytes += int64(len(p))
 	return len(p), nil
 }
 
-// Mark implements export.Writer.
 func (*shredder) Mark() {}
 
-// Rewind implements export.Writer.
 func (*shredder) Rewind(context.Context) error { return nil }
 
-// Close implements export.Writer.
 func (*shredder) Close(context.Context) error { return nil }
 
-// Abort implements export.Writer.
 func (*shredder) Abort(context.Context) {}
 
-// plain uses the default profile for every server.
+// plain implements source.Platforms with the default profile for every server.
 type plain struct{}
 
-// Asking implements source.Platforms.
 func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
-// exportOf exports an endless record into kept. The export's file is discarded.
+// exportOf exports the record at base into kept, with a token set that is valid for a day.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	return exportWith(tb, doer, nil, kept, tokens.Set{
@@ -163,7 +151,7 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 	})
 }
 
-// exportWith runs an export with the given token set.
+// exportWith runs an export with the given token set and fails the test unless the export succeeds.
 func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export.Files, set tokens.Set) export.Task {
 	tb.Helper()
 	var enqueued []time.Duration
@@ -187,7 +175,6 @@ func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export
 	return task
 }
 
-// liveHeap returns the size of the process's live heap.
 func liveHeap() uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -196,7 +183,7 @@ func liveHeap() uint64 {
 }
 
 // TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. Memory
-// that earlier tests retained does not count.
+// retained by earlier tests is not counted.
 func TestExportOfLargeAttachmentsUsesBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")

@@ -9,15 +9,14 @@ import (
 	"testing/synctest"
 )
 
-// scroll is a FHIR server with a large page for each type. The page is generated while clients read it and has no
-// Content-Length header. The real reader uses scroll as a smart.Doer.
+// scroll implements smart.Doer as a FHIR server with one large page for each resource type. Each page is generated
+// while clients read it and has no Content-Length header.
 type scroll struct {
 	types   []string
-	bytes   int64 // a page's approximate size
+	bytes   int64 // approximate size of a page
 	measure func()
 }
 
-// Do implements smart.Doer.
 func (s *scroll) Do(r *http.Request) (*http.Response, error) {
 	var body io.Reader
 	switch path := strings.TrimPrefix(r.URL.Path, "/archive/"); path {

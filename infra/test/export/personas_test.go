@@ -14,7 +14,7 @@ import (
 // syntheaDir is a folder outside the repository that contains public synthetic bundles.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// checkWhole checks that an export succeeded and that the export's file matches the truth completely.
+// checkWhole checks that an export succeeded and that its file contains the complete record.
 func checkWhole(t *testing.T, r result) comparison {
 	t.Helper()
 	v := checkHonest(t, r)
@@ -22,8 +22,8 @@ func checkWhole(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkHonest checks that an export succeeded, that its file contains only resources from the truth, and that the
-// outcome reports all missing resources.
+// checkHonest checks that an export succeeded, that its file contains only expected resources, and that the outcome
+// reports every missing resource.
 func checkHonest(t *testing.T, r result) comparison {
 	t.Helper()
 	checkConduct(t, r)
@@ -42,7 +42,7 @@ func checkHonest(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkConduct checks the rules that apply to every export, including failed exports.
+// checkConduct checks the rules that apply to every export, successful or failed.
 func checkConduct(t *testing.T, r result) {
 	t.Helper()
 	if len(r.foreign) > 0 {
@@ -91,7 +91,7 @@ func TestPersonaExportsAreComplete(t *testing.T) {
 	}
 }
 
-// checkCalm checks that the export does not report any missing data.
+// checkCalm checks that the export reports no missing data.
 func checkCalm(t *testing.T, r result) {
 	t.Helper()
 	for _, o := range r.task.Outcome {
@@ -105,8 +105,8 @@ func checkCalm(t *testing.T, r result) {
 	}
 }
 
-// syntheaFolder returns a folder with the bundles to export. The folder contains all bundles in a soak, but only the
-// smaller bundles in other test runs.
+// syntheaFolder returns a folder with the bundles to export. A soak includes all bundles; other test runs include only
+// the smaller ones.
 func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10

@@ -35,12 +35,12 @@ import (
 
 const (
 	workerFunction = "ExportWorkerFunction"
-	// hostilePath is the path prefix under which processWorld serves a test case's FHIR server.
+	// hostilePath is the URL path prefix of a test case's FHIR server.
 	hostilePath = "/hostile/"
 	awsSecret   = "test"
 )
 
-// workerBinary builds the export worker once, with the same flags as the template's build.
+// workerBinary builds the export worker once, with the production build's flags.
 var workerBinary = sync.OnceValues(func() (string, error) {
 	file, err := filepath.Abs("../../../build/exportworker-under-test")
 	if err != nil {
@@ -52,8 +52,8 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	return file, build.Run()
 })
 
-// processWorld runs the real export worker in a separate process. The embedded AWS and a FHIR server controlled by the
-// test share a port of this process.
+// processWorld runs the real export worker in a separate process. The test process serves the embedded AWS and the
+// test's FHIR server on one port.
 type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
@@ -67,8 +67,8 @@ type processWorld struct {
 	lines []string
 }
 
-// newProcessWorld returns a processWorld whose invocations have the given timeout. A timeout of 0 selects the
-// template's timeout.
+// newProcessWorld returns a processWorld whose invocations have the given timeout. A timeout of 0 selects the timeout
+// in template.yaml.
 func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 	t.Helper()
 	if testing.Short() {
@@ -98,7 +98,6 @@ func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 	return y
 }
 
-// ServeHTTP implements http.Handler.
 func (y *processWorld) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, lambda.Prefix):
@@ -110,7 +109,7 @@ func (y *processWorld) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start registers the worker. The first invocation starts the worker's process.
+// start registers the worker's function. The first invocation starts the worker's process.
 func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
 	y.functions = lambda.New(lambda.Options{
@@ -161,8 +160,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export exports the FHIR server's data with a new worker process and waits until the task has ended. peak is the
-// process's peak memory (VmHWM in /proc), or 0 if the system does not report the peak memory.
+// export exports the FHIR server's data in a new worker process and fails the test unless the task succeeds. peak is
+// the process's peak memory (VmHWM in /proc), or 0 if the system does not report it.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
@@ -196,7 +195,7 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	return task, y.peak
 }
 
-// endWait makes a postponed task due immediately, because the worker process uses the real clock.
+// endWait makes a deferred task due immediately, because the worker process uses the real clock.
 func (y *processWorld) endWait(t *testing.T, taskID string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -209,24 +208,19 @@ func (y *processWorld) endWait(t *testing.T, taskID string) {
 	expect.NoError(t, err)
 }
 
-// watch observes a processWorld's worker process.
+// watch implements lambda.Observer and records the worker process's peak memory.
 type watch struct{ processWorld *processWorld }
 
-// Ended implements lambda.Observer.
 func (w watch) Ended(_ string, _ []byte, _ error, peak int64) {
 	w.processWorld.mu.Lock()
 	defer w.processWorld.mu.Unlock()
 	w.processWorld.peak = max(w.processWorld.peak, peak)
 }
 
-// Requested implements lambda.Observer.
 func (watch) Requested(string, string, []byte) {}
 
-// Starting implements lambda.Observer.
 func (watch) Starting(string) {}
 
-// Assigned implements lambda.Observer.
 func (watch) Assigned(string, string) {}
 
-// Wrote implements lambda.Observer.
 func (watch) Wrote(string, string) {}

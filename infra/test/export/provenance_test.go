@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// attaching is a server that supports _revinclude without listing it in its CapabilityStatement, and counts searches
-// that use _revinclude.
+// attaching counts the requests with _revinclude to a server whose CapabilityStatement omits the parameter.
 type attaching struct {
 	http.Handler
 
@@ -21,7 +20,6 @@ type attaching struct {
 	all     atomic.Int64
 }
 
-// ServeHTTP implements http.Handler.
 func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.all.Add(1)
 	if values := r.URL.Query(); values.Has("_revinclude") {
@@ -35,7 +33,7 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // attachedExport exports from a server whose CapabilityStatement does not list _revinclude. attached is the number of
-// searches that use the parameter, and all is the total number of searches.
+// requests with _revinclude, and all is the total number of requests.
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()

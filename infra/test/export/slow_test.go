@@ -15,8 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The benchmark's record has the resource types that Synthea writes and as many resources as the record used for
-// comparison.
+// The benchmark record has the resource types that Synthea generates and as many resources as the reference record.
 const (
 	wideResources = 1111
 	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, " +
@@ -26,8 +25,8 @@ const (
 		"Device 2, SupplyDelivery 1"
 )
 
-// wideRecord returns a person with the benchmark's record. The record has inline documents and references only a few
-// practitioners and locations.
+// wideRecord returns a person with the benchmark record. The record contains inline documents and references only a few
+// practitioners and organizations.
 func wideRecord(tb testing.TB) persona.Persona {
 	tb.Helper()
 	var entries []map[string]any
@@ -60,13 +59,13 @@ func wideRecord(tb testing.TB) persona.Persona {
 	if len(people) != 1 || people[0].Resources != wideResources {
 		tb.Fatalf("%d people, %d resources", len(people), people[0].Resources)
 	}
-	_, err = people[0].Load() // loads the record before the folder is removed
+	_, err = people[0].Load() // load the record before its folder is removed
 	expect.NoError(tb, err)
 	return people[0]
 }
 
-// belonging returns one of the patient's resources. Three in four resources reference a practitioner, and the other
-// resources reference an organization.
+// belonging returns one of the patient's resources. Three quarters of the resources reference a practitioner; the rest
+// reference an organization.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}
 	body := map[string]any{"text": map[string]any{

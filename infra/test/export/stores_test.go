@@ -28,7 +28,7 @@ type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
 
-	turn    chan struct{} // lock; waiting for a mutex would stop virtual time during a refresh
+	turn    chan struct{} // used as a lock: waiting on a sync.Mutex would stop virtual time during a refresh
 	set     tokens.Set
 	version int64
 }
@@ -62,7 +62,7 @@ func (g *grants) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) 
 	return g.refresh(ctx)
 }
 
-// take locks the tokens. Calling done unlocks the tokens.
+// take locks the tokens until done is called.
 func (g *grants) take() (done func()) {
 	g.turn <- struct{}{}
 	return func() { <-g.turn }
@@ -80,7 +80,7 @@ func (g *grants) refresh(ctx context.Context) (tokens.Usable, error) {
 	return tokens.Usable{Set: g.set, Version: g.version}, nil
 }
 
-// learned stores the server properties that exports have discovered, separately for each endpoint.
+// learned is a store.EndpointState that counts calls to SaveKnown.
 type learned struct {
 	store.EndpointState
 
@@ -93,24 +93,22 @@ func newLearned(tb testing.TB) *learned {
 	return &learned{EndpointState: store.EndpointState{DB: made.DB, Table: made.Name("FlowTable")}}
 }
 
-// SaveKnown implements collect.Known.
 func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error {
 	l.saved++
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation is a run of a worker. A test can make the run end at a given call, after which the worker's calls have no
-// effect.
+// invocation simulates a worker run that can crash at a given call. Calls after the crash have no effect.
 type invocation struct {
-	endsAt int  // 1-based number of the last call; 0 means that the run does not crash
-	after  bool // whether the last call takes effect before its response is lost
+	endsAt int  // 1-based number of the last call; 0 means no crash
+	after  bool // whether the last call takes effect although its response is lost
 	end    context.CancelFunc
 
 	mu    sync.Mutex
 	calls int
 }
 
-// call makes an outbound call for the worker.
+// call runs do as the worker's next outbound call. It returns errDead if the run has crashed.
 func (i *invocation) call(do func() error) error {
 	i.mu.Lock()
 	i.calls++
@@ -134,8 +132,7 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is the environment of a single invocation. A crashing implements all of a Worker's dependencies except the
-// Worker's tasks.
+// crashing implements export.Files and export.Enqueuer for a single invocation, which can crash at any call.
 type crashing struct {
 	*invocation
 
@@ -143,17 +140,14 @@ type crashing struct {
 	enqueue *[]time.Duration
 }
 
-// EnqueueTask implements export.Enqueuer.
 func (c crashing) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay time.Duration) error {
 	return c.call(func() error { *c.enqueue = append(*c.enqueue, delay); return nil })
 }
 
-// EnqueueEvent implements export.Enqueuer.
 func (c crashing) EnqueueEvent(context.Context, org.Tenant, string) error {
 	return c.call(func() error { return nil })
 }
 
-// Create implements export.Files.
 func (c crashing) Create(ctx context.Context, key, contentType string) (w export.Writer, err error) {
 	err = c.call(func() error {
 		w, err = c.files.Create(ctx, key, contentType)
@@ -162,30 +156,26 @@ func (c crashing) Create(ctx context.Context, key, contentType string) (w export
 	return &upload{Writer: w, invocation: c.invocation}, err
 }
 
-// Open implements export.Files.
 func (c crashing) Open(ctx context.Context, key string) (r io.ReadCloser, err error) {
 	err = c.call(func() error { r, err = c.files.Open(ctx, key); return err })
 	return r, err
 }
 
-// Compose implements export.Files.
 func (c crashing) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	return c.call(func() error { return c.files.Compose(ctx, key, contentType, parts) })
 }
 
-// Delete implements export.Files.
 func (c crashing) Delete(ctx context.Context, key string) error {
 	return c.call(func() error { return c.files.Delete(ctx, key) })
 }
 
-// upload is an object that is being written.
+// upload is an export.Writer that fails if its invocation has crashed.
 type upload struct {
 	export.Writer
 
 	invocation *invocation
 }
 
-// Write implements export.Writer.
 func (u *upload) Write(p []byte) (int, error) {
 	if u.invocation.over() {
 		return 0, errDead
@@ -193,17 +183,16 @@ func (u *upload) Write(p []byte) (int, error) {
 	return u.Writer.Write(p)
 }
 
-// Close implements export.Writer.
 func (u *upload) Close(ctx context.Context) error {
 	return u.invocation.call(func() error { return u.Writer.Close(ctx) })
 }
 
-// portalOf returns a portal for public clients that does not accept a moved token endpoint.
+// portalOf returns a portal for public clients. It rejects a token endpoint that has moved.
 func portalOf(doer smart.Doer) smart.Portal {
 	return smart.NewPortal(doer, nothing{}, nothing{}, time.Now)
 }
 
-// nothing is a store without clients or endpoints.
+// nothing is an empty store of clients and endpoints.
 type nothing struct{}
 
 func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

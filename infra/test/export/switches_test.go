@@ -94,7 +94,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	}
 }
 
-// withoutLabel removes the label switch, which every scenario adds.
+// withoutLabel drops a label switch from set, because every scenario adds its own.
 func withoutLabel(set string) string {
 	if strings.HasPrefix(set, label+":") {
 		return ""
@@ -119,7 +119,7 @@ func (e expectation) check(t *testing.T, r result) {
 	}
 }
 
-// checkFailed checks that a task failed for the given reason and that the failure was reported only once.
+// checkFailed checks that a task failed for the given reason and that exactly one event reported the failure.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// ending is the required result of an export from a server with the given switch.
+// ending is an export's expected result.
 type ending int
 
 const (
@@ -16,22 +16,22 @@ const (
 	fails                // the task fails for a given reason
 )
 
-// expectation is a set of switches (the switch under test and the switches on which it depends) and the required result
-// of an export.
+// expectation is an export's expected result with a set of switches. The set contains the switch under test and its
+// prerequisites.
 type expectation struct {
 	set      string
 	ending   ending
-	reason   export.Reason // reason if the ending is fails
-	loses    []string      // types with missing data if the ending is partly
-	only     []string      // persons to test; empty means all
-	platform string        // platform whose profile supports the switch; empty means generic
+	reason   export.Reason // failure reason if ending is fails
+	loses    []string      // types with missing data if ending is partly
+	only     []string      // personas to test; empty means all
+	platform string        // platform whose profile the export uses; empty means generic
 	known    bool          // whether to store the server's discovered properties
-	heavy    bool          // whether the export takes seconds and so runs only in a soak
+	heavy    bool          // whether the export takes seconds; if so, it runs only in a soak
 }
 
-// notSeenHere lists the authorization server's switches that prevent an export from starting or that affect how tokens
-// are issued. None of the switches affect an export, which uses only the token set. The tests of shared/adapters/smart
-// and infra/test/e2e cover the switches.
+// notSeenHere lists the authorization server's switches that prevent an export from starting or affect how tokens are
+// issued. Exports use only the token set, so these switches can't affect them. The tests of shared/adapters/smart and
+// infra/test/e2e cover these switches.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -47,8 +47,8 @@ func notSeenHere() []string {
 	}
 }
 
-// expectations returns the required results for every switch that affects an export. If a switch is missing from both
-// expectations and notSeenHere, the tests fail.
+// expectations returns the expected results for every switch that affects an export. The tests fail if a switch is in
+// neither expectations nor notSeenHere.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -59,7 +59,7 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// unchangedFile returns expectations for switches that do not need additional settings and do not change the file.
+// unchangedFile returns expectations for switches that need no other settings and do not change the file.
 func unchangedFile(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
@@ -68,7 +68,7 @@ func unchangedFile(sets ...string) []expectation {
 	return list
 }
 
-// survivable lists server behaviours that must not affect the file.
+// survivable lists server behaviours that must not affect the exported file.
 func survivable() map[string][]expectation {
 	return map[string][]expectation{
 		switches.OutcomeEntry:   unchangedFile("outcome-entry"),
@@ -118,20 +118,20 @@ func survivable() map[string][]expectation {
 			{set: "everything,search-503:2,session-next", ending: whole},
 			{set: "everything", ending: whole, platform: "meditech"},
 			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
-			{set: "no-total", ending: whole, platform: "meditech"}, // this server does not send a total
+			{set: "no-total", ending: whole, platform: "meditech"},
 		},
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
 			{set: "ah-practice", ending: whole, platform: "athena"},
-			// the profile does not send the required practice
+			// The sandbox profile does not send the required practice.
 			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
 		label: unchangedFile("label:other"),
 	}
 }
 
-// vendors lists server behaviours that a vendor's profile describes and that exports with the generic profile must
-// discover.
+// vendors lists server behaviours that a vendor's profile describes. Exports with the generic profile must discover
+// these behaviours.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := unchangedFile(sets...)
@@ -174,12 +174,12 @@ func refusing() map[string][]expectation {
 		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
 		switches.RequireCategory: {
 			{set: "require-category", ending: whole, only: paged},
-			// One Observation does not have a category, so the export can't request it. The outcome reports that such
-			// resources may be missing.
+			// One Observation has no category, so the export can't request it. The outcome reports that Observations
+			// may be missing.
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// If the server supports only the _id parameter for Patient, the export uses _id.
+			// The export searches Patient by _id if the server supports no other parameter.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -196,8 +196,7 @@ func refusing() map[string][]expectation {
 		set: "limit-seconds:1", ending: fails,
 		reason: export.ResourcePatientFailure, only: small,
 	}}
-	// The server requests a wait that exceeds the export's deadline. The export must respect the server's request and
-	// fail.
+	// The server requests a wait beyond the export's deadline. The export must honour the wait and therefore fail.
 	all[switches.LeaveAlone] = []expectation{{
 		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
 		only: small,
@@ -217,10 +216,10 @@ func refusing() map[string][]expectation {
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// Data on a foreign server is not part of this server's record, and the outcome reports the omission.
+		// Data on a foreign server does not belong to the exported record. The outcome reports it as missing.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
-			{set: "next-foreign", ending: whole, only: paged}, // complete because of a larger first page
+			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page
 			{set: "next-foreign,reject-count", ending: partly, loses: []string{"Observation"}, only: paged},
 		},
 		switches.NextLoop:      {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},
@@ -279,8 +278,8 @@ func tokenLife() map[string][]expectation {
 	}
 }
 
-// Test persons. The first person has resources of many types, nested references and more than a page of Observations.
-// The second person has data that often causes errors in clients. The third person has a small record, for slow cases.
+// Personas used in these tests. paged has resources of many types, nested references and more than a page of
+// Observations. unusual has data that often causes errors in clients. small has a small record, for slow cases.
 var (
 	paged   = []string{"garden-wide"}
 	unusual = []string{"linden-moss"}

@@ -23,17 +23,17 @@ const (
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is a file's required content by "Type/id", computed from the person's data without the engine.
+// truth is a file's expected content by "Type/id", computed from the person's data without the export engine.
 type truth struct {
 	content    map[string]map[string]any
-	bytes      map[string]string   // names of resources that the server sends unchanged, by the resources' bytes
-	referrers  map[string][]string // resources that reference each resource or have it as an attachment
-	searchable map[string]bool     // types for which the server supports a search by patient
-	sourced    bool                // whether the server's FHIR version requires a meta.source
+	bytes      map[string]string   // names of the resources that the server sends unchanged, by resource bytes
+	referrers  map[string][]string // names of the resources that reference or attach each resource
+	searchable map[string]bool     // types that the server can search by patient
+	sourced    bool                // whether the server's FHIR version requires meta.source
 }
 
-// truthOf returns a person's record as a server with the scenario's switches stores it. References are relative even if
-// the server's references are absolute.
+// truthOf returns a person's record as stored by a server with the scenario's switches. References are relative even if
+// the server sends absolute ones.
 func truthOf(t *testing.T, s scenario) truth {
 	t.Helper()
 	with := switches.Set{}
@@ -66,8 +66,8 @@ func truthOf(t *testing.T, s scenario) truth {
 	return made
 }
 
-// searchable returns the types that reference the patient in an element for which FHIR R4 defines a search. Resources
-// of these types are the patient's own data. Resources of other types are only referenced.
+// searchable returns the resource types that FHIR R4 can search by patient. Resources of these types are the patient's
+// own data; resources of other types are only referenced.
 func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
@@ -82,7 +82,7 @@ func searchable(resources []persona.Resource) map[string]bool {
 	return found
 }
 
-// moveAttachments applies the attachment switches to the URLs and contents of the documents' Binaries.
+// moveAttachments applies the attachment switches to the documents' Binaries.
 func (m truth) moveAttachments(with switches.Set, base string) {
 	moved := slices.ContainsFunc([]string{
 		switches.AttachmentURLs, switches.AttachmentLarge, switches.AttachmentDrops, switches.AttachmentMissing,
@@ -143,7 +143,7 @@ func decode(t *testing.T, raw []byte) map[string]any {
 
 func nameOf(body map[string]any) string { return fmt.Sprint(body["resourceType"], "/", body["id"]) }
 
-// rename changes MedicationRequest to its DSTU2 name in resources and references.
+// rename replaces MedicationRequest with its DSTU2 name in resources and references.
 func rename(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -160,7 +160,7 @@ func rename(node any) {
 	}
 }
 
-// walk calls what for every reference and attachment URL in a resource.
+// walk calls what for every reference and URL in a resource.
 func walk(node any, what func(target string)) {
 	switch node := node.(type) {
 	case []any:
@@ -177,7 +177,7 @@ func walk(node any, what func(target string)) {
 	}
 }
 
-// relative reverts the changes that switches made to references.
+// relative makes references relative by removing base and the base URLs that switches add.
 func relative(node any, base string) {
 	switch node := node.(type) {
 	case []any:

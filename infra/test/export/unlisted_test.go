@@ -19,7 +19,7 @@ import (
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"
 
-// trials counts trial searches, which test whether a server supports a type.
+// trials counts the trial searches by which an export tests whether a server supports a resource type.
 type trials struct {
 	http.Handler
 
@@ -27,7 +27,6 @@ type trials struct {
 	asked map[string]int // number of searches by type
 }
 
-// ServeHTTP implements http.Handler.
 func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("_count") == "1" {
 		c.mu.Lock()
@@ -37,7 +36,7 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// unlistedExport exports from a server whose CapabilityStatement omits types, and returns the result and the types for
+// unlistedExport exports from a server whose CapabilityStatement omits types. It returns the result and the types for
 // which the export made a trial search.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
@@ -52,7 +51,7 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	return r, slices.Sorted(maps.Keys(counted.asked))
 }
 
-// missingOf returns the reason why resources of a type are missing, or "" if no resources are missing.
+// missingOf returns the reason why resources of a type are missing, or "" if none are missing.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
 func TestExportTriesUnlistedTypesOnce(t *testing.T) {

@@ -15,38 +15,37 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// Limits that safehttp.Client enforces.
+// Limits enforced by safehttp.Client.
 const (
 	headerTimeout = 30 * time.Second
 	totalTimeout  = 60 * time.Second
 )
 
-// mishap describes how a request fails. The zero value means that the request does not fail.
+// mishap describes how a request fails. The zero value means no failure.
 type mishap struct {
 	late       time.Duration
-	refused    bool   // whether the connection is refused
-	lost       bool   // whether the response is lost
+	refused    bool
+	lost       bool
 	cut        bool   // whether the connection breaks in the middle of the body
 	garbled    bool   // whether the body is truncated without an error
-	status     int    // status of an intermediary's response
-	retryAfter string // Retry-After header's value if status is set
+	status     int    // status of a response sent by an intermediary
+	retryAfter string // value of the Retry-After header if status is set
 }
 
-// wire implements smart.Doer for the real reader. A wire calls a handler in the same process and simulates a net/http
-// client with a real connection. Bodies are streamed, so large bodies are never held in memory. Requests to other
-// servers are recorded and rejected.
+// wire implements smart.Doer by calling a handler in the same process, simulating a net/http client with a real
+// connection. Bodies are streamed, so large bodies are never held in memory. Requests to servers other than origin are
+// recorded and rejected.
 type wire struct {
 	handler http.Handler
-	mishap  func(address string, nth int) mishap // faults by URL and attempt; nil for none
+	mishap  func(address string, nth int) mishap // fault for a URL's nth request; nil means no faults
 
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // number of requests without a response so far
+	busy    int // requests still waiting for a response
 	most    int
 }
 
-// Do implements smart.Doer.
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme+"://"+r.URL.Host != origin {
 		w.mu.Lock()
@@ -81,7 +80,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// sessionID matches the random ID that a server uses to identify pages, each of which clients can request only once.
+// sessionID matches the random session ID in the URLs of single-use pages.
 var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
 
 func (w *wire) begin(r *http.Request) mishap {
@@ -104,7 +103,7 @@ func (w *wire) end() {
 	w.busy--
 }
 
-// before waits if the request should be slow.
+// before simulates a refused connection or a delayed response.
 func (m mishap) before(ctx context.Context) error {
 	if m.refused {
 		return &safehttp.Error{Class: safehttp.Connect}
@@ -136,7 +135,7 @@ func answered(r *http.Request, m mishap) *http.Response {
 	}
 }
 
-// serve calls the handler and returns as soon as the handler has sent the header.
+// serve calls the handler and returns as soon as the response header is sent.
 func serve(ctx context.Context, cancel context.CancelFunc, handler http.Handler,
 	r *http.Request,
 ) (*http.Response, error) {
@@ -173,7 +172,7 @@ func ctxError(ctx context.Context) error {
 	return &safehttp.Error{Class: safehttp.Canceled}
 }
 
-// unpacked requests gzip and decompresses the response, as net/http does if the caller does not set Accept-Encoding.
+// unpacked decompresses a gzip response, as net/http does if the caller does not set Accept-Encoding.
 func unpacked(response *http.Response, r *http.Request) (*http.Response, error) {
 	if response.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Accept-Encoding") != "" {
 		return response, nil
@@ -192,21 +191,19 @@ func unpacked(response *http.Response, r *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// sender is the handler's end of a response.
+// sender is the http.ResponseWriter that streams a response to the client.
 type sender struct {
 	sink   *io.PipeWriter
 	header http.Header
 	frozen http.Header
 	status int
 	length int64
-	left   int64 // unsent bytes of the announced Content-Length; negative without a Content-Length
+	left   int64 // unsent bytes of the declared Content-Length; negative if none is declared
 	sent   chan struct{}
 }
 
-// Header implements http.ResponseWriter.
 func (s *sender) Header() http.Header { return s.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (s *sender) WriteHeader(status int) {
 	if s.status != 0 {
 		return
@@ -221,7 +218,6 @@ func (s *sender) WriteHeader(status int) {
 	close(s.sent)
 }
 
-// Write implements http.ResponseWriter.
 func (s *sender) Write(data []byte) (int, error) {
 	s.WriteHeader(http.StatusOK)
 	if s.left >= 0 {
@@ -242,27 +238,25 @@ func (s *sender) finish() {
 	_ = s.sink.Close()
 }
 
-// received is the client's end of a response body.
+// received is a streamed response body that ends when its request's context ends.
 type received struct {
 	pipe   *io.PipeReader
 	ctx    context.Context //nolint:containedctx // the body of an answer ends with its request
 	cancel context.CancelFunc
 }
 
-// Read implements io.Reader.
 func (b *received) Read(p []byte) (int, error) {
 	stop := context.AfterFunc(b.ctx, func() { _ = b.pipe.CloseWithError(b.ctx.Err()) })
 	defer stop()
 	return b.pipe.Read(p)
 }
 
-// Close implements io.Closer.
 func (b *received) Close() error {
 	b.cancel()
 	return b.pipe.Close()
 }
 
-// broken is a body whose connection breaks after its first part.
+// broken is a response body that is cut off after at most 20 bytes.
 type broken struct {
 	io.ReadCloser
 
@@ -270,7 +264,6 @@ type broken struct {
 	read  bool
 }
 
-// Read implements io.Reader.
 func (b *broken) Read(p []byte) (int, error) {
 	end := io.ErrUnexpectedEOF
 	if b.quiet {

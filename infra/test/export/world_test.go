@@ -50,8 +50,8 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// All tests share a sandbox and its persons, so that records are built and indexed only once. Every export has a unique
-// label in the URL, which keeps counters and tokens separate.
+// All tests share one sandbox and its personas, so records are built and indexed only once. Each export has a unique
+// label in its URL, which keeps its counters and tokens separate.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
 	portal = sync.OnceValues(func() (http.Handler, error) {
@@ -63,7 +63,7 @@ var (
 	})
 )
 
-// withOurs adds the persons in the testdata folder.
+// withOurs appends the personas in the testdata folder to all.
 func withOurs(all []persona.Persona) ([]persona.Persona, error) {
 	ours, err := persona.LoadDir("testdata")
 	return append(all, ours...), err
@@ -79,7 +79,7 @@ func newSandbox(people []persona.Persona) (http.Handler, error) {
 	})
 }
 
-// named returns the sandbox's person with the given ID.
+// named returns the sandbox persona with the given ID.
 func named(t *testing.T, id string) persona.Persona {
 	t.Helper()
 	all, err := people()
@@ -102,7 +102,7 @@ func soakingLong() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// scenario specifies the person, the server and the failures of a single export.
+// scenario specifies the persona, server and failures of one export.
 type scenario struct {
 	handler  http.Handler // nil for the shared sandbox
 	person   persona.Persona
@@ -110,7 +110,7 @@ type scenario struct {
 	label    string
 	// platform whose profile is used; empty for the generic profile
 	platform string
-	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // source of tokens; by default, a sign-in
+	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // returns the tokens; nil means a sign-in
 	// store for the server's discovered properties; nil for none
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
@@ -118,7 +118,6 @@ type scenario struct {
 	deadline func(run int) time.Duration            // each run's deadline; nil for no deadline
 }
 
-// fhirBase returns the base URL of the scenario's server.
 func (s scenario) fhirBase() string {
 	spec := "label:" + s.label
 	if s.switches != "" {
@@ -127,21 +126,21 @@ func (s scenario) fhirBase() string {
 	return mount + "/with/" + spec + "/fhir"
 }
 
-// result is the state after an export's task has ended.
+// result holds the state after an export has ended.
 type result struct {
 	scenario scenario
 	task     export.Task
 	events   []webhook.Event
 	file     []byte
-	keys     []string // keys of remaining objects
+	keys     []string // keys of the objects that remain
 	runs     int
 	requests map[string]int
 	foreign  []string // URLs of requests to other servers
-	most     int      // maximum number of concurrent requests
+	most     int      // highest number of concurrent requests
 	took     time.Duration
 }
 
-// world is a worker's environment.
+// world holds a simulated worker's dependencies.
 type world struct {
 	scenario scenario
 	wire     *wire
@@ -151,7 +150,7 @@ type world struct {
 	enqueued []time.Duration
 }
 
-// run runs the complete export. Call run only in a synctest bubble.
+// run runs the export to its end. It must be called in a synctest bubble.
 func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)
@@ -207,7 +206,6 @@ func pendingTask() export.Task {
 	}
 }
 
-// endpoint returns the catalogue entry of the scenario's server.
 func (s scenario) endpoint() catalog.Endpoint {
 	return catalog.Endpoint{PlatformType: cmp.Or(s.platform, platform.Generic), FHIRBase: s.fhirBase()}
 }
@@ -256,7 +254,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	return set
 }
 
-// await lets time pass until a worker may claim the task, just as long as the queue and the sweeper would wait.
+// await waits until a worker may claim the task, following the queue's and the sweeper's timing.
 func (w *world) await(run int) {
 	if run == 1 {
 		return
@@ -301,13 +299,12 @@ func (w *world) live(t *testing.T, run int) {
 	}
 }
 
-// network is the network during an invocation.
+// network is a smart.Doer that fails once its invocation has crashed.
 type network struct {
 	invocation *invocation
 	doer       smart.Doer
 }
 
-// Do implements smart.Doer.
 func (n network) Do(r *http.Request) (response *http.Response, err error) {
 	err = n.invocation.call(func() error {
 		response, err = n.doer.Do(r) //nolint:bodyclose // the caller closes it, or the next lines do

@@ -35,7 +35,7 @@ func faultOf(code, sub string) string {
 		`<soap:Reason><soap:Text xml:lang="en">quoted: Aster, 1984-03-12</soap:Text></soap:Reason></soap:Fault>`)
 }
 
-// discover responds to ITI-55 requests, matching the person by family name and date of birth.
+// discover responds to ITI-55 requests. It matches the person by family name and date of birth.
 func (p *Peer) discover(document *etree.Document, set Switch) string {
 	known := p.options.Knows
 	born := strings.ReplaceAll(known.BirthDate, "-", "")
@@ -105,7 +105,7 @@ func (p *Peer) discovered(document *etree.Document, accepted, code, subjects, re
 		`"/></queryAck></controlActProcess></PRPA_IN201306UV02>`
 }
 
-// cx returns the person's ID in the format that document registries use (CX).
+// cx returns the person's ID in CX format, as used by document registries.
 func (p *Peer) cx() string { return p.options.Patient + "^^^&" + bare(p.options.Home) + "&ISO" }
 
 // list responds to ITI-38 requests.
@@ -179,7 +179,7 @@ func failure(code string) string {
 		`</rs:RegistryErrorList>`
 }
 
-// retrieve responds to ITI-39 requests. If the document is sent as an attachment, attached is not nil.
+// retrieve responds to ITI-39 requests. attached is nil unless the document is sent as an attachment.
 func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, attached []byte) {
 	var found *Document
 	for _, d := range p.options.Documents {
@@ -236,7 +236,7 @@ func respond(w http.ResponseWriter, status int, whole string) {
 	_, _ = io.WriteString(w, whole)
 }
 
-// respondPackaged sends a message with an attachment.
+// respondPackaged sends a message and its attachment as an MTOM package.
 func respondPackaged(w http.ResponseWriter, whole string, attached []byte) {
 	parts := multipart.NewWriter(w)
 	w.Header().Set("Content-Type",

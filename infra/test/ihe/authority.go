@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Authority issues certificates for a test's gateways and clients.
+// Authority is a certificate authority for a test's gateways and clients.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *rsa.PrivateKey
@@ -41,10 +41,10 @@ func NewAuthority(name string) (*Authority, error) {
 	return &Authority{certificate: own, key: key}, nil
 }
 
-// PEM returns the authority's certificate.
+// PEM returns the authority's PEM-encoded certificate.
 func (a *Authority) PEM() string { return encoded("CERTIFICATE", a.certificate.Raw) }
 
-// Issue returns a client certificate and its RSA key, both as PEM. The key is for TLS and for signatures.
+// Issue creates a client certificate and its RSA key, both PEM-encoded. The key is used for both TLS and signatures.
 func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package ihe provides a Responding Gateway for tests of shared/tefca/ihe. The gateway is a small server over mutual
-// TLS that verifies requests as a QHIN does. Switches determine the gateway's responses. The gateway's message code is
-// independent of the adapter's code. The gateway knows a single fictional person and doesn't store any data.
+// Package ihe implements a Responding Gateway for tests of shared/tefca/ihe. The gateway is a small mutual-TLS server
+// that verifies requests as a QHIN does. Switches select the gateway's responses. The gateway shares no message code
+// with the adapter. The gateway knows one fictional person and stores no data.
 package ihe
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Transaction identifies a kind of gateway request by its URL path.
+// Transaction is the URL path of an IHE transaction at a gateway.
 type Transaction string
 
 // Transactions that a gateway supports (IHE ITI TF-2, 3.55, 3.38 and 3.39).
@@ -30,29 +30,29 @@ const (
 	Retrieve  Transaction = "/retrieve"
 )
 
-// Switch selects a kind of response. Each switch affects only certain transactions.
+// Switch selects a kind of gateway response. Each switch affects only certain transactions.
 type Switch string
 
-// Switches for responses. By default, a gateway matches its person, lists the person's documents, and sends each
-// document as an attachment (MTOM).
+// Switches that change a gateway's responses. By default, a gateway matches its person, lists the person's documents,
+// and sends each document as an MTOM attachment.
 const (
 	NoMatch     Switch = "no match"     // no matching person
 	Ambiguous   Switch = "ambiguous"    // request for more attributes
 	Several     Switch = "several"      // two matching records in the same community
-	Failing     Switch = "failing"      // the transaction's error response
+	Failing     Switch = "failing"      // error response defined by the transaction
 	Denied      Switch = "denied"       // a WS-Security SOAP fault
-	Fault       Switch = "fault"        // the receiver's SOAP fault
+	Fault       Switch = "fault"        // SOAP fault with code Receiver
 	Partial     Switch = "partial"      // incomplete document list
 	Slow        Switch = "slow"         // no response until the client disconnects
 	Cut         Switch = "cut"          // connection closed in the middle of the response
 	Malformed   Switch = "malformed"    // truncated XML
 	Unrelated   Switch = "unrelated"    // response to a different message
 	Foreign     Switch = "foreign"      // response from another community
-	Mixed       Switch = "mixed"        // the gateway's own result and another community's result
+	Mixed       Switch = "mixed"        // one match in the gateway's community and one in another
 	OtherPerson Switch = "other person" // another patient's data
 	OtherThing  Switch = "other thing"  // a document that was not requested
 	Twice       Switch = "twice"        // the same ID for two documents
-	Inline      Switch = "inline"       // document inline, in base64
+	Inline      Switch = "inline"       // document inline, as base64
 	Large       Switch = "large"        // document that exceeds the size limit
 	Missing     Switch = "missing"      // document that no longer exists
 	BusyOnce    Switch = "busy once"    // 503 for the first request
@@ -65,26 +65,26 @@ type Document struct {
 	Content               []byte
 	OnDemand              bool
 
-	// The fields below make the document's entry deviate from the profiles.
+	// The following fields make the document's entry deviate from the IHE profiles.
 	Home     string // the entry's home attribute; empty means the gateway's community ID
 	Patient  string // the entry's patient ID (CX); empty means the person's ID
 	ID2      string // the entry's second uniqueId, if any
-	Spelt    string // DocumentUniqueId in the retrieval's response; empty means ID
-	Unplaced bool   // whether the entry omits the repository, so retrievals name the community instead
+	Spelt    string // DocumentUniqueId in the retrieve response; empty means ID
+	Unplaced bool   // whether the entry omits the repository; retrievals then use the community ID
 }
 
 // Options configures a Peer.
 type Options struct {
 	Home      string // the gateway's home community ID
 	Knows     tefca.Person
-	Patient   string     // the person's ID, assigned by the community
-	Clients   *Authority // issuer of the required client certificates
+	Patient   string     // the person's ID in the community
+	Clients   *Authority // issuer of accepted client certificates
 	Audience  string     // the allowed client's home community ID
 	Documents []Document
 	Now       func() time.Time
 }
 
-// Peer is a running gateway. A Peer is safe for concurrent use.
+// Peer is a running gateway. It is safe for concurrent use.
 type Peer struct {
 	URL string
 
@@ -98,8 +98,7 @@ type Peer struct {
 	said    string
 }
 
-// Start runs a gateway on the loopback interface. The gateway's certificate is issued by issuer. The caller must close
-// the Peer.
+// Start runs a gateway on the loopback interface with a certificate from issuer. The caller must close the Peer.
 func Start(issuer *Authority, o Options) (*Peer, error) {
 	own, err := issuer.serves()
 	if err != nil {
@@ -120,7 +119,7 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	// discards the log of TLS errors that clients cause
+	// Clients' TLS errors are expected, so the server does not log them.
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL
@@ -147,14 +146,14 @@ func (p *Peer) Seen(t Transaction) int {
 	return p.seen[t]
 }
 
-// Refused returns the reasons why the gateway rejected requests, in order.
+// Refused returns the reason for each rejected request, in order.
 func (p *Peer) Refused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string{}, p.refused...)
 }
 
-// Last returns the body and Content-Type of the last request for a transaction.
+// Last returns the body of a transaction's last request. contentType belongs to the last request of any transaction.
 func (p *Peer) Last(t Transaction) (body []byte, contentType string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,7 +195,6 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request, t Transaction) {
 	}
 }
 
-// answer writes the response to a transaction.
 func (p *Peer) answer(w http.ResponseWriter, document *etree.Document, t Transaction, set Switch) {
 	id := text(document, "MessageID")
 	if set == Unrelated {

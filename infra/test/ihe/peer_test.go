@@ -24,7 +24,7 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world holds a gateway and the gateway's clock, and the authority that issues certificates to the gateway's clients.
+// world holds a gateway, its clock, and the authority that issues its clients' certificates.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// network returns a network client that calls the gateway with the given home community and certificate.
+// network returns an ihe.Network that calls the gateway as the given community, with the given certificate.
 func (w *world) network(t *testing.T, as, certificate, key string) (*ihe.Network, tefca.Assertion) {
 	t.Helper()
 	n, err := ihe.New(ihe.Config{Home: as, Organization: "Example", Anchors: w.gateways.PEM(), Gateways: []ihe.Gateway{{
@@ -103,7 +103,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body to the gateway over TLS. If certificate is not empty, post sends the client certificate.
+// post sends a body to the gateway over TLS, with a client certificate unless certificate is empty.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -135,8 +135,8 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// TestGatewayRejectsRequestsThatQHINWouldReject checks that the test gateway verifies every part of a request, because
-// tests against a gateway that accepts every request would be meaningless.
+// TestGatewayRejectsRequestsThatQHINWouldReject checks that the test gateway verifies every part of a request. Tests
+// against a gateway that accepts every request would prove nothing.
 func TestGatewayRejectsRequestsThatQHINWouldReject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -202,7 +202,7 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	if w.peer.Seen(peer.Discovery) != before {
 		t.Error("the gateway read what it was sent")
 	}
-	// The network trusts the second certificate, but the assertion names a different certificate.
+	// The gateway trusts the second certificate, but the assertion names the first.
 	second, secondKey, err := w.clients.Issue("another of the network")
 	if err != nil {
 		t.Fatal(err)
@@ -215,8 +215,8 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithinMinutes checks that the gateway accepts a signed message four minutes after signing,
-// but not six minutes after signing or three minutes before signing.
+// TestSignedMessageExpiresWithinMinutes replays a signed message. The gateway must accept it four minutes after
+// signing, but reject it six minutes after and three minutes before.
 func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,7 +239,7 @@ func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithItsIDToken checks that a signed message expires no later than the message's id_token.
+// TestSignedMessageExpiresWithItsIDToken checks that a signed message expires no later than its id_token.
 func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -258,8 +258,8 @@ func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	}
 }
 
-// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token,
-// and that the requests' bodies contain no personal data except the verified demographics.
+// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token.
+// The verified demographics must be the only other personal data in the requests' bodies.
 func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

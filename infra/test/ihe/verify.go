@@ -87,8 +87,8 @@ func (p *Peer) says(assertion *etree.Element) error {
 	return nil
 }
 
-// stamped verifies the timestamp's signature. The goxmldsig package can't verify the timestamp's signature, which is
-// outside the signed element.
+// stamped verifies the timestamp's signature. The goxmldsig package can't verify a signature outside the signed
+// element.
 func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509.Certificate) error {
 	stamp, signature := document.FindElement("//Security/Timestamp"), document.FindElement("//Security/Signature")
 	if stamp == nil || signature == nil || find(signature,
@@ -128,7 +128,8 @@ func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509
 	return nil
 }
 
-// within reports whether the current time is between from and until. from and until must be at most ten minutes apart.
+// within reports whether the current time is in the interval [from, until). The interval must be at most ten minutes
+// long.
 func (p *Peer) within(from, until string) bool {
 	start, err := time.Parse(time.RFC3339, from)
 	end, err2 := time.Parse(time.RFC3339, until)
@@ -136,7 +137,7 @@ func (p *Peer) within(from, until string) bool {
 	return err == nil && err2 == nil && !now.Before(start) && now.Before(end) && end.Sub(start) <= 10*time.Minute
 }
 
-// message parses a request. ITI-39 requests are in an MTOM package.
+// message parses a SOAP request. ITI-39 requests arrive as MTOM packages.
 func message(contentType string, body []byte) (*etree.Document, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -161,7 +162,7 @@ func message(contentType string, body []byte) (*etree.Document, error) {
 	return document, nil
 }
 
-// find returns the text at a path without surrounding white space.
+// find returns the text of the element at path, or "" if no element matches.
 func find(e *etree.Element, path string) string {
 	if found := e.FindElement(path); found != nil {
 		return found.Text()

@@ -1,6 +1,6 @@
-// Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, so that
-// handlers use the real rules and rows. The embedded AWS contains the organisations in membertest. Only tests import
-// the package.
+// Package managed sets up a complete operator on an embedded AWS for tests of the dashboard's functions. Handlers
+// therefore run with the real rules and rows. The embedded AWS contains the organisations in membertest. Only tests
+// import the package.
 package managed
 
 import (
@@ -30,7 +30,7 @@ import (
 
 const stackName = "managed"
 
-// Stack holds the service's stores and operator, without the service's functions.
+// Stack holds the service's stores and operator, but none of its functions.
 type Stack struct {
 	Operator *wiring.Operator
 	Outputs  map[string]string
@@ -41,8 +41,8 @@ type Stack struct {
 	flow string // name of the Flow table
 }
 
-// New returns a stack whose clock is set to keyedtest.Moment. The stack has the active organisations membertest.OrgA
-// and OrgB.
+// New returns a stack whose clock is set to keyedtest.Moment. The stack contains the active organisations
+// membertest.OrgA and OrgB.
 func New(tb testing.TB) *Stack {
 	tb.Helper()
 	var s Stack
@@ -98,7 +98,7 @@ func (s *Stack) Control() store.Control {
 // Flow returns the stack's Flow table.
 func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS), Table: s.flow} }
 
-// Setup returns the reader for tenants' setup progress.
+// Setup returns a reader of tenants' setup progress.
 func (s *Stack) Setup() operator.Setup {
 	db := store.NewClient(s.AWS)
 	tasks, connections := store.Tasks{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
@@ -128,7 +128,7 @@ func (s *Stack) Audited(tb testing.TB, orgID string) []string {
 	return told
 }
 
-// Hashing returns the keys for hashing private keys.
+// Hashing returns the keyring for hashing credentials' private keys.
 func (s *Stack) Hashing(ctx context.Context) (secret.Keyring, error) {
 	return awssecret.Keyring(ctx, s.AWS, time.Now, s.Outputs["KeyHashingSecret"])
 }

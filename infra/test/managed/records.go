@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connect creates an hour-old connection for tenant, applies change to the connection and stores the result.
+// Connect creates an hour-old connection for tenant, applies change to it and stores the result.
 func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connection.Connection)) connection.Connection {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Hour)
@@ -45,7 +45,7 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	return c
 }
 
-// FailedExport stores a failed export for a connection without other exports, and returns the task ID.
+// FailedExport stores a failed export and returns its task ID. The connection must not have any other exports.
 func (s *Stack) FailedExport(tb testing.TB, c connection.Connection, reason export.Reason) string {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Minute)

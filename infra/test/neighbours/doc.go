@@ -1,4 +1,4 @@
-// Package neighbours contains only tests, in which one organisation floods a queue, with AWS's concurrency limits and
-// in virtual time. The tests measure the waiting time of another organisation (docs/develop/performance.md,
-// "Neighbours").
+// Package neighbours contains only tests. One organisation floods a queue while the tests measure another
+// organisation's waiting time (docs/develop/performance.md, "Neighbours"). The tests run in virtual time with AWS's
+// concurrency limits.
 package neighbours

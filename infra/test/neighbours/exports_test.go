@@ -27,7 +27,7 @@ const (
 	asking    = 5 * time.Millisecond // typical duration of a store call
 )
 
-// flood has thousands of exports from one organisation and single exports from other organisations.
+// flood simulates thousands of exports by one organisation and single exports by others.
 type flood struct {
 	source
 
@@ -56,7 +56,6 @@ func newFlood(t *testing.T, places int, isFair bool) *flood {
 	return f
 }
 
-// ask requests many exports for a tenant.
 func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	t.Helper()
 	for i := range many {
@@ -68,7 +67,7 @@ func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	}
 }
 
-// waited requests a tenant's export and returns the time until the export starts.
+// waited requests an export for a tenant and returns the time until it starts.
 func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	t.Helper()
 	asked := time.Now()
@@ -86,7 +85,7 @@ func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	}
 }
 
-// work simulates the export worker with exports that only wait.
+// work simulates the export worker. Simulated exports only wait.
 func (f *flood) work(ctx context.Context, i due.Item) {
 	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
 	if err != nil {
@@ -112,7 +111,7 @@ func (f *flood) work(ctx context.Context, i due.Item) {
 	_ = f.rows.FinishTask(ctx, task, webhook.Event{ID: task.ID, Tenant: task.Tenant})
 }
 
-// begin records the start of an export and returns the export's duration.
+// begin records the start of an export and returns its simulated duration.
 func (f *flood) begin(task export.Task) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,8 +121,8 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestExportFloodDoesNotDelayOtherOrganisations checks that other organisations do not wait for a worker, because a
-// single organisation's concurrent exports are limited. A soak uses 5,000 exports.
+// TestExportFloodDoesNotDelayOtherOrganisations checks that a limit on each organisation's concurrent exports keeps
+// workers free for other organisations. A soak uses 5,000 exports.
 func TestExportFloodDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 1000

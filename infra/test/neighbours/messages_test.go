@@ -51,8 +51,8 @@ func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	}
 }
 
-// burst has one organisation send many messages. After the workers have started to process these messages, another
-// organisation sends a message. burst returns how long the other organisation's message waits.
+// burst returns how long one organisation's message waits behind many messages of another. The message is sent after
+// the workers have started on the backlog.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

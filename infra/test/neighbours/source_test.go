@@ -24,8 +24,8 @@ func organisation(last string) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
 }
 
-// source simulates Lambda's event source for a queue. The number of concurrent invocations is limited. Each invocation
-// takes a batch and lasts as long as the slowest message in the batch.
+// source simulates a Lambda event source mapping with limited concurrency. Each invocation takes a batch and lasts as
+// long as the batch's slowest message.
 type source struct {
 	invocations int
 	batch       int
@@ -38,7 +38,7 @@ type source struct {
 	stop    context.CancelFunc
 }
 
-// open creates the queue. If isFair is set, open creates a fair queue.
+// open creates the queue. If isFair is false, messages are sent without a message group.
 func (s *source) open(t *testing.T, isFair bool) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -54,7 +54,6 @@ func (s *source) open(t *testing.T, isFair bool) {
 	}
 }
 
-// start starts polling the queue.
 func (s *source) start(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -89,13 +88,13 @@ func (s *source) invoke(ctx context.Context) {
 	}
 }
 
-// end stops polling the queue.
+// end stops polling and waits until all invocations have ended.
 func (s *source) end() {
 	s.stop()
 	s.running.Wait()
 }
 
-// ungrouped sends messages without a message group, so the queue is not fair.
+// ungrouped is a queue client that omits message groups, which makes the queue unfair.
 type ungrouped struct{ queue.Client }
 
 func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// statement is one statement of a policy document.
 type statement struct {
 	sid, effect        string
-	actions, resources []string // strings formatted as in Fn::Sub
+	actions, resources []string // Fn::Sub strings
 	principal          any
 	condition          any
 	inverted           []string // elements that match everything not listed: NotAction, NotResource, NotPrincipal
@@ -42,12 +41,13 @@ func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards reports statements that allow more than they name. Such a statement has a wildcard in an action or a
-// resource (except for the objects in one of the template's buckets) or allows everything that is not listed. Such a
-// statement may also admit every principal or a service acting for any account. A condition does not make such a
-// statement acceptable. Only a key policy may delegate everything to the account's own IAM, because otherwise the key
-// could never be changed. In a key policy, * as the Resource means the key itself. Wildcards also reports permissions
-// outside a role's own statements, except permissions that let one of the stack's schedules start a function.
+// Wildcards reports policy statements that are too broad. A statement is reported if it has a wildcard in an action or
+// allows everything that is not listed. A wildcard in a resource is reported, except for the objects in one of the
+// template's buckets. A statement is also reported if it admits every principal, or a service acting for any account. A
+// condition does not exempt a statement. Only a key policy may delegate everything to the account's own IAM, because
+// otherwise the key could never be changed. In a key policy, * as the Resource means the key itself. Wildcards also
+// reports permissions outside a role's own statements, except permissions that let one of the stack's schedules start a
+// function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -67,7 +67,6 @@ func Wildcards(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// wildcards reports the wildcards in a single statement.
 func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	for _, element := range st.inverted {
 		found.addf(r.ID, "%s allows all but what it names (%s)", st.sid, element)
@@ -85,23 +84,22 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	}
 }
 
-// knowNoResource reports whether AWS defines no resource type for any of the actions, so that * is the only possible
-// resource.
+// knowNoResource reports whether none of the actions supports a resource type, so that * is the only possible resource.
 // docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
 	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts reports whether a permission lets a schedule's rule start a function. For API Gateway, the template uses a
-// role instead.
+// starts reports whether a permission lets a schedule's rule start a function. API Gateway starts functions through a
+// role, not a permission.
 func starts(permission Resource) bool {
 	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
 		permission.Properties["SourceArn"] != nil
 }
 
-// everybody reports a statement in a resource policy that grants access to every principal or to a service acting for
-// any account.
+// everybody reports a resource policy's statement that grants access to every principal, or to a service acting for any
+// account.
 func (st statement) everybody(id string, found *findings) {
 	anybody := slices.Contains(shorts(st.principal), "*")
 	for _, who := range fields(st.principal) {
@@ -115,8 +113,8 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// OutsideTemplate reports role permissions on resources outside the template. Such permissions are usually typing
-// errors. A permission on an index must name the index's own table.
+// OutsideTemplate reports role permissions on resources outside the template, which are usually typing errors. A
+// permission on an index must name the index's own table.
 func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -131,7 +129,8 @@ func OutsideTemplate(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned matches a reference to one of the template's resources, optionally followed by objects, an index or an alias.
+// owned matches a reference to one of the template's resources, with an optional suffix for objects, an index or an
+// alias.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
 // owns reports whether a statement's resource belongs to the template.
@@ -157,7 +156,7 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed returns a resource's Allow statements, and reports roles and functions whose policies are partly or fully
+// allowed returns a resource's Allow statements. It reports roles and functions whose policies are partly or fully
 // outside the template.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
@@ -199,8 +198,8 @@ func (s *Stack) isObjects(resource string) bool {
 	})
 }
 
-// Reserved reports functions that use a reserved resource in their permissions or environment but are not on the
-// resource's list. For each resource's logical ID, allowed holds the logical IDs of the functions on the list.
+// Reserved reports functions that use a reserved resource in their permissions or environment without being allowed to.
+// allowed maps each reserved resource's logical ID to the logical IDs of the functions that may use it.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// runbooks is the folder that contains a document for every alarm.
+// runbooks is the folder of the alarms' runbooks.
 const runbooks = "docs/operate/runbooks/"
 
 // series is a metric, or an expression over metrics, that an alarm evaluates.
 type series struct {
 	id, namespace, metric, expression string
-	dimensions                        map[string]string // dimension values by name, formatted as in Fn::Sub
+	dimensions                        map[string]string // dimension values by name, as Fn::Sub strings
 }
 
 var (
@@ -21,9 +21,9 @@ var (
 	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // excludes metric math functions, which are in upper case
 )
 
-// Alarms reports alarms without a runbook and runbooks without an alarm. Alarms also reports metrics that an alarm's
-// expressions use but the alarm does not define, and metrics that an alarm defines but does not use. cfn-guard checks
-// all other alarm rules (.ci/template/rules/queues.guard).
+// Alarms reports alarms without a runbook and runbooks without an alarm. It also reports metrics that an alarm uses
+// without defining them, or defines without using them. cfn-guard checks all other alarm rules
+// (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
 	var found findings
 	named := map[string]bool{}
@@ -44,7 +44,7 @@ func Alarms(s *Stack, t *Tree) []Finding {
 	return found.sorted()
 }
 
-// checkRunbooks reports runbooks that do not belong to an alarm or that do not answer an on-call engineer's questions.
+// checkRunbooks reports runbooks that belong to no alarm or lack a required section.
 func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	for name := range t.paths {
 		if !strings.HasPrefix(name, runbooks) {
@@ -61,7 +61,6 @@ func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	}
 }
 
-// seriesList holds all of an alarm's series.
 type seriesList []series
 
 // seriesOf parses an alarm that has either a single metric or a list of metrics.
@@ -83,7 +82,6 @@ func seriesOf(a Resource) seriesList {
 	return all
 }
 
-// dimensions parses a metric's dimensions.
 func dimensions(v any) map[string]string {
 	all := map[string]string{}
 	for _, d := range list(v) {
@@ -92,7 +90,7 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check reports fetched metrics that no expression uses, and expressions that use metrics that are not fetched.
+// check reports metrics that no expression uses, and expressions that use undefined metrics.
 func (all seriesList) check(alarm string, found *findings) {
 	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {
@@ -116,8 +114,8 @@ func (all seriesList) check(alarm string, found *findings) {
 	}
 }
 
-// watches reports whether a series contains a resource's metric. The value of dimension identifies the resource. All
-// other dimensions must equal the dimensions in others.
+// watches reports whether a series is a metric of the given resource. The value of dimension identifies the resource.
+// All other dimensions must equal others.
 func (one series) watches(namespace, metric, dimension, value string, others map[string]string) bool {
 	if one.namespace != namespace || one.metric != metric || one.dimensions[dimension] != value {
 		return false

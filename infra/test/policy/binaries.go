@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// MaxBinary is the maximum binary size for functions behind the API, which is 12 million bytes. A larger binary
-	// would slow down cold starts, for which clients wait. Functions behind a queue or schedule have no limit.
+	// MaxBinary is the maximum size, in bytes, of the binary of a function behind the API. A larger binary would slow
+	// down cold starts, for which clients wait. Functions behind a queue or schedule have no limit.
 	MaxBinary = 12_000_000
-	// builtFolder is the folder in which `make build` creates a folder with a binary for each function.
+	// builtFolder is the folder where `make build` writes each function's binary to a subfolder.
 	builtFolder = "build/arm64"
 )
 
-// Binaries reports functions with routes whose binary is too large, functions that were not built, and binaries that do
-// not belong to a function. fsys is the repository's root after make build. If make build has not run, Binaries returns
-// an error.
+// Binaries reports functions with routes whose binary is too large, functions that were not built, and binaries that
+// belong to no function. fsys is the repository's root after make build. If make build has not run, Binaries returns an
+// error.
 func Binaries(fsys fs.FS, functions []template.Function) ([]Finding, error) {
 	entries, err := fs.ReadDir(fsys, builtFolder)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// answers returns a function that has a route.
 func answers(folder string) template.Function {
 	return template.Function{Folder: folder, Routes: []template.Route{{Method: "GET", Path: "/"}}}
 }

@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin allows
-// moving a part of the stack to a separate stack, because the part's resources exist twice during the move (ADR 51).
+// MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin is needed to
+// move a part of the stack to a separate stack, because the part's resources exist twice during the move (ADR 51).
 const MostResources = 450
 
 // Budget reports a stack that has more than MostResources resources.
@@ -47,8 +47,8 @@ func resourcesOf(f Resource) int {
 	return n
 }
 
-// Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. Counted
-// also reports a difference in the total.
+// Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. It also
+// reports a difference in the total.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

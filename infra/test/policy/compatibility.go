@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// compatibility is a document with tables whose rows name the tests that cover the row.
+// compatibility is the document whose table rows name the tests that cover them.
 const compatibility = "docs/reference/compatibility.md"
 
 // titled matches a TypeScript test's title.

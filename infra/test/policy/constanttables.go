@@ -7,8 +7,8 @@ import (
 )
 
 // ConstantTables reports package-level tables (maps, slices and arrays) that their own package modifies. The linter
-// allows such variables because Go does not have constant tables. The rule compares names, so a local variable must not
-// have the same name as a table.
+// allows such variables because Go has no constant tables. The rule compares names, so a local variable must not have
+// the same name as a table.
 func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {
@@ -41,7 +41,7 @@ func tablesOf(files []File) map[string]bool {
 	return tables
 }
 
-// tabled adds the names of the variables that a declaration initialises as tables.
+// tabled adds to tables the names of the variables that a declaration initialises as tables.
 func tabled(g *ast.GenDecl, tables map[string]bool) {
 	for _, s := range g.Specs {
 		spec, ok := s.(*ast.ValueSpec)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Folders reports incomplete folders, and functions that exist only as a folder in functions/ or only in the template.
+// Folders reports incomplete function folders, and functions that exist only in functions/ or only in the template.
 func Folders(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	declared := map[string]bool{}
@@ -40,9 +40,9 @@ type operation struct {
 	Function string `yaml:"x-function"` // folder of the function that serves the operation
 }
 
-// Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml). Routes
-// also reports methods that the description and the template assign to different functions. A route with ANY covers
-// every method without its own route. A function with an ANY route rejects methods that it does not support.
+// Routes reports routes that exist only in the template or only in the API description (docs/openapi.yaml). It also
+// reports methods that the description and the template assign to different functions. A route with ANY covers every
+// method that has no route of its own. A function with an ANY route rejects methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings
@@ -76,7 +76,7 @@ func Routes(functions []template.Function, description []byte) []Finding {
 	return found.sorted()
 }
 
-// isDescribed reports whether the description assigns one of a route's methods to the route's function.
+// isDescribed reports whether the API description contains at least one of a route's methods.
 func isDescribed(operations map[template.Route]operation, r template.Route) bool {
 	for described := range operations {
 		if described.Path == r.Path && (r.Method == "ANY" || r.Method == described.Method) {
@@ -86,7 +86,6 @@ func isDescribed(operations map[template.Route]operation, r template.Route) bool
 	return false
 }
 
-// operations returns the operations of all paths in an OpenAPI document.
 func operations(description []byte) (map[template.Route]operation, error) {
 	var api struct {
 		Paths map[string]map[string]yaml.Node `yaml:"paths"`
@@ -111,7 +110,6 @@ func operations(description []byte) (map[template.Route]operation, error) {
 	return all, nil
 }
 
-// isMethod reports whether a path item's key is an HTTP method.
 func isMethod(key string) bool {
 	return slices.Contains([]string{
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// custody maps each phrase about functions in SECURITY.md to a predicate that reports whether a statement in a role
-// grants the access that the phrase describes.
+// custody maps each phrase about functions in SECURITY.md to a predicate on a role's statements. The predicate reports
+// whether a statement grants the access that the phrase describes.
 func custody() map[string]func(statement) bool {
 	return map[string]func(statement) bool{
 		"Read or change a row of the Tokens table": func(st statement) bool {
@@ -26,8 +26,8 @@ func custody() map[string]func(statement) bool {
 // quoted matches a name in code formatting.
 var quoted = regexp.MustCompile("`([a-z]+)`")
 
-// Custody compares the functions listed in SECURITY.md with the functions that have the described access in the
-// template.
+// Custody reports differences between the functions listed in SECURITY.md and the functions to which the template
+// grants the described access.
 func Custody(s *Stack, document []byte) []Finding {
 	const where = "SECURITY.md"
 	var found, other findings

@@ -12,7 +12,6 @@ import (
 // target matches a Makefile rule, which may have several targets.
 var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_.%/ -]+?)\s*:(?:[^=]|$)`)
 
-// targets returns the names of the Makefile's targets.
 func targets(t *Tree) []string {
 	rules := target.FindAllSubmatch(t.Text("Makefile"), -1)
 	all := make([]string, 0, len(rules))
@@ -29,8 +28,8 @@ var (
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands reports commands in the documents' code blocks that can't run in this repository because of an unknown make
-// target or a missing folder in a go command.
+// Commands reports commands in the documents' code that can't run in this repository because a make target or a folder
+// does not exist.
 func Commands(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -67,7 +66,7 @@ func made(line string) []string {
 	return names
 }
 
-// compiled reports missing folders in a document's go command.
+// compiled reports folders in a document's go command that do not exist.
 func (t *Tree) compiled(document, command string, found *findings) {
 	for _, folder := range ownFolder.FindAllString(command, -1) {
 		if !t.paths[strings.TrimPrefix(folder, "./")] {
@@ -76,11 +75,11 @@ func (t *Tree) compiled(document, command string, found *findings) {
 	}
 }
 
-// mention matches the complete path of any document in this repository, in any text.
+// mention matches a document's path, relative to the repository's root, in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions reports missing documents named in comments, messages or the template. Without this rule, only a reader who
-// needs the document would notice a wrong name.
+// Mentions reports missing documents named in comments, messages or the template. Without this rule, a wrong name would
+// go unnoticed until a reader needs the document.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -99,8 +98,8 @@ func Mentions(t *Tree) []Finding {
 // maxColumns is the maximum length of a line of prose in a document.
 const maxColumns = 120
 
-// LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and lines
-// without a space at which to break are exempt.
+// LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and lines that
+// can't be broken are exempt.
 func LongLines(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -183,7 +182,8 @@ func (t *Tree) resolves(document, link string) bool {
 	return anchor == "" || path.Ext(to) != ".md" || slices.Contains(anchors(string(t.Text(to))), anchor)
 }
 
-// anchors returns the anchors that GitHub generates for a document's headings. A repeated heading's anchor ends in -1.
+// anchors returns the anchors that GitHub generates for a document's headings. The anchors of repeated headings end in
+// -1, -2 and so on.
 func anchors(document string) []string {
 	headings := headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1)
 	all := make([]string, 0, len(headings))
@@ -206,8 +206,8 @@ var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specif
 	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
 	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)
 
-// Citations reports comments and other texts that cite documents outside the repository. Markdown documents may cite
-// the specification that the service implements.
+// Citations reports Go comments and other non-Markdown files that cite documents outside the repository. Markdown
+// documents may cite the specification that the service implements.
 func Citations(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

@@ -13,7 +13,7 @@ import (
 // Environments reports variables that a function reads but the template does not set, and variables that are set but
 // not read. Without the rule, a missing variable would be noticed only when the function starts, and an unused variable
 // would never be noticed. A required variable must not be empty. A function reads the fields of its Environment struct,
-// including the fields of embedded structs.
+// including those of embedded structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	structs := t.structs()
@@ -95,7 +95,7 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	return all
 }
 
-// variables adds the names of the variables that a struct and its embedded structs read to into. For each name, into
+// variables adds the environment variables of a struct and its embedded structs to into. The value of each entry
 // reports whether the variable is required.
 func (s structs) variables(of symbol, into map[string]bool) {
 	for _, field := range s[of] {
@@ -109,7 +109,7 @@ func (s structs) variables(of symbol, into map[string]bool) {
 	}
 }
 
-// symbol is a name exported by a package.
+// symbol is a name declared at package level.
 type symbol struct{ importPath, name string }
 
 // imported returns the import paths of the module's packages that a file imports, keyed by local name.

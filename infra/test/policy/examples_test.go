@@ -13,7 +13,6 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// files returns a tree with the given files.
 func files(t *testing.T, texts map[string]string) *policy.Tree {
 	t.Helper()
 	fsys := fstest.MapFS{}

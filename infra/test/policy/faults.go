@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxPublicText is the maximum length of an error description, which may consist of one or two sentences
+// maxPublicText is the maximum length of an error description, in characters. A description has one or two sentences
 // (docs/openapi.yaml, Error).
 const maxPublicText = 200
 
@@ -18,8 +18,8 @@ var (
 )
 
 // ErrorCodes reports error codes in shared/words/fault that are malformed, duplicated or missing in docs/openapi.yaml.
-// ErrorCodes also reports codes in the template's gateway responses or in the API's description that shared/words/fault
-// does not define.
+// It also reports codes in the template's gateway responses or in the API description that shared/words/fault does not
+// define.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -50,7 +50,6 @@ func ErrorCodes(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// literal is a string literal and its position in the source.
 type literal struct {
 	text string
 	at   token.Pos
@@ -79,8 +78,9 @@ func codes(t *Tree) []literal {
 	return all
 }
 
-// PublicTexts reports error texts for clients that are too long or contain non-ASCII characters. PublicTexts checks
-// literals, or the literal parts of a concatenation, that are passed to fault.New, fault.BadRequest and fault.Missing.
+// PublicTexts reports client-facing error messages that are too long or contain non-ASCII characters. It checks
+// literals, including the literal parts of concatenations, that are passed to fault.New, fault.BadRequest and
+// fault.Missing.
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -110,7 +110,7 @@ func PublicTexts(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// publicArgument returns the argument that a call sends to clients, or nil if no argument is sent to clients.
+// publicArgument returns the argument that a call sends to clients, or nil if there is none.
 func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	var name string
 	switch f := call.Fun.(type) {
@@ -132,7 +132,6 @@ func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	return nil
 }
 
-// literals returns an expression's string literals.
 func literals(e ast.Expr) []literal {
 	var all []literal
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -14,7 +14,7 @@ const mostInvoked = 85
 
 var invocation = regexp.MustCompile(`/functions/\$\{(\w+)\.Arn\}:live/invocations$`)
 
-// integrations returns the integrations for an API's methods, including integrations in conditional parts.
+// integrations returns the integrations of an API's methods, including those in conditional parts.
 func integrations(api Resource) []any {
 	var all []any
 	paths := fields(at(api.Properties, "DefinitionBody", "paths"))
@@ -43,7 +43,7 @@ func (s *Stack) routed() []Resource {
 	return slices.DeleteFunc(s.of(kindFunction), func(f Resource) bool { return !invoked[f.ID] })
 }
 
-// invokes reports whether API Gateway uses a role to invoke functions, including in a template that SAM has
+// invokes reports whether API Gateway uses a role to invoke functions. It also supports a template that SAM has
 // transformed.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
@@ -53,10 +53,9 @@ func (s *Stack) invokes(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway reports functions that API Gateway may invoke but that do not have a route, and functions that have a route
-// but that API Gateway may not invoke. Gateway also reports any other permission of API Gateway's role, and a condition
-// in the role's trust policy. API Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR
-// 51).
+// Gateway reports functions without a route that API Gateway may invoke, and functions with a route that it may not
+// invoke. It also reports any other permission of API Gateway's role, and a condition in the role's trust policy. API
+// Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()

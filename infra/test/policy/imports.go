@@ -7,8 +7,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Domain reports domain packages that indirectly depend on AWS or HTTP, and the tokens package if the package depends
-// on a logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
+// Domain reports domain packages that depend on AWS or HTTP, even indirectly. It also reports the tokens package if
+// that package depends on a logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md,
+// "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -39,7 +40,7 @@ func inDomain(importPath string) bool {
 	}, speaksHTTP)
 }
 
-// Boundaries reports functions that import another function's packages, a rule that depguard can't express.
+// Boundaries reports functions that import another function's packages, which depguard can't check.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -53,8 +54,8 @@ func Boundaries(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// playsPortal reports whether an import is a function's use of the sandbox EHR. template.yaml deploys the sandbox EHR
-// in test mode.
+// playsPortal reports whether importer belongs to the sandboxehr function and imported belongs to the sandbox.
+// template.yaml deploys the sandbox EHR in test mode.
 func playsPortal(importer, imported string) bool {
 	name, _, _ := function(importer)
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
@@ -81,8 +82,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients reports functions that link an SDK client for a service that they may not call. Such code usually comes from
-// wiring shared with other functions, and it slows down cold starts.
+// Clients reports functions that link an SDK client for a service that they may not call. The unneeded client usually
+// comes from wiring shared with other functions, and slows down cold starts.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {
@@ -113,7 +114,7 @@ func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }
 
-// clientsOf returns the client packages for a service: the SDK's package and, if it exists, our own package
+// clientsOf returns the client packages for a service: the SDK's package and, if one exists, this repository's package
 // (docs/adr/0017).
 func clientsOf(service string) []string {
 	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// install describes a command that installs packages, and the options that restrict the command to code pinned by
-// content.
+// install describes a command that installs packages, and the options that pin the installed code by content.
 type install struct {
 	program string
-	command string // regexps for the rest of the line and for the required options
+	command string // regexps for the rest of the line and the required options
 	needs   string
 	inFile  bool // whether the required options may be anywhere in the file
 	why     string
@@ -41,8 +40,8 @@ var installs = []install{
 	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 }
 
-// Installs reports commands in scripts, the Makefile and Go programs that install packages without a lock file or
-// hashes, or that run the packages' install scripts. Installs skips comments and tests.
+// Installs reports commands that install packages without a lock file or hashes, or that run the packages' install
+// scripts. It checks scripts, the Makefile and Go programs, but not comments or tests.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {
@@ -61,8 +60,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands yields the rest of each line in f that mentions program. Each result starts at the mention. commands removes
-// quotes and joins lines that end in a backslash. In Go files, commands yields only lines that start a process.
+// commands yields each mention of program in f, with the rest of its line. It removes quotes and joins lines that end
+// in a backslash. In Go files, commands yields only lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

@@ -32,13 +32,13 @@ type kept struct {
 	metrics []string
 }
 
-// searched matches a dashboard search for all dimension values of one of our metrics.
+// searched matches a dashboard search for all dimension values of one of the service's metrics.
 var searched = regexp.MustCompile(
 	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
 		`'(?:Sum|Maximum)', 300\)$`)
 
-// Metrics reports metrics in alarms or the dashboard that are never sent or that include data from other stacks in the
-// account. Metrics also reports our metrics and alarms that the dashboard does not display.
+// Metrics reports metrics in alarms or the dashboard that are never sent or that include other stacks' data. It also
+// reports the service's metrics and alarms that the dashboard does not display.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {
@@ -132,7 +132,7 @@ func (one series) known(where string, found *findings) {
 	}
 }
 
-// isSent reports whether a metric with exactly the given dimensions, which must be sorted, exists.
+// isSent reports whether a metric with exactly the given dimensions exists. The dimensions must be sorted.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
 		known := standard[namespace]

@@ -16,8 +16,8 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows reports alarms that do not have exactly one row in the Alarms section of docs/operate/monitoring.md.
-// AlarmRows also reports names in the document's tables that do not belong to an alarm or are in the wrong section.
+// AlarmRows reports alarms that do not have exactly one row in the Alarms section of docs/operate/monitoring.md. It
+// also reports names in the document's tables that do not belong to an alarm or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/monitoring.md"
 	var found findings
@@ -47,7 +47,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 const maxRooms = 12
 
 // Rooms reports rooms (folders in shared/) without a doc.go, and folders in a room that the room's doc.go does not
-// name. Rooms also reports a total of more than maxRooms rooms.
+// name. It also reports a total of more than maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}

@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// Package is the go command's description of a package, without the package's tests.
+// Package describes a package as reported by go list, without its tests.
 type Package struct {
 	ImportPath string
 	Imports    []string // direct imports
 	Deps       []string // direct and indirect dependencies
 }
 
-// List returns the go command's description of every package in the module at root. List uses the functions' build
-// options, because other options could link other packages (docs/develop/architecture.md, "Builds").
+// List returns go list's description of every package in the module at root. It uses the functions' build options,
+// because other options could link other packages (docs/develop/architecture.md, "Builds").
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
 		"-json=ImportPath,Imports,Deps", "./...")
@@ -73,10 +73,8 @@ type Finding struct {
 // String formats the finding as a line of test output.
 func (f Finding) String() string { return f.Where + ": " + f.What }
 
-// findings collects violations.
 type findings []Finding
 
-// addf adds a finding.
 func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// visibilityFactor is the minimum ratio between a queue's visibility timeout and its consumer's timeout, as recommended
-// in Lambda's guide. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+// visibilityFactor is the minimum ratio of a queue's visibility timeout to its consumer's timeout, as recommended in
+// the Lambda guide. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
 const visibilityFactor = 6
 
 // Queues reports queues whose visibility timeout is too short for their consumer, and consumers of queues outside the
@@ -38,8 +38,8 @@ func (s *Stack) deadLetterQueues() []string {
 	return ids
 }
 
-// visibility reports a queue whose visibility timeout is too short for the queue's consumer. Before an invocation,
-// Lambda may collect a batch for up to window seconds.
+// visibility reports a queue whose visibility timeout is too short for its consumer. Lambda may collect a batch for up
+// to window seconds before an invocation.
 func visibility(queue, consumer Resource, window int, found *findings) {
 	timeout := seconds(consumer.Properties["Timeout"], 3)
 	least := visibilityFactor*timeout + window
@@ -60,7 +60,7 @@ func events(f Resource, kind string) []any {
 	return all
 }
 
-// seconds converts v to a number. If v is missing, seconds returns unset, which is the AWS default.
+// seconds returns v as a number. unset is the AWS default, returned if v is missing.
 func seconds(v any, unset int) int {
 	n, err := strconv.Atoi(scalar(v))
 	if err != nil {

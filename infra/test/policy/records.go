@@ -14,9 +14,9 @@ var (
 	memberText = regexp.MustCompile(`(?m)^  (\w+)\??:`)
 )
 
-// Records reports members of the dashboard application's TypeScript interfaces that are missing from the API's
-// description. An interface is compared with the schema of the same name. If no such schema exists, a single object in
-// the description must contain all members.
+// Records reports members of the dashboard's TypeScript interfaces that are missing from the API description. An
+// interface is compared with the schema of the same name. If no such schema exists, a single object in the description
+// must contain all members.
 func Records(interfaces, description []byte) []Finding {
 	const where = "shared/ui/dashboard/api/records.ts"
 	var found findings
@@ -63,8 +63,8 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members returns an object's properties by name, each with every schema that describes the property. The schemas
-// include references, parts of an allOf, and array items.
+// members returns an object's properties by name, each with every schema that describes the property. References, allOf
+// parts and array items are resolved.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, schema := range schemas {
@@ -85,7 +85,7 @@ func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any
 	return all
 }
 
-// element returns the object schema that a schema describes, either directly or as the schema of an array's items.
+// element returns the object schema to which a schema resolves through references and array items.
 func (o *objects) element(schema map[string]any) map[string]any {
 	for {
 		items, isArray := schema["items"].(map[string]any)
@@ -116,7 +116,7 @@ func (o *objects) collect(value any) {
 	}
 }
 
-// gather adds an object and those nested objects that several schemas describe.
+// gather adds an object and every nested object that several schemas describe.
 func (o *objects) gather(members map[string][]map[string]any) {
 	names := slices.Sorted(maps.Keys(members))
 	o.all = append(o.all, names)
@@ -127,7 +127,7 @@ func (o *objects) gather(members map[string][]map[string]any) {
 	}
 }
 
-// fewestMissing returns the members that are missing in the best-matching candidate.
+// fewestMissing returns the members that the best-matching candidate lacks.
 func fewestMissing(members []string, candidates [][]string) []string {
 	best := members
 	for _, candidate := range candidates {

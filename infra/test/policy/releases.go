@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// alias is the alias that refers to a function's newest version. All triggers invoke the alias.
+// alias is the name of the alias for a function's newest version. All triggers invoke the alias.
 const alias = "live"
 
-// Releases reports functions that a release would not update because they do not have the alias or do not get a new
-// version with every release. Patient-facing functions must be deployed gradually and have reserved concurrency. Failed
-// scheduled runs must not be retried, because the schedule triggers another run within a minute. CodeDeploy's role may
-// only shift the traffic of gradually deployed functions.
+// Releases reports functions that a release would not update, because they lack the alias or do not get a new version
+// with every release. Patient-facing functions must be deployed gradually and have reserved concurrency. Failed
+// scheduled runs must not be retried, because the schedule starts another run within a minute. CodeDeploy's role may
+// shift only the traffic of gradually deployed functions.
 func Releases(s *Stack, patients []string) []Finding {
 	var found findings
 	var shifted []string
@@ -44,7 +44,7 @@ func Releases(s *Stack, patients []string) []Finding {
 	return found.sorted()
 }
 
-// watchesRelease reports a gradually deployed function if failures of the function would not roll back the release.
+// watchesRelease reports rollback alarms of a function that do not watch the errors of the function's alias.
 func (s *Stack) watchesRelease(f Resource, found *findings) {
 	for _, id := range references(at(f.Properties, "DeploymentPreference", "Alarms")) {
 		i := slices.IndexFunc(s.of(kindAlarm), func(a Resource) bool { return a.ID == id })

@@ -13,7 +13,7 @@ import (
 
 const root = "../../.."
 
-// Inputs of the rules. The tests read each input only once.
+// Inputs of the rules, each read only once.
 var (
 	tree = sync.OnceValues(func() (*policy.Tree, error) { return policy.ReadTree(os.DirFS(root)) })
 
@@ -39,7 +39,7 @@ func readStack(file string) (*policy.Stack, error) {
 	return policy.ParseStack(text)
 }
 
-// everything returns options that include every function, even the sandbox.
+// everything returns template options that include every function, even the sandbox.
 func everything() template.Options {
 	return template.Options{
 		Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
@@ -67,8 +67,9 @@ func TestRepositoryFollowsPolicy(t *testing.T) {
 	}
 }
 
-// correspondence returns rules that compare files with each other: function folders, template resources and OpenAPI
-// routes must match, and tables, environment variables and error codes must be documented.
+// correspondence returns the rules that compare files. Function folders, template resources and OpenAPI routes must
+// match. Tables and error codes must be documented, and functions must read the environment variables that the template
+// sets.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -83,7 +84,6 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 	}
 }
 
-// structure returns the rules about dependencies and logging.
 func structure(source *policy.Tree, listed []policy.Package, functions []template.Function) rules {
 	return rules{
 		"the domain knows no AWS and no HTTP": func() []policy.Finding { return policy.Domain(listed) },
@@ -95,7 +95,7 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 	}
 }
 
-// documents returns rules that check the instructions in documents.
+// documents returns the rules for documents, citations and public error messages.
 func documents(source *policy.Tree) rules {
 	return rules{
 		"the version is the changelog's": func() []policy.Finding {
@@ -114,7 +114,6 @@ func documents(source *policy.Tree) rules {
 	}
 }
 
-// access returns the rules about permissions.
 func access(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
@@ -146,7 +145,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// need returns the result of read, or ends the test if read fails.
+// need returns the result of read, or fails the test if read fails.
 func need[T any](t *testing.T, read func() (T, error)) T {
 	t.Helper()
 	v, err := read()
@@ -156,8 +155,8 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 	return v
 }
 
-// transformed names the environment variable that holds the path of template.yaml after SAM's transform. The variable
-// is set if .ci/run has transformed the template.
+// transformed names the environment variable that holds the path of the template after SAM's transform. The variable is
+// set if .ci/run has transformed the template.
 const transformed = "RECORDBRIDGE_TRANSFORMED"
 
 func TestSAMAddsNoPermission(t *testing.T) {
@@ -185,8 +184,8 @@ func TestSAMAddsNoPermission(t *testing.T) {
 const built = "RECORDBRIDGE_BUILT"
 
 // TestTopLevelContainsNoBinary checks that the repository's top level does not contain a binary. The go build command
-// writes binaries to the top level, where someone could commit a binary by accident. The test is separate from the
-// rules because the rules' tree excludes binaries.
+// writes binaries to the top level, where they could be committed by accident. The test is separate from the rules
+// because the rules' tree excludes binaries.
 func TestTopLevelContainsNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -218,7 +217,7 @@ func TestBinariesOfRepositoryAreSmall(t *testing.T) {
 	}
 }
 
-// patients returns the patient-facing functions that help to create a connection. If a function in the list fails, a
+// patients returns the patient-facing functions that help to create a connection. If one of these functions fails, a
 // sign-in is lost.
 func patients() []string {
 	return []string{
@@ -271,7 +270,7 @@ func reserved() map[string][]string {
 			"RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"WidgetBucket": {"WebFunction"},
-		// The operator's command line uses the audit table, too.
+		// The operator's command line also uses the audit table.
 		"AuditTable": {
 			"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction",
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction",

@@ -6,14 +6,13 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// example is a modified version of a correct section that must cause the given findings.
+// example modifies a correct template section and lists the findings that must result.
 type example struct {
 	part, replacement string
 	want              []string
 }
 
-// judge runs a rule on a correct section, for which the rule must not report findings, and on each modification of the
-// section.
+// judge checks that a rule reports nothing for a correct section, and the expected findings for each modified section.
 func judge(t *testing.T, good string, rule func(*policy.Stack) []policy.Finding, examples map[string]example) {
 	t.Helper()
 	finds(t, rule(resources(t, good)))

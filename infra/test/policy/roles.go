@@ -2,7 +2,7 @@ package policy
 
 import "slices"
 
-// roleOf returns the template's role that a function uses, or the zero value if there is no such role.
+// roleOf returns a function's role in the template, or the zero Resource if the template has no such role.
 func (s *Stack) roleOf(f Resource) Resource {
 	named := references(f.Properties["Role"])
 	for _, r := range s.of(kindRole) {
@@ -19,8 +19,8 @@ func trusts(role Resource, service string) bool {
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
 }
 
-// shifts reports whether CodeDeploy uses a role to shift traffic to new versions, including in a template that SAM has
-// transformed.
+// shifts reports whether CodeDeploy uses a role to shift traffic to new versions. It also supports a template that SAM
+// has transformed.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
 		by := append(references(at(x.Properties, "DeploymentPreference", "Role")),
@@ -30,9 +30,9 @@ func (s *Stack) shifts(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "codedeploy.amazonaws.com")
 }
 
-// Roles reports functions whose role is shared or missing from the template. Roles also reports roles that any
-// principal other than Lambda can assume, roles whose condition differs from their function's condition, and unused
-// roles. The roles of CodeDeploy and API Gateway are exempt.
+// Roles reports functions whose role is shared or missing from the template. It also reports roles that any principal
+// other than Lambda can assume, roles whose condition differs from their function's condition, and unused roles. The
+// roles of CodeDeploy and API Gateway are exempt.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Revealed reports secrets that are revealed (secret.Text's Reveal) in the arguments of a call that produces a log
-// line, a text or an error. Revealed also reports secrets revealed in a variable that is passed to such a call. The
-// result of such a call may be stored, displayed or sent anywhere. The secret.Text itself may be passed, because it
+// Revealed reports calls that pass a revealed secret (secret.Text's Reveal) to a function that produces a log line, a
+// string or an error. The secret may be revealed in an argument, or in a variable that is passed to the call. The
+// result of such a call may be stored, displayed or sent anywhere. A secret.Text itself may be passed, because it
 // redacts its content. The tests of shared/words/secret check every way of printing a secret.Text.
 func Revealed(t *Tree) []Finding {
 	var found findings
@@ -31,7 +31,7 @@ func Revealed(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// called returns the name of the called function and the package or value that qualifies the name.
+// called returns the called function's name and the package or value that qualifies it.
 func called(call *ast.CallExpr) (of, name string) {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -53,7 +53,7 @@ func producesText(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "Because"}, verb)
 }
 
-// remember updates the set of variables that hold a revealed secret for an assignment.
+// remember records in opened which of an assignment's variables hold a revealed secret.
 func remember(n *ast.AssignStmt, opened map[string]bool) {
 	if len(n.Lhs) != len(n.Rhs) {
 		return

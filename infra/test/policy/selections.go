@@ -8,14 +8,15 @@ import (
 )
 
 var (
-	// selection matches the pattern that a command passes to go test.
+	// selection matches the -run pattern that a command passes to go test.
 	selection = regexp.MustCompile(`go test [^\n` + "`" + `]*?(?:\\\n[^\n]*?)?-run ('[^']*'|[^\s'` + "`" + `]+)`)
 	variable  = regexp.MustCompile(`(?m)^([A-Z]+)\s*:?=\s*(.*)$`)
 	reference = regexp.MustCompile(`\$\(([A-Z]+)\)`)
 )
 
-// Selections reports alternatives in go test's -run patterns, in scripts, the Makefile and documents, that do not match
-// any test or benchmark in the tree. For a pattern without a match, go test passes without running any test.
+// Selections reports alternatives in go test's -run patterns that do not match any test, benchmark or fuzz test in the
+// tree. It checks scripts, the Makefile and documents. If a pattern matches nothing, go test passes without running any
+// test.
 func Selections(t *Tree) []Finding {
 	variables := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {
@@ -59,7 +60,7 @@ func (t *Tree) testNames() []string {
 	return names
 }
 
-// matchesAny reports whether a pattern matches any of the names. An invalid pattern does not match any name.
+// matchesAny reports whether a pattern matches any of the names. An invalid pattern matches none.
 func matchesAny(pattern string, names []string) bool {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // Stack is the complete template.yaml, including parts that template.Load omits because the runner does not need them.
 // Only Globals are resolved, because the rules check the template's text regardless of a deployment's parameters.
 type Stack struct {
-	Resources  []Resource // resources in file order
+	Resources  []Resource // in file order
 	Parameters []string   // parameter names
 }
 
@@ -129,7 +129,6 @@ func plain(n *yaml.Node) any {
 	return map[string]any{"Fn::" + name: value}
 }
 
-// of returns the resources of the given type.
 func (s *Stack) of(kind string) []Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r Resource) bool { return r.Type != kind })
 }
@@ -162,8 +161,7 @@ func scalar(v any) string {
 	return s
 }
 
-// list returns the items of a list. If v is nil, the result is empty. If v is any other value that is not a list, the
-// result contains only v.
+// list returns v's items if v is a list, no items if v is nil, and v as the only item otherwise.
 func list(v any) []any {
 	if v == nil {
 		return nil
@@ -228,8 +226,8 @@ func references(v any) []string {
 	return ids
 }
 
-// Transformed reports permissions that SAM adds to or removes from the template's functions, so that the tested
-// permissions are the deployed permissions. file contains the transformed template.
+// Transformed reports differences between the template's permissions and the permissions after SAM's transform, which
+// are the deployed permissions. file contains the transformed template.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // tableName matches a cell's first word, such as Sandbox in "Sandbox (test mode)".
 var tableName = regexp.MustCompile(`^\s*(\w+)`)
 
-// TableRows compares the template's tables with a document's data table, whose header starts with "Table". TableRows
+// TableRows compares the template's DynamoDB tables with the document table whose header starts with "Table". It
 // reports tables without a row, rows without a table, and rows whose third column does not name the table's indexes.
 func TableRows(s *Stack, document []byte) []Finding {
 	const where = "docs/develop/architecture.md"
@@ -38,7 +38,7 @@ func TableRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// dataRows parses the data table into a map from the first word of a row's first column to the row's third column.
+// dataRows parses the document's data table. Keys are the first words of the first column; values are the third column.
 func dataRows(document string) map[string]string {
 	rows := map[string]string{}
 	in := false

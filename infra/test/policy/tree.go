@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// Tree is the repository. A Tree holds the texts of the sources and documents, the parsed Go files, and the names of
-// all other files.
+// Tree holds the text of a repository's sources and documents, its parsed Go files, and the names of all other files.
 type Tree struct {
-	Files []File // files sorted by path
+	Files []File // sorted by path
 
 	fileSet *token.FileSet
 	paths   map[string]bool // all files and folders, including "."
@@ -27,8 +26,8 @@ type File struct {
 	Go   *ast.File // parsed Go file; nil for other languages
 }
 
-// ReadTree reads a repository with the root fsys, without folders that contain build outputs or personal files. Files
-// in testdata folders are not read.
+// ReadTree reads the repository rooted at fsys, skipping folders of build outputs or personal files. Files in testdata
+// folders are listed but not read.
 func ReadTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -50,13 +49,13 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// isSkipped reports whether a folder is excluded because of build outputs, installed packages or personal files.
+// isSkipped reports whether ReadTree skips a folder because it holds build outputs, installed packages or personal
+// files.
 func isSkipped(folder string) bool {
 	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
 		path.Base(folder) == "node_modules"
 }
 
-// readable reports whether ReadTree reads a file's content.
 func readable(name string) bool {
 	if strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/") {
 		return false
@@ -64,8 +63,8 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
-// isScript reports whether a file is a shell script. Two kinds of scripts do not have an extension: CI's scripts, and
-// scripts next to the data that they fetch or build.
+// isScript reports whether a file is an extensionless script: one of CI's, or one next to the data that it fetches or
+// builds.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""
@@ -100,7 +99,6 @@ func (t *Tree) Functions() []string {
 	return folders
 }
 
-// read adds a file to the tree.
 func (t *Tree) read(fsys fs.FS, name string) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -117,7 +115,6 @@ func (t *Tree) read(fsys fs.FS, name string) error {
 	return nil
 }
 
-// folders groups the Go files by folder.
 func (t *Tree) folders() map[string][]File {
 	all := map[string][]File{}
 	for _, f := range t.Files {
@@ -128,7 +125,7 @@ func (t *Tree) folders() map[string][]File {
 	return all
 }
 
-// production returns the Go files that are not tests.
+// production returns the Go files other than tests.
 func (t *Tree) production() []File {
 	return slices.DeleteFunc(slices.Clone(t.Files), func(f File) bool { return f.Go == nil || f.isTest() })
 }
@@ -139,5 +136,4 @@ func (t *Tree) where(at token.Pos) string {
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
 }
 
-// isTest reports whether only go test compiles the file.
 func (f File) isTest() bool { return strings.HasSuffix(f.Path, "_test.go") }

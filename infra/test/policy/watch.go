@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// nearTimeout is the fraction of a function's timeout above which a run is treated as too long.
+// nearTimeout is the lowest acceptable threshold of a duration alarm, as a fraction of the function's timeout.
 const nearTimeout = 0.5
 
-// Watched reports metrics that do not have an alarm. A function needs alarms for errors, throttles and duration. A
-// scheduled function also needs an alarm for missing runs. A queue needs an alarm for the age of its messages, a
-// dead-letter queue for arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and
-// failed calls. An alarm counts if the alarm has no condition or the resource's condition.
+// Watched reports metrics that have no alarm. A function needs alarms for errors, throttles and duration. A scheduled
+// function also needs an alarm for missing runs. A queue needs an alarm for the age of its messages, a dead-letter
+// queue for arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and failed calls.
+// An alarm counts only if it is unconditional or has the resource's condition.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -37,7 +37,7 @@ func Watched(s *Stack) []Finding {
 		w.want(q, "AWS/SQS", name, "QueueName", "${"+q.ID+".QueueName}", nil)
 	}
 	for _, a := range s.of(kindAPI) {
-		// If an API has no Name, SAM names the API after the stack.
+		// By default, SAM names an API after the stack.
 		name := cmp.Or(short(a.Properties["Name"]), "${AWS::StackName}")
 		stage := map[string]string{"Stage": short(a.Properties["StageName"])}
 		for _, of := range []string{"5XXError", "Latency"} {
@@ -61,14 +61,14 @@ type watch struct {
 	found findings
 }
 
-// want reports a resource's metric if the metric does not have an alarm.
+// want reports a resource's metric if no alarm watches it.
 func (w *watch) want(r Resource, namespace, metric, dimension, value string, others map[string]string) {
 	if len(w.by(r, namespace, metric, dimension, value, others)) == 0 {
 		w.found.addf(r.ID, "no alarm watches %s", metric)
 	}
 }
 
-// observer is an alarm with the alarm's series that contain a given metric.
+// observer is an alarm and the series in it that contains a given metric.
 type observer struct {
 	alarm Resource
 	part  series
@@ -90,8 +90,8 @@ func (w *watch) by(r Resource, namespace, metric, dimension, value string, other
 	return all
 }
 
-// duration reports a function whose runs may approach the function's timeout unnoticed, because no alarm watches
-// Duration or the alarm assumes a different timeout.
+// duration reports a function whose runs may approach its timeout unnoticed, because no alarm watches Duration or the
+// alarm assumes a different timeout.
 func (w *watch) duration(f Resource) {
 	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
 	if len(observers) == 0 {
@@ -109,8 +109,8 @@ func (w *watch) duration(f Resource) {
 	}
 }
 
-// divisor returns the number by which an alarm's expression divides a series, as in FILL(id, 0) / 10000, or 0 if the
-// expression does not divide the series.
+// divisor returns the number by which an alarm's expression divides a series, as in FILL(id, 0) / 10000, or 0 if there
+// is no such division.
 func divisor(alarm Resource, id string) float64 {
 	share := regexp.MustCompile(fmt.Sprintf(`\bFILL\(%s, 0\) / (\d+)`, regexp.QuoteMeta(id)))
 	for _, one := range seriesOf(alarm) {

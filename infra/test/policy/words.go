@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/prose"
 )
 
-// alwaysWrong lists patterns that sentences in this project never need. Each pattern has the wording to use instead
-// (CONTRIBUTING.md, "Reading check"). A text without the patterns is not necessarily good English.
+// alwaysWrong lists banned patterns and the wording to use instead (CONTRIBUTING.md, "Reading check"). A text that
+// matches none of them is not necessarily good English.
 var alwaysWrong = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -25,14 +25,14 @@ var alwaysWrong = []struct {
 	{regexp.MustCompile(`(?i)\b(?:is|are) had\b`), "an active verb"},
 }
 
-// testWords matches parts of test names that do not name a unit, a behaviour or a condition.
+// testWords matches test names containing words that name no unit, behaviour or condition.
 var testWords = regexp.MustCompile(
 	`^(?:Test|Benchmark|Fuzz)(?:(?:An?|The|Who|What|Whoever|Whatever|Nobody|Everybody|Somebody)[A-Z][a-z]` +
 		`|\w*(?:Ours|Somebody|Nobody))`,
 )
 
-// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong. Words also reports
-// test names that do not start with the unit.
+// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong. It also reports test
+// names that match testWords.
 func Words(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

@@ -9,15 +9,15 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// startBenched starts a runner without rate limits. Like `make run`, the runner stores all data in memory.
+// startBenched starts a runner that has no rate limits and, like `make run`, stores all data in memory.
 func startBenched(b *testing.B) *runner {
 	b.Helper()
 	return newRunner(b, "-param", "KeyedRequestsPerMinute=1000000", "-param", "BrowserRequestsPerMinute=1000000",
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart measures the time from starting the built runner until the runner has created and seeded all
-// resources and writes its run file.
+// BenchmarkRunnerStart measures the time until the built runner has created and seeded all resources and written its
+// run file.
 func BenchmarkRunnerStart(b *testing.B) {
 	startBenched(b) // builds the binaries before measuring
 	var total time.Duration

@@ -35,15 +35,15 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants, each with a separate webhook, so that an endpoint's rate never limits
-	// the measurement.
+	// benchedTenants is the number of tenants. Each has its own webhook, so that the delivery rate per endpoint does
+	// not limit the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
-	// burst is the number of events that burstWriters concurrent writers create.
+	// burst is the number of events created by burstWriters concurrent writers.
 	burst, burstWriters = 5000, 16
 )
 
-// deliveries holds a runner, its webhooks' receivers, and the clients that write events.
+// deliveries holds a runner, its webhook receiver, and the clients that write events.
 type deliveries struct {
 	b        *testing.B
 	runner   *runner
@@ -87,7 +87,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive responds immediately, except to requests for /hang, which never get a response.
+// receive responds immediately, except to requests for /hang, which hang.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -110,7 +110,7 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// organisation creates an organisation with a webhook for each of the receiver's given paths.
+// organisation creates an organisation with one webhook for each of the receiver's paths.
 func (d *deliveries) organisation(paths ...string) org.Tenant {
 	d.b.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
@@ -123,8 +123,7 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	return tenant
 }
 
-// organisations creates the organisations for the throughput benchmarks and makes the worker cache the organisations'
-// keys.
+// organisations creates the throughput benchmarks' organisations and warms the worker's cache of their keys.
 func (d *deliveries) organisations() []org.Tenant {
 	d.b.Helper()
 	all := make([]org.Tenant, benchedTenants)
@@ -167,7 +166,7 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// report reports percentiles of the time from an event to the event's first receipt at any of paths.
+// report reports percentiles of the delay between sending an event and first receiving it, across all paths.
 func (d *deliveries) report(name string, paths ...string) {
 	d.b.Helper()
 	d.mu.Lock()
@@ -183,7 +182,6 @@ func (d *deliveries) report(name string, paths ...string) {
 	d.b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, name+"p99-ms")
 }
 
-// forget clears the recorded times.
 func (d *deliveries) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -199,9 +197,8 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst measures the time from the start of a burst of events from many writers until the last event
-// is received. The benchmark also reports the throughput and the CPU time per event of the worker's processes and the
-// runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst measures how long it takes to deliver a burst of events from many writers. It also reports the
+// throughput, and the CPU time per event of the worker's processes and of the runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -227,8 +224,8 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryLatencyAtSteadyRate measures the time from an event to its receipt at 50 events per second. Each
-// iteration takes ten seconds.
+// BenchmarkDeliveryLatencyAtSteadyRate measures the delay between an event and its receipt at 50 events per second.
+// Each iteration takes ten seconds.
 func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -245,9 +242,9 @@ func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt while another webhook gets 20
-// events per second and never responds. The measurements cover a second webhook in the same organisation and a webhook
-// in another organisation. Each iteration takes twenty seconds.
+// BenchmarkDeliveryWithHangingReceiver measures delivery latency while another webhook, which never responds, gets 20
+// events per second. It covers a second webhook in the same organisation and a webhook in another organisation. Each
+// iteration takes twenty seconds.
 func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
@@ -266,7 +263,7 @@ func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d.receiver.CloseClientConnections()
 }
 
-// worked returns the CPU time used so far by a function's processes, or by the runner.
+// worked returns the CPU time used so far by a function's processes, or by the runner if function is empty.
 func (r *runner) worked(function string) time.Duration {
 	r.t.Helper()
 	if function == "" {
@@ -289,7 +286,7 @@ func (r *runner) worked(function string) time.Duration {
 	return sum
 }
 
-// processorTime returns a process's CPU time, on Linux only.
+// processorTime returns a process's CPU time. It works only on Linux.
 func processorTime(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on all Linux platforms that Go supports
 	user, _ := strconv.Atoi(field(pid, 14))
@@ -297,8 +294,8 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// field returns field n of /proc/<pid>/stat. Fields are numbered as in proc(5), and n must be at least 3. If the
-// process has exited, field returns "".
+// field returns field n of /proc/<pid>/stat, numbered as in proc(5), where n is at least 3. If the process has exited,
+// field returns "".
 func field(pid, n int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, ok := strings.Cut(string(stat), ") ")

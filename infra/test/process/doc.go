@@ -1,5 +1,4 @@
-// Package process tests the real runner with the functions' real binaries, in separate processes and real time. A
-// killed process must be replaced, and its work must continue. The benchmarks measure how long a user of make run
-// waits. The package contains only tests, which are separate from package e2e because e2e's tests do not need
-// processes.
+// Package process runs the real runner and the functions' real binaries in separate processes and real time. Its tests
+// check that a killed process is replaced and that its work continues. Its benchmarks measure how long users of make
+// run wait. The tests are separate from package e2e because e2e's tests do not need processes.
 package process

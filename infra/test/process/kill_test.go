@@ -30,18 +30,18 @@ import (
 // bigPersona has a record large enough for the test to kill the worker during the export.
 const bigPersona = "cedar-brook"
 
-// lease is the time that a task stays leased after its worker was killed.
+// lease is the time for which a killed worker's task stays leased.
 const lease = "1s"
 
-// life is a service with data, whose processes the test kills.
+// life is a service with stored data whose processes the test kills.
 type life struct {
 	*runner
 
-	known int // success events from earlier exports in the inbox
+	known int // number of success events from earlier exports
 }
 
-// TestKilledProcessesAreReplaced kills an export worker in the middle of a record, then the complete runner, and then a
-// webhook worker after its POST. After each kill, the work must still be completed.
+// TestKilledProcessesAreReplaced kills an export worker during an export, then the whole runner, and finally a webhook
+// worker after its POST. The work must be completed after each kill.
 func TestKilledProcessesAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -80,7 +80,7 @@ func (l *life) pages() int {
 	return 0
 }
 
-// collecting waits until the export that begin requested has started to read the record or has ended.
+// collecting waits until the export requested by begin has started to read the record or has ended.
 func (l *life) collecting(from int) {
 	l.t.Helper()
 	l.until("the record is being collected", func() bool {
@@ -88,8 +88,7 @@ func (l *life) collecting(from int) {
 	})
 }
 
-// begin connects bigPersona, requests an export, and returns the number of requests that the sandbox had already
-// served.
+// begin connects bigPersona, requests an export, and returns the sandbox's request count from before the export.
 func (l *life) begin() int {
 	l.t.Helper()
 	l.known += len(l.successes())
@@ -102,7 +101,7 @@ func (l *life) begin() int {
 	return before
 }
 
-// successes returns the success events that have arrived in the first organisation's inbox since begin.
+// successes returns the success events that have arrived in the first organisation's inbox since begin was called.
 func (l *life) successes() []inbox.Delivery {
 	l.t.Helper()
 	var all, found []inbox.Delivery
@@ -134,7 +133,7 @@ func (l *life) checkTotal(d inbox.Delivery) {
 	}
 }
 
-// killWorker kills an export worker in the middle of a record, and checks that another process completes the export.
+// killWorker kills an export worker during an export and checks that another process completes it.
 func (l *life) killWorker() {
 	l.t.Helper()
 	killed := false
@@ -152,8 +151,7 @@ func (l *life) killWorker() {
 	l.checkTotal(l.recover())
 }
 
-// killRunner kills the runner in the middle of a record, and checks that the next runner completes the export from the
-// stored data.
+// killRunner kills the runner during an export and checks that the next runner completes it from the stored data.
 func (l *life) killRunner() {
 	l.t.Helper()
 	l.collecting(l.begin())
@@ -163,8 +161,9 @@ func (l *life) killRunner() {
 	l.checkDownload(done)
 }
 
-// checkDownload sends GET and HEAD requests for the file as curl -L -u does, which sends the key only to the original
-// host and port. A client that forwards the key must be rejected, because S3 accepts only one kind of authentication.
+// checkDownload requests the file with GET and HEAD as curl -L -u does, sending the key only to the original host and
+// port. A request that forwards the key must be rejected, because S3 accepts only one kind of authentication per
+// request.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
 	var e struct {
@@ -247,8 +246,7 @@ func (l *life) killSender() {
 	}
 }
 
-// subscribe adds a webhook to the first organisation from outside the process, as the operator's command line does with
-// any stack.
+// subscribe adds a webhook to the first organisation from outside the process, like the operator's command-line tool.
 func (l *life) subscribe(url string) {
 	l.t.Helper()
 	here := l.seeded.AWS

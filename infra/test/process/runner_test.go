@@ -33,8 +33,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources opens every folder from which the tests' binaries are built. The go test command reuses a cached result
-// unless a file that the test itself opened has changed. Files that a build opens are not detected.
+// touchSources opens every folder from which the tests' binaries are built. Otherwise go test would reuse cached
+// results when these sources change, because it tracks only files that the test itself opens.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
@@ -48,7 +48,6 @@ func touchSources() error {
 	return err
 }
 
-// runner is a runner process at a fixed address.
 type runner struct {
 	t       testing.TB
 	address string
@@ -60,7 +59,7 @@ type runner struct {
 	client  http.Client
 }
 
-// newRunner starts a runner with the given arguments and stops the runner at the end of the test.
+// newRunner starts a runner with the given arguments and stops it when the test ends.
 func newRunner(tb testing.TB, args ...string) *runner {
 	tb.Helper()
 	free, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -68,7 +67,7 @@ func newRunner(tb testing.TB, args ...string) *runner {
 	r := &runner{
 		t: tb, address: free.Addr().String(), args: args, runFile: filepath.Join(tb.TempDir(), "run.json"),
 		client: http.Client{
-			Transport:     &http.Transport{}, // closing a test server closes the idle connections of the default transport
+			Transport:     &http.Transport{}, // httptest.Server.Close closes the default transport's idle connections
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -78,7 +77,7 @@ func newRunner(tb testing.TB, args ...string) *runner {
 	return r
 }
 
-// start starts the runner and waits until the runner is ready.
+// start starts the runner and waits until it is ready.
 func (r *runner) start() {
 	r.t.Helper()
 	file, err := binary()
@@ -114,7 +113,6 @@ func (r *runner) until(what string, done func() bool) {
 	}
 }
 
-// send sends a request without a body and returns the response's body.
 func (r *runner) send(method, address string) []byte {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, address, nil)
@@ -128,19 +126,17 @@ func (r *runner) send(method, address string) []byte {
 	return body.Bytes()
 }
 
-// function calls the console's API for a function at the given path.
+// function calls the console's function API with a path such as "/SweeperFunction/fire".
 func (r *runner) function(path string) {
 	r.t.Helper()
 	r.send(http.MethodPost, "http://"+r.address+"/_local/api/functions"+path)
 }
 
-// json requests a path and decodes the runner's response.
 func (r *runner) json(path string, into any) {
 	r.t.Helper()
 	expect.NoError(r.t, json.Unmarshal(r.send(http.MethodGet, "http://"+r.address+path), into))
 }
 
-// job returns the main job for a persona.
 func (r *runner) job(persona string) *job.Job {
 	r.t.Helper()
 	j, err := job.New(r.seeded, persona, io.Discard)

@@ -1,4 +1,4 @@
-// Package tables provides tests with template.yaml's tables in a new embedded AWS. Only tests import this package.
+// Package tables creates template.yaml's tables in a new embedded AWS for tests. Only tests import this package.
 package tables
 
 import (
@@ -29,7 +29,7 @@ type Tables struct {
 	names map[string]string // table names by logical ID
 }
 
-// New creates empty tables. Every call passes through all middleware, the first of which is outermost.
+// New creates empty tables. Every call to them passes through middleware, outermost first.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)
@@ -78,7 +78,7 @@ var loaded = sync.OnceValues(func() (*template.Template, error) {
 	})
 })
 
-// find returns the path of a file in the test's folder or in one of the folder's ancestors.
+// find returns the path of a file in the test's folder or one of its ancestors.
 func find(name string) (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {

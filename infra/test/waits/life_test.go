@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is a single worker invocation whose run requests a token and ends with the result that the test supplies.
+// life is a single worker invocation. Its run requests a token and ends with the result that the test supplies.
 type life struct {
 	rows
 
@@ -43,17 +43,17 @@ func (*life) Renew(context.Context, org.Tenant, string, int64) (tokens.Usable, e
 	return tokens.Usable{}, errDead
 }
 
-// Connection implements source.Profiles' connections.
+// Connection implements source.Connections.
 func (*life) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
 	return connection.Connection{}, nil
 }
 
-// Endpoint implements source.Profiles' endpoints.
+// Endpoint implements source.Endpoints.
 func (*life) Endpoint(context.Context, string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{}, nil
 }
 
-// Asking implements source.Profiles' platforms.
+// Asking implements source.Platforms.
 func (*life) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
 // RefreshDue implements worker.Refreshes.
@@ -140,7 +140,6 @@ func (l *life) worker() worker.Worker {
 	}
 }
 
-// crash ends the invocation immediately.
 func (l *life) crash() {
 	l.isDead.Store(true)
 	l.world.mu.Lock()

@@ -15,19 +15,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// soon is the maximum delay between the time when an export can be claimed and its claim, regardless of lost messages
-// and crashes. The delay covers the lease of the export, the two minutes that the sweeper allows for a message, and the
-// sweeper's interval. The delay counts these times twice, because one of the organisation's slots may need them as
-// well.
+// soon is the maximum delay between an export becoming claimable and its claim, even if messages are lost or workers
+// crash. It covers the export's lease, the two minutes that the sweeper allows for a message, and the sweeper's
+// interval. Each of these counts twice, because the organisation's slot may incur the same delays.
 const soon = 10 * time.Minute
 
-// event causes an event in an export's life, or returns false if the event is currently not possible.
+// event is a named event in an export's life. Its do function returns false if the event is currently impossible.
 type event struct {
 	name string
 	do   func(w *world) bool
 }
 
-// events returns all events by number.
+// events returns all events. An event's number is its index.
 func events() []event {
 	return []event{
 		{"a duplicate message", func(w *world) bool {
@@ -82,15 +81,15 @@ func events() []event {
 	}
 }
 
-// busy returns an error that makes a run yield until wait has passed. limited returns an error that makes a run fail
-// until wait has passed.
+// busy returns an error that makes a run yield for the duration wait. limited returns an error that makes a run fail,
+// to be retried after wait.
 func busy(wait time.Duration) error { return &refresh.BusyError{RetryAt: time.Now().Add(wait)} }
 
 func limited(wait time.Duration) error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
 }
 
-// ending returns an event that ends the export's run with the error that how returns for wait.
+// ending returns an event that ends the export's run with the error how(wait).
 func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
 	return func(w *world) bool {
 		l := w.of(taskID)
@@ -102,7 +101,8 @@ func ending(how func(wait time.Duration) error, wait time.Duration) func(w *worl
 	}
 }
 
-// passUntil lets time pass until offset after the first export can be claimed.
+// passUntil advances the time to offset after the first export becomes claimable. It returns false if that time has
+// already passed.
 func (w *world) passUntil(offset time.Duration) bool {
 	until := w.task(taskID).LeaseUntil.Add(offset)
 	if !until.After(time.Now()) {
@@ -112,7 +112,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// finish lets all subsequent calls succeed and checks that both exports end within soon.
+// finish ends each run that starts and checks that all begun exports end within soon.
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
@@ -145,7 +145,7 @@ func (w *world) finish() {
 	}
 }
 
-// begun returns the IDs of the exports that workers have claimed.
+// begun returns the first export's ID, and also the second's if a worker has claimed it.
 func (w *world) begun() []string {
 	if w.task(besideID).Generation > 0 {
 		return []string{taskID, besideID}
@@ -153,8 +153,7 @@ func (w *world) begun() []string {
 	return []string{taskID}
 }
 
-// nextTick returns the time of the sweeper's next run, skipping runs that have no work because they are long before any
-// export can be claimed.
+// nextTick returns the time of the sweeper's next run, skipping runs that are too early to find a claimable export.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
 	beside := w.task(besideID)
@@ -165,8 +164,7 @@ func (w *world) nextTick(began time.Time) time.Time {
 	return now.Add(time.Minute)
 }
 
-// play runs a sequence of events, given by their numbers. happened is the number of events that happened, which is
-// smaller than the sequence's length if an event was not possible.
+// play runs a sequence of events, given by their numbers. happened counts the events before the first impossible one.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -185,7 +183,6 @@ func play(t *testing.T, order []int, of rows, shards int) (happened int, faults 
 	return happened, w.faults
 }
 
-// stop ends all runs in progress.
 func (w *world) stop() {
 	for _, id := range []string{taskID, besideID} {
 		if l := w.of(id); l != nil {
@@ -195,7 +192,6 @@ func (w *world) stop() {
 	w.workers.Wait()
 }
 
-// described returns the names of the events in order.
 func described(order []int) string {
 	names, all := make([]string, 0, len(order)), events()
 	for _, number := range order {
@@ -204,8 +200,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following advances order to the next sequence, skipping sequences that begin with the same impossible events. After
-// the last sequence, ok is false.
+// following advances order to the next sequence, skipping those with the same impossible prefix. After the last
+// sequence, it returns false.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {
@@ -246,7 +242,6 @@ func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	}
 }
 
-// isLongSoak reports whether the soak lasts at least ten minutes.
 func isLongSoak() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// pending returns a pending export that is created after the given delay.
+// pending returns a pending export whose creation time is offset from now by after.
 func pending(id, connectionID string, after time.Duration) export.Task {
 	return export.Task{
 		ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
@@ -24,19 +24,16 @@ func pending(id, connectionID string, after time.Duration) export.Task {
 	}
 }
 
-// each calls do for each of the two exports.
 func each(do func(task export.Task)) {
 	do(pending(taskID, "c0000000-0000-4000-8000-000000000001", 0))
 	do(pending(besideID, "c0000000-0000-4000-8000-000000000002", time.Millisecond))
 }
 
-// inMemory implements rows in memory.
 type inMemory struct{ *memory.Tasks }
 
-// ForgetFile implements rows.
 func (inMemory) ForgetFile(context.Context, export.Task) error { return nil }
 
-// remembered returns rows in memory that contain the two exports.
+// remembered returns in-memory rows that contain the two exports.
 func remembered(t *testing.T) rows {
 	t.Helper()
 	m := memory.NewTasks()
@@ -44,14 +41,14 @@ func remembered(t *testing.T) rows {
 	return inMemory{m}
 }
 
-// table implements rows in a table in the embedded AWS.
+// table implements rows with a table in the embedded AWS.
 type table struct {
 	store.Register
 	store.Places
 	store.Timers
 }
 
-// stored returns rows in the embedded DynamoDB that contain the two exports.
+// stored returns rows that contain the two exports and are stored in the embedded DynamoDB.
 func stored(t *testing.T) rows {
 	t.Helper()
 	made := tables.New(t)

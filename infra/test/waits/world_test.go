@@ -40,14 +40,13 @@ type rows interface {
 	ForgetFile(ctx context.Context, task export.Task) error
 }
 
-// message is a message in the export queue.
 type message struct {
 	item due.Item
 	at   time.Time // time at which the message becomes visible
 }
 
-// world holds two exports with their worker, the sweeper, and the queue. Only the test, the queue and the leases'
-// heartbeats cause events.
+// world holds two exports, their workers, the sweeper and the queue. Events come only from the test, the queue and the
+// workers' heartbeats.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -57,7 +56,7 @@ type world struct {
 	queue       []message
 	running     map[string]*life     // running invocations by task ID
 	postponedTo map[string]time.Time // time until which each task is postponed
-	last        export.Task          // first task as of the last claim
+	last        export.Task          // first task as it was at its last claim
 	claims      int
 	faults      []string
 	workers     sync.WaitGroup
@@ -68,7 +67,7 @@ func newWorld(t *testing.T, of rows, shards int) *world {
 	return &world{t: t, rows: of, shards: shards, running: map[string]*life{}, postponedTo: map[string]time.Time{}}
 }
 
-// Send implements due.Queue, as queue.Work does.
+// Send implements due.Queue like queue.Work.
 func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,12 +76,11 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	return nil
 }
 
-// faultf records a violation.
 func (w *world) faultf(format string, values ...any) {
 	w.faults = append(w.faults, time.Now().Format("15:04:05 ")+fmt.Sprintf(format, values...))
 }
 
-// next removes and returns the first message that becomes visible by the given time.
+// next removes and returns the first message that becomes visible no later than until.
 func (w *world) next(until time.Time) (message, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +93,7 @@ func (w *world) next(until time.Time) (message, bool) {
 	return first, true
 }
 
-// pass lets time pass while the queue delivers messages.
+// pass advances the time to until, delivering messages as they become visible.
 func (w *world) pass(until time.Time) {
 	for {
 		m, ok := w.next(until)
@@ -128,7 +126,6 @@ func (w *world) deliver(i due.Item) {
 	synctest.Wait()
 }
 
-// sweep runs the sweeper once.
 func (w *world) sweep() {
 	work := due.NewSweep(w.rows, w, w.shards, time.Now)
 	ctx, _ := logx.Begin(context.Background())
@@ -139,7 +136,6 @@ func (w *world) sweep() {
 	}
 }
 
-// task reads a task from the table.
 func (w *world) task(id string) export.Task {
 	task, err := w.rows.Task(context.Background(), tenant, id)
 	if err != nil {
@@ -148,14 +144,14 @@ func (w *world) task(id string) export.Task {
 	return task
 }
 
-// of returns the running invocation that holds a task, or nil if no invocation holds the task.
+// of returns the running invocation that holds a task, or nil if there is none.
 func (w *world) of(id string) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.running[id]
 }
 
-// end ends an invocation's run by making the token endpoint return the error how.
+// end ends an invocation's run by making its token request return the error how.
 func (w *world) end(l *life, how error, wait time.Duration) {
 	w.mu.Lock()
 	if wait > 0 {
@@ -166,12 +162,11 @@ func (w *world) end(l *life, how error, wait time.Duration) {
 	synctest.Wait()
 }
 
-// noFiles is an empty file store.
 type noFiles struct{}
 
 func (noFiles) Delete(context.Context, string) error { return nil }
 
-// claimed checks that a successful claim is not too early and that the task is not held by another worker.
+// claimed records a claim. It checks that the claim is not too early and that no other worker holds the task.
 func (w *world) claimed(l *life, task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,7 +183,7 @@ func (w *world) claimed(l *life, task export.Task) {
 	w.claims++
 }
 
-// joined records that a worker has released its task and joined the organisation's line of exports.
+// joined records that a worker has released its task and that the task now waits in the organisation's line.
 func (w *world) joined(task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +191,7 @@ func (w *world) joined(task export.Task) {
 }
 
 // lateWrite simulates a write by the worker's previous run that reaches the table late. The write may take effect only
-// while the previous run is in progress.
+// while that run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

@@ -1,5 +1,5 @@
-// Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser), using the callers from
-// package keyedtest. Only tests link the package.
+// Package browsertest tests endpoints that web pages call with a public ID (httpapi.Browser), using the callers from
+// package keyedtest. Only tests import this package.
 package browsertest
 
 import (
@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Origin is the origin of PublicA's pages, which every request contains.
+	// Origin is the origin of PublicA's pages, sent with every request.
 	Origin = "https://app.example"
 	// Page is the query string that PublicA's pages send.
 	Page = "?public_id=" + keyedtest.PublicA
 )
 
-// Directory looks up the owner of a public ID.
+// Directory finds the owner of a public ID.
 type Directory struct{}
 
 // ByPublicID implements httpapi.PublicFinder.
@@ -41,10 +41,10 @@ func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return caller, nil
 }
 
-// Auth returns an authenticator that uses Directory and does not apply rate limits.
+// Auth returns an authenticator that uses Directory, without rate limits.
 func Auth() httpapi.PublicAuth { return httpapi.PublicAuth{Public: Directory{}} }
 
-// Send sends a request as a page in a browser does.
+// Send sends a request as a page in a browser would.
 func Send(tb testing.TB, handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), method, target, strings.NewReader(body))
@@ -55,8 +55,8 @@ func Send(tb testing.TB, handler http.Handler, method, target, body string) *htt
 	return w
 }
 
-// CheckAnswer checks that the response has status 200. The page must be allowed to read the response, and caches must
-// not store it.
+// CheckAnswer checks that the response has status 200 and the body want. It also checks that the page may read the
+// response and that caches must not store it.
 func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	tb.Helper()
 	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
@@ -70,16 +70,17 @@ func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 // Refusal is a request that must be rejected.
 type Refusal struct {
 	Method string // HTTP method; POST if empty
-	Query  string // query; Page if empty
-	Body   string // body, which must be valid if Err is set
+	Query  string // query string; Page if empty
+	Body   string // request body; if Err is set, a valid body is sent instead
 	Err    error  // the use case's error; nil if the use case must not be called
 	Status int
 	Code   string
 }
 
-// CheckRefusals tests a route that accepts a body, with the given refusals and the refusals common to all such routes.
-// newHandler returns the route's handler with a use case that returns err and counts its calls. The responses must not
-// contain an email address, an error's text or a challenge.
+// CheckRefusals checks that a route that accepts a body rejects the given refusals and the refusals common to all such
+// routes. taken is a valid body. newHandler returns the route's handler with a use case that returns err, and a
+// function that counts the use case's calls. The responses must not contain an email address, an error's text or a
+// challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

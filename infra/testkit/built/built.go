@@ -1,5 +1,5 @@
-// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve the small build
-// if the real build, which needs Node, is missing. Only tests link the package.
+// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve it when the real
+// build, which needs Node, is missing. Only tests import this package.
 package built
 
 import (
@@ -22,13 +22,13 @@ const Version = "4.1.2"
 // StyleHash is the hash of the pages' style sheet in the manifest.
 const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
 
-// Contents of the files in the build.
+// Contents of the JavaScript files in the build.
 const (
 	Script = "export const kind = 'embed';"
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
 )
 
-// Folder returns the build. The .br files are not valid Brotli, because servers do not decode .br files.
+// Folder returns the build. Its .br files are not valid Brotli, because servers never decode them.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
 	files := map[string]string{}
@@ -67,7 +67,6 @@ func Folder() fstest.MapFS {
 	return folder
 }
 
-// members formats a JSON object's members.
 func members(of map[string]string) string {
 	all := make([]string, 0, len(of))
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -76,7 +75,7 @@ func members(of map[string]string) string {
 	return strings.Join(all, ",")
 }
 
-// Into writes the build to a folder in the file system.
+// Into writes the build to a folder on disk.
 func Into(to string) error {
 	if err := os.CopyFS(filepath.Clean(to), Folder()); err != nil {
 		return fmt.Errorf("write pages to test with: %w", err)

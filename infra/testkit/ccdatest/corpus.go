@@ -12,15 +12,15 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// CorpusCase is a file in the corpus, with a small document that has a single feature, and the FHIR that the guide
-// requires for the document. The file's format is golang.org/x/tools/txtar. The comment begins with a line "Rule: ",
-// which names the guide's row. The source is document.xml, section.xml or entry.xml. The optional files fhir.json,
+// CorpusCase is a file in the corpus: a small document that exercises a single feature, and the FHIR that the guide
+// requires for it. The file's format is golang.org/x/tools/txtar. The archive's comment begins with a line "Rule: "
+// that names a row of the guide. The source is document.xml, section.xml or entry.xml. The optional files fhir.json,
 // absent.txt and report.json contain the expected results.
 type CorpusCase struct {
 	Name     string // folder and file name, without extension
 	Rule     string
 	Document string
-	Want     []map[string]any // from fhir.json: all resources of each type in the file
+	Want     []map[string]any // from fhir.json: every resource of each type it contains
 	Absent   []string         // from absent.txt: resource types that must not occur
 	Report   map[string]any   // from report.json: part of the DocumentReport
 }
@@ -132,7 +132,8 @@ func (c CorpusCase) Check(t *testing.T) {
 	}
 }
 
-// checkType matches each expected resource to a resource from the conversion, and fails the test for other resources.
+// checkType matches each expected resource to a converted resource, and fails the test if any resource is missing or
+// unexpected.
 func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	t.Helper()
 	if len(got) != len(want) {

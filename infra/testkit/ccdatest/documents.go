@@ -77,7 +77,7 @@ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 <effectiveTime value="20200102030405-0500"/>` + header + `<component>` + body + `</component></ClinicalDocument>`
 }
 
-// SomePatient is the recordTarget for a patient who has only an ID.
+// SomePatient is a recordTarget for a patient who has only an ID.
 const SomePatient = `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole>` +
 	`</recordTarget>`
 

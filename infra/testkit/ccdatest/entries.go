@@ -20,7 +20,7 @@ const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU
 <code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
 </participant>`
 
-// Fragments of entries.
+// XML fragments for entries.
 const (
 	Snomed    = `codeSystem="2.16.840.1.113883.6.96"`
 	InSnomed  = Snomed + "/>"
@@ -34,7 +34,7 @@ const (
 <value xsi:type="CD" code="394849002" ` + Snomed + `/></observation></entryRelationship>`
 )
 
-// PlannedAs returns a plan entry with the template root. If root is empty, the entry has no template.
+// PlannedAs returns a plan entry whose template ID ends in root. If root is empty, the entry has no template.
 func PlannedAs(element, class, mood, root, inside string) string {
 	template := ""
 	if root != "" {
@@ -58,14 +58,14 @@ func MedicationOf(mood, rest string) string {
 <statusCode code="active"/>` + rest + Atenolol + `</substanceAdministration></entry>`
 }
 
-// Atenolol is the product element for a medication activity.
+// Atenolol is a medication activity's product element for atenolol.
 const Atenolol = `<consumable><manufacturedProduct classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.23"/>
 <manufacturedMaterial>
 <code code="197380" codeSystem="2.16.840.1.113883.6.88" displayName="atenolol 25 MG Oral Tablet">
 <translation code="0093-0787" codeSystem="2.16.840.1.113883.6.69"/></code>
 </manufacturedMaterial></manufacturedProduct></consumable>`
 
-// Concern returns an entry that contains a problem concern act around problem observations.
+// Concern returns an entry with a problem concern act that contains the problem observations in inner.
 func Concern(status, inner string) string {
 	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.3"/>
 <id root="2.16.840.1.113883.19.5" extension="concern"/>
@@ -74,15 +74,15 @@ func Concern(status, inner string) string {
 <entryRelationship typeCode="SUBJ">` + inner + `</entryRelationship></act></entry>`
 }
 
-// ProblemOf returns a problem observation with additional attributes besides its class and mood.
+// ProblemOf returns a problem observation with attributes in addition to its class and mood.
 func ProblemOf(attributes, rest string) string {
 	return `<observation classCode="OBS" moodCode="EVN" ` + attributes +
 		`><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="p1"/>
 <code code="55607006" ` + Snomed + ` displayName="Problem"/><statusCode code="completed"/>` + rest + `</observation>`
 }
 
-// Pneumonia is the value element for a problem observation.
+// Pneumonia is a problem observation's value element for pneumonia.
 const Pneumonia = `<value xsi:type="CD" code="233604007" ` + Snomed + ` displayName="Pneumonia"/>`
 
-// Colonoscopy is the code element for a procedure.
+// Colonoscopy is a procedure's code element for a colonoscopy.
 const Colonoscopy = `<code code="73761001" codeSystem="2.16.840.1.113883.6.96" displayName="Colonoscopy"/>`

@@ -1,5 +1,5 @@
-// Package ccdatest supports tests of C-CDA sections. The package converts complete documents, or documents with a
-// single section, and searches resources by path and value.
+// Package ccdatest supports tests of how C-CDA sections are converted. It converts complete documents, or documents
+// with a single section, and searches the resulting resources by path and value.
 package ccdatest
 
 import (
@@ -13,9 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Case is a section entry with its expected resources. Each line of Want describes a resource by its type and the paths
-// that the resource must have, with their values. "!path" is a path that the resource must not have. A number in a path
-// is a list index.
+// Case is a section entry with its expected resources. Each string in Want names a resource's type and the paths that
+// it must have, with their values. A path that begins with "!" must be absent. A number in a path is a list index.
 type Case struct {
 	Name    string
 	Section string // LOINC code, or a complete <section> without its end tag
@@ -24,7 +23,7 @@ type Case struct {
 	Never   []string // resources that must not occur, in the same form as Want
 }
 
-// Check converts the entry and compares the resulting resources with the expected resources.
+// Check converts the entry and checks the resulting resources.
 func (f Case) Check(t *testing.T) {
 	t.Helper()
 	resources := Facts(t, f.Section, f.Entries)
@@ -40,7 +39,7 @@ func (f Case) Check(t *testing.T) {
 	}
 }
 
-// Run checks each case in a subtest.
+// Run checks each case in a parallel subtest.
 func Run(t *testing.T, cases []Case) {
 	t.Helper()
 	for _, f := range cases {
@@ -58,7 +57,7 @@ type Resource struct {
 	JSON   string
 }
 
-// Facts converts a document that has one section.
+// Facts converts a document with one section and returns the resources.
 func Facts(t *testing.T, section, entries string) []Resource {
 	t.Helper()
 	if !strings.HasPrefix(section, "<") {
@@ -89,7 +88,7 @@ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 	return all
 }
 
-// read records a value under each of the value's paths.
+// read records content under each of the paths in at.
 func (p Resource) read(at []string, content any) {
 	for _, path := range at {
 		p.Values[path] = true
@@ -118,7 +117,7 @@ func (p Resource) read(at []string, content any) {
 	}
 }
 
-// Has reports whether a single resource has all paths in want. want is a line in the form of Case.Want.
+// Has reports whether any single resource matches want, which has the form of a string in Case.Want.
 func Has(resources []Resource, want string) bool {
 	kind, having, _ := strings.Cut(want, " | ")
 	for _, r := range resources {
@@ -137,7 +136,7 @@ func Has(resources []Resource, want string) bool {
 	return false
 }
 
-// Shown formats the resources for test failures.
+// Shown formats the resources for a test's failure message.
 func Shown(resources []Resource) []string {
 	var list []string
 	for _, r := range resources {

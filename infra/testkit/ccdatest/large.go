@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Shapes of large documents. A shape has an attachment, a narrative of paragraphs, a narrative with a table, entries,
-// or all of the above.
+// Shapes of large documents: an attachment, a narrative of paragraphs, a narrative with a table, entries, or all of
+// these.
 const (
 	shapeBase64    = "base64"
 	shapeNarrative = "narrative"
@@ -19,14 +19,14 @@ const (
 	shapeMixed     = "mixed"
 )
 
-// Shapes returns all shapes for large documents.
+// Shapes returns all shapes of large documents.
 func Shapes() []string {
 	return []string{shapeBase64, shapeNarrative, shapeTable, shapeEntries, shapeMixed}
 }
 
-// WriteLarge writes a document of the given shape with approximately size bytes. A document with a table gets half as
-// many bytes, which is the maximum for its number of cells. WriteLarge buffers only a small part of the document, so a
-// test can measure its reader's memory.
+// WriteLarge writes a document of the given shape with approximately size bytes. A document that consists of a table is
+// only half that size, because its number of cells is limited. WriteLarge buffers only a small part of the document, so
+// that tests can measure the memory use of its reader.
 func WriteLarge(to io.Writer, shape string, size int) error {
 	const mark = "the body"
 	before, after, _ := strings.Cut(Document(SomePatient, mark), mark)
@@ -40,12 +40,12 @@ func WriteLarge(to io.Writer, shape string, size int) error {
 	return nil
 }
 
-// large writes a document. The Flush method returns any write error.
+// large writes a document. Flush returns the first write error, if any.
 type large struct {
 	*bufio.Writer
 
-	random *rand.ChaCha8 // source with the same sequence on every run
-	rows   int           // number of table rows
+	random *rand.ChaCha8 // seeded with a constant
+	rows   int           // table rows written so far
 }
 
 func (l *large) put(text string) { _, _ = l.WriteString(text) }
@@ -110,7 +110,7 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes results. Each result refers to a table row until the table has no more rows.
+// entries writes result observations. Each one refers to a different table row, as long as there are rows left.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""
@@ -126,7 +126,6 @@ func (l *large) entries(size int) {
 	}
 }
 
-// note writes a note that contains an attachment.
 func (l *large) note(size int) {
 	l.put(`<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/>` +
 		`<code code="34109-9" codeSystem="2.16.840.1.113883.6.1"/><text mediaType="application/pdf" representation="B64">`)

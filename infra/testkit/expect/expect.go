@@ -1,5 +1,5 @@
-// Package expect holds assertions shared by the tests of all packages. The assertions check whether an operation
-// succeeds or is rejected, and how many concurrent callers succeed. Only tests link the package.
+// Package expect provides assertions for the tests of all packages. They check whether an operation succeeds or is
+// rejected, and how many concurrent callers succeed. Only tests import this package.
 package expect
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// NoError ends the test if the test's setup failed.
+// NoError ends the test if err, an error from the test's setup, is not nil.
 func NoError(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -39,8 +39,7 @@ func NotFound(tb testing.TB, what string, err error) {
 	}
 }
 
-// Winners runs n calls concurrently and returns the number of successful calls. Any error except fault.Conflict fails
-// the test.
+// Winners runs n calls concurrently and returns how many succeed. Any error except fault.Conflict fails the test.
 func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) int {
 	tb.Helper()
 	var (
@@ -67,9 +66,9 @@ func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) 
 	return won
 }
 
-// OwnPolicy checks that a page's policy forbids framing and allows only the page's inline styles and script, by their
-// hashes. The policy may also allow an organisation's logo. OwnPolicy returns the script, or "" if the page does not
-// have a script.
+// OwnPolicy checks that a page's Content-Security-Policy forbids framing and allows only the page's inline styles and
+// script, by their hashes. If the page shows an organisation's logo, the policy must also allow images. OwnPolicy
+// returns the script, or "" if the page has none.
 func OwnPolicy(tb testing.TB, policy, page string) (script string) {
 	tb.Helper()
 	hash := func(inline string) string {

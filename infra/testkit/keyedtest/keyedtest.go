@@ -1,6 +1,6 @@
-// Package keyedtest tests endpoints that an organisation's backend calls with its key. The package provides an API with
-// a fixed clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link
-// the package.
+// Package keyedtest tests endpoints that an organisation's backend calls with its key. It provides an API with a fixed
+// clock and request ID, three key pairs, and Exchange, which compares complete responses. Only tests import this
+// package.
 package keyedtest
 
 import (
@@ -30,7 +30,7 @@ const (
 	RequestID = "11111111-1111-4111-8111-111111111111"
 )
 
-// Error bodies that several responses share.
+// Error bodies shared by several responses.
 const (
 	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public ID or private ` +
 		`key is missing or wrong.","request_id":"` + RequestID + `"}`
@@ -41,7 +41,7 @@ const (
 // ErrTrouble is an internal error whose text clients must not see.
 var ErrTrouble = errors.New("trouble at 10.0.0.7")
 
-// Tenants returns the key pairs' owners by public ID.
+// Tenants returns the owner of each key pair, by public ID.
 func Tenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		PublicA: {Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"},
@@ -62,17 +62,17 @@ func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (o
 	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
 }
 
-// NewAPI returns an API that does not log. The API's time is Moment and its request ID is RequestID.
+// NewAPI returns an API that does not log. Its clock is Moment, and its request ID is RequestID.
 func NewAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
 	})
 }
 
-// Moment returns the fixed time of the tests.
+// Moment returns the fixed time used in tests.
 func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// Exchange is a request and the complete expected response.
+// Exchange is a request with its complete expected response.
 type Exchange struct {
 	Method string // HTTP method; GET if empty
 	Path   string
@@ -84,7 +84,7 @@ type Exchange struct {
 	Header map[string]string // additional headers; an empty value removes a header
 }
 
-// Check sends the request to a route's handler and compares the complete response with the expected response.
+// Check sends the request to a route's handler and compares the complete response with the expected one.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	mux := http.NewServeMux()
@@ -116,8 +116,8 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	}
 }
 
-// CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route rejects the
-// method refused. Other functions serve the methods in others. The cases run as parallel subtests.
+// CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route must reject the
+// method refused. The methods in others are served by other functions. The cases run as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})
@@ -144,7 +144,7 @@ func CheckReader(t *testing.T, route, path, refused string, newHandler func() ht
 	}
 }
 
-// FailureBody returns a failure's error envelope.
+// FailureBody returns an error envelope with the given code and description.
 func FailureBody(code, description string) string {
 	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` +
 		RequestID + `"}`

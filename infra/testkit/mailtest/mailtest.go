@@ -1,5 +1,5 @@
 // Package mailtest checks the properties common to all emails: the text matches testdata, the plain-text and HTML forms
-// have the same content, and the email does not load external resources. Only tests link the package.
+// have the same content, and the HTML loads no external resources. Only tests import this package.
 package mailtest
 
 import (

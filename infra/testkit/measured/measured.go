@@ -1,5 +1,5 @@
-// Package measured reads metrics from log lines as CloudWatch does. Tests can therefore check a unit of work's counts
-// instead of the line format. Only tests link the package.
+// Package measured reads metrics from log lines as CloudWatch does, so that tests can check values instead of the log
+// format. Only tests import this package.
 package measured
 
 import (
@@ -24,8 +24,9 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// In returns the counters and numbers of measurements in a log. Each key consists of the metric and the dimension
-// value, such as "Exports success" or "WebhookSeconds". In fails the test for lines that CloudWatch would ignore.
+// In returns the total of each counter in a log, and the number of measurements of each other metric. Each key consists
+// of the metric and the dimension value, such as "Exports success" or "WebhookSeconds". In fails the test for lines
+// that CloudWatch would ignore.
 func In(tb testing.TB, log []byte) map[string]int {
 	tb.Helper()
 	found := map[string]int{}
@@ -50,7 +51,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 	return found
 }
 
-// by returns the value of the dimension that is not the stack.
+// by returns the value of the dimension other than the stack, preceded by a space, or "" if there is no such dimension.
 func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	tb.Helper()
 	told := ""
@@ -72,7 +73,7 @@ func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	return told
 }
 
-// number returns a counter's value, or the number of measurements.
+// number returns a counter's value, or the number of measurements of any other metric.
 func number(tb testing.TB, name, unit string, value any) int {
 	tb.Helper()
 	switch value := value.(type) {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CheckMember checks that an organisation's endpoint allows exactly the roles in account's table. e is a request that
-// an owner may send to the endpoint, for OrgA in test mode, below /dashboard/organisations/{orgId}. CheckMember runs
-// its cases as parallel subtests, each with a separate handler.
+// CheckMember checks that an organisation's endpoint allows exactly the roles that have the permission needed. e is a
+// request that an owner may send for OrgA in test mode, with a path below /dashboard/organisations/{orgId}. The cases
+// run as parallel subtests, each with a separate handler.
 func CheckMember(t *testing.T, route string, e Exchange, needed account.Permission, newHandler func() http.Handler) {
 	t.Helper()
 	for name, c := range strangers(e) {
@@ -76,7 +76,7 @@ func modesOf(route string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// isRefused reports whether the response reports an insufficient role, as opposed to one of the endpoint's own errors.
+// isRefused reports whether the response's error is an insufficient role rather than one of the endpoint's own errors.
 func isRefused(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), `"error":"svc_forbidden"`)
 }

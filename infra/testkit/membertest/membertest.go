@@ -1,6 +1,6 @@
-// Package membertest tests dashboard endpoints. The package provides sessions for every role, an Exchange that compares
-// the complete response, and CheckMember, which calls an endpoint as every kind of caller without access. Only tests
-// link the package.
+// Package membertest tests dashboard endpoints. It provides sessions for every role, Exchange, which compares complete
+// responses, and CheckMember, which calls an endpoint with every role and as every kind of caller without access. Only
+// tests import this package.
 package membertest
 
 import (
@@ -20,25 +20,25 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Test organisations. All people except Stranger, who owns OrgB, are members of OrgA.
+// Test organisations. Everyone except Stranger, who owns OrgB, is a member of OrgA.
 const (
 	OrgA = "a0000000-0000-4000-8000-000000000001"
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
 // People who have a session: one for each role, and others who differ from the owner in a single respect. A person's
-// name is also the session cookie's value.
+// name doubles as the session cookie's value.
 const (
 	Owner     = "owner"
 	Admin     = "admin"
 	Developer = "developer"
 	Viewer    = "viewer"
-	Stranger  = "stranger" // owns OrgB and does not have a role in OrgA
+	Stranger  = "stranger" // owns OrgB and has no role in OrgA
 	Stale     = "stale"    // an owner who last authenticated an hour ago
 	Pending   = "pending"  // an owner who has not completed the second factor
 )
 
-// Error bodies that several responses share.
+// Error bodies shared by several responses.
 const (
 	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to continue.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
@@ -67,12 +67,12 @@ func AccountOf(who string) string {
 // Token returns a person's session token.
 func Token(who string) secret.Text { return secret.New(who) }
 
-// Auth returns an authenticator for every test person, without rate limits.
+// Auth returns an authenticator for all test people, without rate limits.
 func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
 
 type people struct{}
 
-// Session implements httpapi.Sessions, at keyedtest.Moment.
+// Session implements httpapi.Sessions. Each session started a minute before keyedtest.Moment.
 func (people) Session(_ context.Context, token secret.Text) (account.Session, error) {
 	who := token.Reveal()
 	if AccountOf(who) == "" {
@@ -106,7 +106,7 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	return "", fault.Missing("Record not found.")
 }
 
-// Exchange is a request with the complete expected response.
+// Exchange is a request with its complete expected response.
 type Exchange struct {
 	Method  string // HTTP method; GET if empty
 	Path    string
@@ -143,7 +143,7 @@ func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httpt
 	return w
 }
 
-// Check sends the request and compares the complete response with the expected response.
+// Check sends the request and compares the complete response with the expected one.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	w := e.Send(tb, route, handler)

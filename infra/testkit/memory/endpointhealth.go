@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointHealth stores the health of the catalogue's endpoints, like store.CatalogHealth. The zero value is a new
-// stack's state.
+// EndpointHealth stores the health of the catalogue's endpoints, like store.CatalogHealth. The zero value represents a
+// new stack.
 type EndpointHealth struct {
 	mu         sync.Mutex
 	run        int64
@@ -109,7 +109,7 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 	return nil
 }
 
-// lock counts a call to method and holds the lock until the caller calls the returned function.
+// lock counts a call to method, locks h, and returns the function that unlocks it.
 func (h *EndpointHealth) lock(method string) func() {
 	h.mu.Lock()
 	if h.calls == nil {

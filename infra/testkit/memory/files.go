@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Files stores objects in memory. An object exists after its writer is closed. Files implements export.Files. The zero
-// value is empty.
+// Files stores objects in memory. An object does not exist until its writer is closed. Files implements export.Files.
+// The zero value is empty.
 type Files struct {
 	mu      sync.Mutex
 	objects map[string][]byte
@@ -75,7 +75,7 @@ func (f *Files) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Keys returns the keys of all objects in sorted order.
+// Keys returns the sorted keys of all objects.
 func (f *Files) Keys() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

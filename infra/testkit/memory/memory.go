@@ -1,6 +1,6 @@
-// Package memory implements stores in maps, for tests that create thousands of stores or make hundreds of thousands of
+// Package memory implements in-memory stores for tests that create thousands of stores or make hundreds of thousands of
 // calls. All other tests use the embedded AWS (infra/test/tables). The suites in package storetest run against both
-// kinds of stores. Only tests link the package.
+// kinds of stores. Only tests import this package.
 package memory
 
 import (
@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Hook wraps a call. A hook can run the call's effect, skip the effect, or fail after the effect. Tests use hooks to
+// Hook wraps a call. A hook can run the call's effect, skip it, or run it and then return an error. Tests use hooks to
 // crash a worker or lose a response.
 type Hook func(call string, effect func() error) error
 
-// run runs effect. If a hook is set, run calls the hook with effect.
+// run passes effect to the hook, or runs it directly if the hook is nil.
 func (h Hook) run(call string, effect func() error) error {
 	if h == nil {
 		return effect()
@@ -37,7 +37,7 @@ func over(ctx context.Context) error {
 	return nil
 }
 
-// row is the key of a tenant's row.
+// row is the map key of a tenant's row.
 type row struct {
 	tenant org.Tenant
 	id     string
@@ -57,7 +57,7 @@ func of[V any](all map[row]V, tenant org.Tenant) []V {
 	return found
 }
 
-// Buckets stores rate-limit buckets like store.Flow, for tests that use buckets thousands of times. The zero value is
+// Buckets stores rate-limit buckets like store.Flow, for tests that use them thousands of times. The zero value is
 // ready to use.
 type Buckets struct {
 	mu  sync.Mutex

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ShareAt returns the time at which the sweeper next examines a tenant's share. ShareAt returns the zero time if the
-// sweeper never examines the share.
+// ShareAt returns the time at which the sweeper next examines a tenant's share, or the zero time if no such time is
+// set.
 func (f fixture) ShareAt(tenant org.Tenant) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,7 +55,7 @@ func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.
 	})
 }
 
-// holds reports whether a slot still belongs to its task's claim.
+// holds reports whether the stored slot still belongs to place's claim.
 func holds(stored share.Row, place share.Place) bool {
 	holder := stored.Places[place.Number]
 	return holder.TaskID == place.TaskID && holder.Claim == place.Claim
@@ -165,7 +165,7 @@ func (r shareRows) CallTask(ctx context.Context, task export.Task, dueAt time.Ti
 	})
 }
 
-// changeShare changes a tenant's share. If the change fails, the share is not modified.
+// changeShare applies change to a tenant's share. If change fails, the share is not modified.
 func (r shareRows) changeShare(ctx context.Context, call string, tenant org.Tenant,
 	change func(stored *share.Row) error,
 ) error {

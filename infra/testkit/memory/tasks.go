@@ -14,7 +14,7 @@ import (
 )
 
 // Tasks stores export tasks, the newest task of each connection, shares and events. Tasks is safe for concurrent use.
-// Methods for tests, such as Put and Events, do not count as calls and bypass Around.
+// Test-only methods, such as Put and Events, bypass the Around hook.
 type Tasks struct {
 	*ledger
 	fixture
@@ -24,7 +24,7 @@ type Tasks struct {
 	dueRows
 }
 
-// ledger holds the state that all parts of Tasks share.
+// ledger holds the state shared by all parts of Tasks.
 type ledger struct {
 	Around Hook
 
@@ -48,7 +48,7 @@ func NewTasks() *Tasks {
 	return &Tasks{l, fixture{l}, register{l}, work{l}, shareRows{l}, dueRows{l}}
 }
 
-// fixture holds the methods that tests use to change and inspect the store.
+// fixture provides the methods that tests use to change and inspect the store.
 type fixture struct{ *ledger }
 
 // Authorize sets whether a connection is authorized.
@@ -88,7 +88,7 @@ func (f fixture) All(tenant org.Tenant) []export.Task {
 	return of(f.tasks, tenant)
 }
 
-// Forget removes an expired task. The task remains recorded as its connection's newest task.
+// Forget removes a task as expiry does: its ID remains recorded as its connection's newest task.
 func (f fixture) Forget(tenant org.Tenant, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -262,7 +262,7 @@ func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	})
 }
 
-// fenced applies a change to a pending task, but only if the calling worker holds the task.
+// fenced applies a change to a pending task, provided that the calling worker still holds it.
 func (r work) fenced(ctx context.Context, call string, task export.Task,
 	change func(stored *export.Task) ([]webhook.Event, time.Time),
 ) error {
@@ -280,7 +280,6 @@ func (r work) fenced(ctx context.Context, call string, task export.Task,
 	})
 }
 
-// store stores a task together with events.
 func (l *ledger) store(task export.Task, events ...webhook.Event) error {
 	for _, event := range events {
 		if err := l.tell(event); err != nil {
@@ -307,7 +306,7 @@ func (l *ledger) keep(task export.Task, lookAt time.Time) {
 	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
-// do runs a call under the lock. If the caller has already given up, the call has no effect.
+// do runs effect through the Around hook and under the lock. If ctx is already done, effect does not run.
 func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
 	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {

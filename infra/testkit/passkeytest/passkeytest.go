@@ -1,5 +1,5 @@
-// Package passkeytest simulates a browser with an authenticator. The browser responds to a relying party's requests,
-// correctly or incorrectly as the test requires (W3C WebAuthn level 3). Only tests link this package.
+// Package passkeytest simulates a browser with an authenticator that responds to a relying party's requests, either
+// correctly or as a test requires (W3C WebAuthn level 3). Only tests import this package.
 package passkeytest
 
 import (
@@ -17,7 +17,7 @@ import (
 type Key struct {
 	Origin     string // origin of the page that requests the passkey
 	Host       string // the relying party's host
-	Counter    uint32 // counter value for the next response
+	Counter    uint32 // signature counter in the next response
 	Unverified bool   // whether the authenticator skips user verification
 
 	id      []byte
@@ -42,7 +42,7 @@ func New(tb testing.TB, origin, host string) *Key {
 // ID returns the credential ID in the form of PublicKeyCredential.id.
 func (k *Key) ID() string { return base64.RawURLEncoding.EncodeToString(k.id) }
 
-// Create returns the response to a registration's options.
+// Create returns the response to registration options.
 func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	tb.Helper()
 	var asked struct {
@@ -60,7 +60,7 @@ func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	}
 	k.handle = handle
 	data := k.authenticatorData(0x40)
-	data = append(data, make([]byte, 16)...)                      // an unspecified model's AAGUID
+	data = append(data, make([]byte, 16)...)                      // AAGUID of an unspecified model
 	data = binary.BigEndian.AppendUint16(data, uint16(len(k.id))) //nolint:gosec // G115: 32 bytes
 	data = append(append(data, k.id...), k.coseKey(tb)...)
 	object := append([]byte{0xa3}, text("fmt")...)
@@ -73,7 +73,7 @@ func (k *Key) Create(tb testing.TB, options []byte) []byte {
 	})
 }
 
-// Get returns the response to an authentication's options.
+// Get returns the response to authentication options.
 func (k *Key) Get(tb testing.TB, options []byte) []byte {
 	tb.Helper()
 	var asked struct {

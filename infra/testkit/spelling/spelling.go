@@ -1,6 +1,6 @@
-// Package spelling generates many spellings of a URL that browsers all resolve to the same host. The spellings vary in
-// case, UTS 46 mappings, percent-encoding, slashes, ports, user information, and the IPv4 address forms that inet_aton
-// accepts.
+// Package spelling generates many spellings of a URL, all of which browsers resolve to the same host. The spellings
+// vary in case, UTS 46 mappings, percent-encoding, slashes, ports, user information, and the IPv4 address forms that
+// inet_aton accepts.
 package spelling
 
 import (
@@ -12,8 +12,8 @@ import (
 // Count is the number of URLs that Of returns.
 const Count = 1000
 
-// Of returns Count different URLs for path that browsers all resolve to the given host and port. The host is a name or
-// an IPv4 address in ASCII. An empty port stands for the scheme's default port. Equal arguments yield equal URLs.
+// Of returns Count different URLs for path, all of which browsers resolve to the given host and port. The host is a
+// name or an IPv4 address in ASCII. If port is empty, the URLs' ports vary. Equal arguments yield equal URLs.
 func Of(host, port, path string) []string {
 	random := rand.New(rand.NewPCG(30, 40)) //nolint:gosec // G404: a test's choices, the same each time
 	hosts := names
@@ -52,7 +52,8 @@ func ports(random *rand.Rand, port string) string {
 	return pick(random, ":", ":", ":0", ":000") + port
 }
 
-// names replaces letters in a host name with characters that UTS 46 maps back to the original letters.
+// names respells a host name with percent-encoding and with characters that UTS 46 maps back to the original letters or
+// ignores.
 func names(random *rand.Rand, host string) string {
 	var text strings.Builder
 	rate := 1 + random.IntN(6)

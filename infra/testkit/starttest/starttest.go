@@ -1,5 +1,5 @@
-// Package starttest sends the form with which one of our pages starts an attempt, sends other requests that only such a
-// page may send, and parses the page in the response.
+// Package starttest builds the requests with which the service's pages start an attempt, and variants that no such page
+// would send. It also parses the page in the response.
 package starttest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Origin is the base URL's origin in function tests.
+// Origin is the origin of the base URL in function tests.
 const Origin = "https://api.example"
 
 // Header returns the headers that a browser sends when it submits a form on a page at origin.
@@ -25,10 +25,10 @@ func Header(origin string) http.Header {
 	}
 }
 
-// Body returns the encoded form that contains a start value.
+// Body returns an encoded form that contains a start value.
 func Body(start string) string { return url.Values{"start_value": {start}}.Encode() }
 
-// Request returns a request from a page on Origin, with body as its form.
+// Request returns a request from a page on Origin that submits body as a form.
 func Request(tb testing.TB, path, body string) *http.Request {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, path, strings.NewReader(body))
@@ -69,8 +69,8 @@ func Foreign() map[string]http.Header {
 	return all
 }
 
-// Destination returns the URL to which the page in a response sends the browser. The test fails unless the page's
-// script alone sends the browser to the URL.
+// Destination returns the URL to which the page in a response sends the browser. The test fails if anything other than
+// the page's script sends the browser there.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()

@@ -16,23 +16,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections is the store of connections, tokens and events that refresh.Worker requires.
+// Connections is the store that refresh.Worker requires. It holds connections, tokens and events.
 type Connections interface {
 	refresh.Store
 	tokens.Store
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is a connection store's initial content: an authorized connection, the first version of the connection's tokens,
-// and an earlier connection's tokens that must still be revoked upstream.
+// Held is a connection store's initial content: an authorized connection, the first version of its tokens, and an
+// earlier connection's tokens that must still be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
 	Upstream   []byte
 }
 
-// Refreshes tests the requirements of a refresh.Worker. A revision must be replaced only once, with either all of its
-// events or none. Revoked tokens must not be restored.
+// Refreshes tests a store against the requirements of refresh.Worker. Each revision must be replaced only once, with
+// either all of its events or none. Revoked tokens must not be restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{
@@ -172,8 +172,8 @@ func revokedOnce(c subject[Connections]) {
 	}
 }
 
-// A refresh that was in progress when the tokens were revoked must not restore any tokens, even if the refresh guesses
-// the tombstone's version.
+// A refresh that was in progress when the tokens were revoked must not restore them, even if it guesses the tombstone's
+// version.
 func notRevived(c subject[Connections]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now()))
@@ -189,7 +189,7 @@ func notRevived(c subject[Connections]) {
 	}
 }
 
-// If a rotated token set was stored first, the rotated set survives the revocation of the previous set.
+// When a rotation and a revocation race, only the first takes effect.
 func rotatedOrRevoked(c subject[Connections]) {
 	t, s := c.t, c.store
 	seen := connectionIn(t, s)

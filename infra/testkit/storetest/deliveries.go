@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Webhooks is the store that webhook.Worker requires, with additional methods that populate the store.
+// Webhooks is the store that webhook.Worker requires, plus methods with which the tests create and read its rows.
 type Webhooks interface {
 	webhook.Store
 	webhook.HealthStore
@@ -28,8 +28,8 @@ const (
 	hookID     = "f0000000-0000-4000-8000-000000000001"
 )
 
-// Deliveries tests the requirements of a webhook.Worker for events, deliveries and attempts. Every event, delivery or
-// attempt must be created once, claimed by a single worker, and recorded only by the holder of the claim.
+// Deliveries tests a store against the requirements of webhook.Worker for events, deliveries and attempts. Every event,
+// delivery or attempt must be created once, claimed by a single worker, and recorded only by the claim's holder.
 func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -51,7 +51,7 @@ func eventOf(id string) webhook.Event {
 	}
 }
 
-// deliveryOf returns a delivery in the state after a fan-out, with a lease of one minute.
+// deliveryOf returns a delivery in its state after a fan-out, with a lease of one minute.
 func deliveryOf(id string) webhook.Delivery {
 	until := now().Add(time.Minute)
 	return webhook.Delivery{
@@ -61,7 +61,7 @@ func deliveryOf(id string) webhook.Delivery {
 	}
 }
 
-// fannedOut stores an event and the event's only delivery.
+// fannedOut stores an event with a single delivery.
 func fannedOut(t *testing.T, s Webhooks) webhook.Delivery {
 	t.Helper()
 	d := deliveryOf(deliveryID)

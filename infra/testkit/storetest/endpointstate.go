@@ -15,8 +15,8 @@ import (
 
 const endpoint = "hash-of-a-token-endpoint"
 
-// EndpointState tests a token endpoint's refresh state, which all functions share. A slot has a single owner, a breaker
-// is replaced only in the version that was read, and every response is counted once.
+// EndpointState tests a token endpoint's refresh state, which all functions share. A slot must have a single owner, a
+// breaker must be replaced only if it is unchanged since it was read, and every response must be counted once.
 func EndpointState(t *testing.T, open func(testing.TB) refresh.EndpointState) {
 	t.Helper()
 	run(t, open, map[string]func(subject[refresh.EndpointState]){
@@ -80,7 +80,7 @@ func slotGivenBack(c subject[refresh.EndpointState]) {
 	end := now().Add(time.Minute)
 	release(0, "first") // an endpoint without any stored state
 	expect.NoError(t, take("first", now(), end))
-	expect.NoError(t, take("first", now(), end)) // a repeated call after a lost response
+	expect.NoError(t, take("first", now(), end)) // repeated call after a lost response
 	release(0, "second")
 	release(1, "first")
 	expect.Conflict(t, "after a stranger's release", take("second", now(), end))

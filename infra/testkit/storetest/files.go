@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beyondAPart is a size in bytes that exceeds a single part of an S3 upload.
+// beyondAPart is a size in bytes that exceeds one part of an S3 upload.
 const beyondAPart = 9 << 20
 
 // Files tests an implementation of export.Files.
@@ -108,7 +108,7 @@ func closedTooLate(c subject[export.Files]) {
 	s.missing("a")
 }
 
-// objects is a case in the Files suite.
+// objects is a test case in the Files suite.
 type objects struct{ subject[export.Files] }
 
 func (s objects) begin(key string) export.Writer {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health tests the requirements of a webhook.Worker for subscriptions and their health. No failure may be lost, and
-// each transition must happen once and each rate-limit slot be assigned once.
+// Health tests a store against the requirements of webhook.Worker for subscriptions and their health. No failure may be
+// lost, each transition must happen once, and each rate-limit slot must be assigned once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -35,7 +35,7 @@ func subscriptionOf(id string) webhook.Subscription {
 	}
 }
 
-// subscribed stores the subscription and returns a copy read from the store.
+// subscribed stores a subscription and returns it in its stored form.
 func subscribed(t *testing.T, s Webhooks) webhook.Subscription {
 	t.Helper()
 	sub := subscriptionOf(hookID)
@@ -155,7 +155,7 @@ func slowUntilLatest(c subject[Webhooks]) {
 	}
 	expect.Conflict(t, "an older mark", s.MarkSlow(t.Context(), tenantA(), hookID, now().Add(time.Minute), time.Second))
 	for _, other := range others() {
-		// The subscription belongs to the other tenant.
+		// Another tenant's mark must not affect this subscription.
 		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second))
 	}
 	wantSubscriptions(t, s, sub)

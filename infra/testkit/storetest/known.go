@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// Known tests the storage of properties that exports have discovered about endpoints. Properties are stored separately
-// for each endpoint, and reads return the last saved properties.
+// Known tests the storage of properties that exports have discovered about endpoints. Each endpoint's properties must
+// be stored separately, and reads must return the last saved ones.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){

@@ -54,7 +54,8 @@ func sessionComesBack(c subject[Sessions]) {
 	expect.NotFound(t, "a session that has ended", err)
 }
 
-// Two functions that see the same browser at the same time may have different clocks.
+// Functions that see a browser at the same time may have different clocks, so an earlier expiry must not replace a
+// later one.
 func deviceKnown(c subject[Sessions]) {
 	t, s := c.t, c.store
 	until := now().Add(time.Hour)

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Shares tests the requirements of a share.Share. A slot must belong to a single task for the duration of the slot's
-// lease. A queued task must not belong to a worker until the task is called.
+// Shares tests a store against the requirements of share.Share. A slot must belong to a single task for the duration of
+// the slot's lease. A queued task must not belong to a worker until the task is called.
 func Shares(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -181,7 +181,7 @@ func announced(c subject[Tasks]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(time.Minute)))
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now().Add(time.Hour), now().Add(2*time.Hour)))
-	// call by a worker with a slow clock
+	// simulates a worker with a slow clock
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(2*time.Hour)))
 	wantShare(t, s, share.Row{JoinedAt: now().Add(time.Hour)})
 	expect.Conflict(t, "ending a line that was announced again", s.EndLine(t.Context(), tenantA(), now()))

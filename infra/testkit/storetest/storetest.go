@@ -1,7 +1,7 @@
-// Package storetest tests that stores meet their domains' requirements, regardless of the implementation. The package
-// has a suite for each store interface that a domain declares. The suites run against DynamoDB (shared/adapters/store)
-// and against each in-memory store that tests use (infra/testkit/memory). In-memory stores therefore can't allow
-// operations that DynamoDB rejects. Only tests link the package.
+// Package storetest tests that stores meet their domains' requirements, regardless of the implementation. It has a
+// suite for each store interface that a domain declares. The suites run against DynamoDB (shared/adapters/store) and
+// against each in-memory store that tests use (infra/testkit/memory). This ensures that in-memory stores don't allow
+// operations that DynamoDB rejects. Only tests import this package.
 package storetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Fixed data that all suites share. At has the precision that rows store.
+// IDs shared by all suites.
 const (
 	orgA   = "0a000000-0000-4000-8000-00000000000a"
 	orgB   = "0b000000-0000-4000-8000-00000000000b"
@@ -27,13 +27,13 @@ func others() []org.Tenant {
 
 func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC) }
 
-// subject is a test case with a separate store.
+// subject is a test case with its own store.
 type subject[S any] struct {
 	t     *testing.T
 	store S
 }
 
-// run runs each case with a separate store.
+// run runs each case in a parallel subtest with a separate store.
 func run[S any](t *testing.T, open func(testing.TB) S, cases map[string]func(subject[S])) {
 	t.Helper()
 	for name, check := range cases {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks is the store that exports require, with tasks, each connection's newest task, and the tasks' events.
+// Tasks is the store that exports require. It holds tasks, each connection's newest task, shares and events.
 type Tasks interface {
 	export.TaskStore
 	worker.Store
@@ -24,8 +24,9 @@ type Tasks interface {
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
-// Registration tests the requirements of an export.Registrar. Only one of many concurrent requests opens a task, and an
-// event is resent only once for each count. open returns a store with a single authorized connection.
+// Registration tests a store against the requirements of export.Registrar. Of many concurrent requests, only one may
+// open a task, and only one may resend an event for a given count. open returns a store with a single authorized
+// connection.
 func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -38,8 +39,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work tests the requirements of a worker.Worker. A pending task must belong to a single worker for the duration of the
-// task's lease, and only the current generation may write.
+// Work tests a store against the requirements of worker.Worker. A pending task must belong to a single worker for the
+// duration of the task's lease, and only the current generation may write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -71,7 +72,6 @@ func pendingTask(id string) export.Task {
 	return export.Task{ID: id, Tenant: tenantA(), ConnectionID: connID, Status: export.Pending, CreatedAt: now()}
 }
 
-// opened opens the only task.
 func opened(t *testing.T, s Tasks) export.Task {
 	t.Helper()
 	task := pendingTask(taskID)
@@ -79,7 +79,7 @@ func opened(t *testing.T, s Tasks) export.Task {
 	return task
 }
 
-// claimed opens the only task and claims the task for a minute.
+// claimed opens a task and claims it for a minute.
 func claimed(t *testing.T, s Tasks) export.Task {
 	t.Helper()
 	opened(t, s)
@@ -189,7 +189,7 @@ func oneResend(c subject[Tasks]) {
 	expect.Conflict(t, "an old count with another event", s.ResendEvent(t.Context(), seen, eventOf("another")))
 	want.Resends, want.SentAt = 1, again.CreatedAt
 	wantTask(t, s, want)
-	// An event with the next number already exists, so the count stays unchanged.
+	// An event with this ID already exists, so the count stays unchanged.
 	expect.Conflict(t, "a resend with an event that exists", s.ResendEvent(t.Context(), want, again))
 	wantTask(t, s, want)
 }

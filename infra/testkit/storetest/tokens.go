@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens tests a tokens.Store. Only one lease exists at a time, the lease applies only to the version that was read,
-// and each version is stored once. open returns a store with the given row, which is a first version without a lease.
+// Tokens tests a tokens.Store. Only one lease may exist at a time, a row must not be leased if it has changed since it
+// was read, and each version must be stored once. open returns a store with the given row, a first version without a
+// lease.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -37,7 +38,8 @@ func tokensOf() tokens.Row {
 	return tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
 }
 
-// leased returns a version leased for a minute from now. started is the start time that was read with the version.
+// leased returns a token row leased for a minute from now. started is the refresh start time that was read with the
+// row.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf()
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now().Add(time.Minute), started
@@ -80,8 +82,7 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// Another refresh started and ended after the worker read the row and before the worker took the lease, so the worker
-// is unaware of the other refresh.
+// A worker can miss a refresh that starts and ends between its reading the row and taking the lease.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -110,8 +111,8 @@ func releasedByHolder(c subject[tokens.Store]) {
 	wantTokens(t, s, tokensOf())
 }
 
-// The lease prevents two workers from requesting tokens at once. The version determines which tokens are stored, so the
-// response to a worker whose lease has expired is not lost.
+// The lease prevents two workers from requesting tokens at once. The version determines which tokens are stored, so a
+// worker whose lease has expired can still store the response.
 func versionOnce(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))

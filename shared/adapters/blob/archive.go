@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Archive is a bucket whose objects are written once and may be deleted while readers still request the objects. For a
-// missing object, S3 returns AccessDenied to callers that may not list the bucket. For this reason, Archive treats
-// AccessDenied as not found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+// Archive is a bucket whose objects are written once and may be deleted while readers still request them. S3 returns
+// AccessDenied for a missing object if the caller may not list the bucket, so Archive treats AccessDenied as not found.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 
 // Open reads an object, or returns fault.NotFound if the object does not exist.
@@ -41,7 +41,7 @@ func (a Archive) Range(ctx context.Context, key string, from, length int64) (par
 	if err != nil {
 		return nil, 0, fmt.Errorf("get a part of an object: %w", err)
 	}
-	defer func() { _ = out.Body.Close() }() // opened only for reading
+	defer func() { _ = out.Body.Close() }() // read-only, so closing loses no data
 	if part, err = io.ReadAll(io.LimitReader(out.Body, length)); err != nil {
 		return nil, 0, fmt.Errorf("read a part of an object: %w", err)
 	}

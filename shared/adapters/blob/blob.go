@@ -1,5 +1,5 @@
-// Package blob stores files in S3. The package writes objects in bounded memory, concatenates, reads and deletes
-// objects, and signs download URLs. The caller chooses each file's key and lifetime.
+// Package blob stores files in S3. It writes objects in bounded memory, concatenates, reads and deletes them, and signs
+// download URLs. The caller chooses each file's key and lifetime.
 package blob
 
 import (
@@ -36,7 +36,7 @@ type Client interface {
 		o ...func(*s3.Options)) (*s3.AbortMultipartUploadOutput, error)
 }
 
-// Bucket is an S3 bucket.
+// Bucket reads, writes and deletes the objects of an S3 bucket.
 type Bucket struct {
 	Client Client
 	Name   string
@@ -88,8 +88,8 @@ type Downloads struct {
 	Name      string
 }
 
-// Address returns a URL that downloads the object as fileName and expires after life. The URL's signature is valid only
-// for GET or, if requested, only for HEAD.
+// Address returns a URL that downloads the object as fileName and expires after life. The URL is valid only for HEAD if
+// that is the method, and otherwise only for GET.
 func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
 	life time.Duration,
 ) (string, error) {

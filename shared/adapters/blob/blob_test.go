@@ -80,8 +80,7 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 	return out
 }
 
-// compare streams an object, without loading it into memory, and checks that the object equals the concatenation of
-// pieces.
+// compare checks that an object equals the concatenation of pieces, without loading the object into memory.
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)

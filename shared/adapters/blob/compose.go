@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// minPart is the minimum size of every upload part except the last part. A source copied in ranges must be larger
-	// than minPart ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	// minPart is the minimum size of every upload part except the last. A source copied in ranges must be larger than
+	// minPart ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
 	minPart = 5 << 20
-	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but a smaller part is copied sooner and
-	// is cheaper to retry.
+	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but smaller parts are copied faster and
+	// are cheaper to retry.
 	maxCopy = 1 << 30
 )
 
@@ -60,8 +60,8 @@ func (b Bucket) measure(ctx context.Context, key string) (source, error) {
 	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
 }
 
-// add appends an object. If the buffered data is too small for a part, add first fills the buffer from the beginning of
-// a large object.
+// add appends an object. If the buffered data is too small for a part, the beginning of a large object fills the buffer
+// before the rest is copied.
 func (w *writer) add(ctx context.Context, key string) error {
 	from, err := w.bucket.measure(ctx, key)
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *writer) add(ctx context.Context, key string) error {
 	return w.copy(ctx, from, head)
 }
 
-// read downloads the first size bytes of an object and appends the bytes.
+// read downloads the first size bytes of an object and appends them.
 func (w *writer) read(ctx context.Context, from source, size int64) error {
 	if size == 0 {
 		return nil
@@ -106,8 +106,8 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	return nil
 }
 
-// copy makes S3 append an object, starting at offset start. All parts have the same size, because only the last part
-// can be shorter.
+// copy makes S3 append an object from offset start onwards. It copies in parts of nearly equal size, because S3 allows
+// only an upload's last part to be small.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err
@@ -146,6 +146,6 @@ func (w *writer) copyPart(ctx context.Context, from source, start, end int64) er
 // span returns the HTTP range of bytes start (inclusive) to end (exclusive).
 func span(start, end int64) string { return fmt.Sprintf("bytes=%d-%d", start, end-1) }
 
-// escapeKey escapes a key for x-amz-copy-source, which the SDK does not escape. S3 would interpret a plus sign as a
-// space.
+// escapeKey escapes a key for x-amz-copy-source, which the SDK does not escape. S3 interprets an unescaped plus sign as
+// a space.
 func escapeKey(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }

@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-const least = 5 << 20 // minimum size of every upload part except the last part
+const least = 5 << 20 // minimum size of every upload part except the last
 
-// put stores consecutive pieces of content as objects with the given sizes and returns the objects' keys.
+// put stores content as consecutive objects of the given sizes and returns their keys.
 func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	t.Helper()
 	keys := make([]string, 0, len(sizes))

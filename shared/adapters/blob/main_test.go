@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain reduces the number of property checks unless a flag sets the number. Each check moves tens of megabytes, and
-// the race detector instruments every memory access.
+// TestMain reduces the number of property checks unless a flag sets it. Each check moves tens of megabytes, and the
+// race detector instruments every memory access.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {

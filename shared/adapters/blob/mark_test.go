@@ -36,7 +36,7 @@ func TestRewindDiscardsDataWrittenSinceMark(t *testing.T) {
 			case "write":
 				size := sizes().Draw(r, "size")
 				if written+size > len(content) {
-					continue // the object is large enough
+					continue
 				}
 				piece := content[written : written+size] // every piece has different bytes
 				written += size

@@ -21,7 +21,7 @@ func (b Bucket) Put(ctx context.Context, key, contentType string, body []byte) e
 	return nil
 }
 
-// Write stores the output of write as an object, in bounded memory. If write fails, Write does not create an object.
+// Write stores the output of write as an object, in bounded memory. If write fails, no object is created.
 func (b Bucket) Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error {
 	object, err := b.Create(ctx, key, contentType)
 	if err != nil {

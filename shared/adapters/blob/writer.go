@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is the size of a writer's buffer. A writer that has to remember a mark holds two buffers. S3 allows 10,000
-// parts, so the maximum file size is 78 GiB.
+// partSize is the size of a writer's buffer. A writer that saves marked bytes has two buffers. S3 allows 10,000 parts,
+// so the maximum file size is 78 GiB.
 const partSize = 8 << 20
 
 // writer uploads an object in parts. An object that fits into one part is stored with a single call.
@@ -85,7 +85,7 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted is the error that a writer returns after Abort, so that a later Close does not create an object.
+// errAborted is a writer's error after Abort. It prevents a later Close from creating the object.
 var errAborted = errors.New("the object was given up")
 
 // Abort discards the object. The bucket's lifecycle rule removes parts that can't be deleted immediately.
@@ -121,7 +121,7 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// begin starts the multipart upload unless the upload has already started.
+// begin starts the multipart upload unless it has already started.
 func (w *writer) begin(ctx context.Context) error {
 	if w.upload != "" {
 		return nil

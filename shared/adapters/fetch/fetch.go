@@ -1,6 +1,6 @@
-// Package fetch downloads public documents, such as lists of institutions, with conditional requests and a few
-// redirects (RFC 9110, sections 13.1 and 15.4). Requests don't contain credentials, so following a server's redirects
-// is safe. The safehttp guard checks every request.
+// Package fetch downloads public documents, such as lists of institutions. It sends conditional requests and follows a
+// few redirects (RFC 9110, sections 13.1 and 15.4). Requests don't contain credentials, so following a server's
+// redirects is safe. The safehttp guard checks every request.
 package fetch
 
 import (
@@ -37,18 +37,18 @@ func (e *Error) Error() string { return "fetch: " + string(e.Reason) }
 // Failure returns the error's class and HTTP status for the log line and the source's row (fault.Spot).
 func (e *Error) Failure() (class string, status int) { return string(e.Reason), e.Status }
 
-// Unwrap returns the cause, or nil if the error has no cause.
+// Unwrap returns the cause, or nil if there is none.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Client fetches documents through a guarded HTTP client (safehttp.Client). The HTTP client returns redirects instead
-// of following them.
+// Client fetches documents through a guarded HTTP client (safehttp.Client) that returns redirects instead of following
+// them.
 type Client struct {
 	HTTP interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
 }
 
-// Fetch implements intake.Lists. The error is an *Error or an error of package safehttp.
+// Fetch implements intake.Lists. The error is an *Error or comes from package safehttp.
 func (c Client) Fetch(ctx context.Context, address string, known intake.Known) (intake.Answer, error) {
 	for range mostMoves {
 		response, err := c.ask(ctx, address, known)
@@ -118,7 +118,7 @@ func short(header string) string {
 	return header
 }
 
-// body is a response body whose read errors contain a class but not a URL.
+// body wraps a response body so that read errors contain a class instead of a URL.
 type body struct{ io.ReadCloser }
 
 // Read implements io.Reader.

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// serve starts a local server and returns a client that may reach only this private address.
+// serve starts a local server and returns a client that may connect to no other private address.
 func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch.Client) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// open requests one of the application's pages and returns the response and the values that the page's function
+// open requests one of the application's pages and returns the response and the Visit that the page's function
 // received.
 func open(t *testing.T, known directory, limiter httpapi.Limiter, target string, fails error,
 	languages ...string,

@@ -39,7 +39,7 @@ type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
 	Own     weburl.Own // the service's own URLs, to which a PublicPage never redirects
-	Alias   string     // alternative name of public_id for clients of the same contract; may be empty
+	Alias   string     // alternative name of public_id that clients may use; may be empty
 }
 
 // caller checks the Basic credentials. Every failure results in the same 401 response, regardless of which part of the
@@ -49,7 +49,7 @@ func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces every error about a wrong key with the same error. Other errors are returned unchanged.
+// refusedKey replaces all errors about a wrong key with a single error and returns other errors unchanged.
 func refusedKey(err error) error {
 	if !isInvalidCredential(err) {
 		return err
@@ -91,8 +91,8 @@ func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
 }
 
-// caller looks up the organisation that the query parameter public_id identifies, and restricts CORS to the
-// organisation's origins.
+// caller looks up the organisation identified by the query parameter public_id and restricts CORS to the organisation's
+// origins.
 func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	id, err := publicID(c.request, a.Alias)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-// publicID returns the query parameter public_id or, if public_id is missing, the parameter alias.
+// publicID returns the query parameter public_id or, if it is missing, the parameter named alias.
 func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -137,13 +137,12 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 	return org.Caller{}, err
 }
 
-// isInvalidCredential reports whether err means that the credential is invalid, as opposed to an internal failure.
+// isInvalidCredential reports whether err means that the credential is invalid. Other errors are internal failures.
 func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 
-// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if the header
-// doesn't contain a bearer token.
+// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if there is none.
 func Bearer(header string) secret.Text {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {

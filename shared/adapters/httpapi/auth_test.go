@@ -99,7 +99,7 @@ func TestBrowserEndpointReturns403WithoutLiveAccess(t *testing.T) {
 	wantBody(t, w, 403, errorBody("svc_live_access_required", fault.Of(closed).Public))
 }
 
-// FuzzBasicHeader searches for invalid headers that cause a panic, are accepted, or get an unusual response.
+// FuzzBasicHeader searches for invalid headers that cause a panic, are accepted, or get an unexpected response.
 func FuzzBasicHeader(f *testing.F) {
 	for _, seed := range []string{
 		"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00",

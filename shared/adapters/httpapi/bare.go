@@ -8,7 +8,7 @@ import (
 )
 
 // Bare creates an endpoint for a JSON document in a standard format, such as a key set (RFC 7517). Any program may
-// fetch the document, so the endpoint doesn't have a caller or an envelope, and pages of any origin may read the
+// fetch the document, so the endpoint uses no authentication or envelope, and pages of any origin may read the
 // response. Caches may store the document for maxAge, but must not store error responses. The rate limit is per client
 // address.
 func Bare[In, Out any](limiter Limiter, maxAge time.Duration, f func(context.Context, In) (Out, error)) Endpoint {

@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// bare serves a document for GET requests, or returns an error if the request is invalid.
 func bare(api edge, limiter httpapi.Limiter) http.Handler {
 	type request struct {
 		Name string `query:"name"`

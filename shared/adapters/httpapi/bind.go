@@ -117,8 +117,8 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets every field of In except json fields, even if the value is empty, so that a JSON body can't set those
-// fields. fill also checks that required fields are present.
+// fill sets the field unless its value comes from the JSON body. fill sets even an empty value, so that a JSON body
+// can't set the field, and checks that a required field is present.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:
@@ -157,7 +157,8 @@ func parseQuery(r *http.Request) (url.Values, error) {
 	return query, nil
 }
 
-// single returns a parameter that may be sent at most once (RFC 6749 section 3.1). The parameter must be valid text.
+// single returns a parameter that may be sent at most once (RFC 6749 section 3.1). The parameter must be UTF-8 without
+// control characters.
 func single(query url.Values, name string) (string, error) {
 	values := query[name]
 	if len(values) > 1 {

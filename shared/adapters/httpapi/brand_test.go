@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// showBrand returns a sheet with an organisation's brand.
+// showBrand renders a sheet with an organisation's brand.
 func showBrand(brand httpapi.Brand, language string) *httptest.ResponseRecorder {
 	document := func(context.Context, httpapi.Visit, nothing) (httpapi.Answer, error) {
 		return httpapi.Document(httpapi.Sheet{
@@ -59,7 +59,8 @@ func TestSheetWithoutOrganisationNamesApplication(t *testing.T) {
 	}
 }
 
-// TestSheetEscapesHostileBrand checks that no value of an organisation's brand becomes markup, a style or a source.
+// TestSheetEscapesHostileBrand checks that no value of an organisation's brand is interpreted as markup, a style or a
+// source.
 func TestSheetEscapesHostileBrand(t *testing.T) {
 	t.Parallel()
 	const hostile = `</bdi></p></style><script>alert(1)</script>"onerror="x {{script}}{{body}} <img/onload=1>`
@@ -106,7 +107,7 @@ func TestSheetAccentIsLegible(t *testing.T) {
 	}
 }
 
-// ratioOf returns the contrast ratio of two colours (WCAG 2.2), computed independently of the package.
+// ratioOf returns the contrast ratio of two colours (WCAG 2.2), computed independently of the package under test.
 func ratioOf(t *testing.T, a, b string) float64 {
 	t.Helper()
 	light := func(colour string) (sum float64) {

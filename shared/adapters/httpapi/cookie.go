@@ -15,14 +15,14 @@ const hostPrefix = "__Host-"
 // SessionCookie is the name of the dashboard's session cookie.
 const SessionCookie = "recordbridge-session"
 
-// WithCookies is the Out of a JSON endpoint that also sets cookies. Data is the envelope's data.
+// WithCookies is the Out type of a JSON endpoint that also sets cookies. Data is the envelope's data.
 type WithCookies struct {
 	Data    any
 	Cookies []*http.Cookie
 }
 
-// Cookies names, creates and reads the service's cookies. The cookies' full names begin with __Host-, and browsers send
-// the cookies only over https. A service at http on the local machine is an exception, because WebKit rejects __Host-
+// Cookies names, creates and reads the service's cookies. Their full names begin with __Host-, and browsers send them
+// only over https. A service on the local machine may use http without the prefix, because WebKit rejects __Host-
 // cookies over http. The zero value is for https.
 type Cookies struct {
 	plain bool // whether cookies lack both the prefix and Secure
@@ -46,24 +46,22 @@ func (c Cookies) Name(name string) string {
 	return hostPrefix + name
 }
 
-// Lax creates a cookie that browsers send only to this origin. Browsers also send the cookie when the user follows a
-// link from another site.
+// Lax creates a cookie that browsers send only to this origin, even when the user follows a link from another site.
 func (c Cookies) Lax(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return c.cookie(name, value, age, http.SameSiteLaxMode)
 }
 
-// Strict creates a cookie like Lax, except that browsers don't send the cookie when the user follows a link from
-// another site.
+// Strict creates a cookie like Lax, except that browsers don't send it when the user follows a link from another site.
 func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return c.cookie(name, value, age, http.SameSiteStrictMode)
 }
 
-// Expired returns a cookie that makes the browser delete the cookie of the same name that Lax created.
+// Expired returns a cookie that deletes the cookie of the same name created by Lax.
 func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
 
 // Of returns a function that looks up the service's cookies in a request by name. The function returns the cookie's
-// value, or "" if the browser didn't send the cookie. A cookie whose full name belongs to a different base URL doesn't
-// count.
+// value, or "" if the browser didn't send the cookie. Cookies that belong to a service with a different kind of base
+// URL are ignored.
 func (c Cookies) Of(v Visit) func(name string) string {
 	return func(name string) string { return cookieOf(v.request, c.Name(name)) }
 }

@@ -15,7 +15,7 @@ func allowAnyOrigin(header http.Header) {
 	header.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// allowOrigins restricts CORS to the organisation's registered origins, if the organisation has registered any.
+// allowOrigins restricts CORS to the organisation's registered origins, if there are any.
 func allowOrigins(c *call, registered []string) {
 	if len(registered) == 0 {
 		return

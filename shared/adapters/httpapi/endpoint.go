@@ -16,7 +16,7 @@ func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (O
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
 
-// KeyOptional creates a JSON endpoint that accepts either the caller's key or a token in the URL. f returns
+// KeyOptional creates a JSON endpoint that accepts either the caller's key or a token in the URL. f must return
 // fault.Unauthenticated if neither the key nor the token is valid.
 func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
@@ -29,7 +29,7 @@ func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, I
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
 }
 
-// serveJSON identifies the caller, then binds the request, then calls f.
+// serveJSON identifies the caller, binds the request and calls f, in that order.
 func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
 	f func(context.Context, Who, In) (Out, error),
 ) serving {
@@ -48,12 +48,12 @@ func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
 	}
 }
 
-// RedirectResult is the Out of a JSON endpoint that responds with a redirect (302) instead of an envelope.
+// RedirectResult is the Out type of a JSON endpoint that responds with a redirect (302) instead of an envelope.
 type RedirectResult struct {
 	Location string
 }
 
-// NoData is the Out of a JSON endpoint that returns no data. The envelope reports only success.
+// NoData is the Out type of a JSON endpoint that returns no data. The envelope reports only success.
 type NoData struct{}
 
 type successEnvelope struct {
@@ -61,8 +61,8 @@ type successEnvelope struct {
 	Data    any  `json:"data,omitempty"` // omitted only if nil, because endpoints return structs
 }
 
-// succeed renders the result of f. succeed first encodes the envelope into a buffer, so that an encoding failure
-// becomes an error instead of a partial response.
+// succeed renders the result of f. The envelope is first encoded into a buffer, so that an encoding failure becomes an
+// error instead of a partial response.
 func succeed(c *call, data any, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err

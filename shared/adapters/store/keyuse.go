@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// UseKey implements org.KeyStore. If several instances record the same hour, only one of the instances writes the row.
+// UseKey implements org.KeyStore. If several instances record the same hour, only one of them writes the row.
 func (s Callers) UseKey(ctx context.Context, tenant org.Tenant, keyID string, hour time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: keyUseKey(tenant, keyID),

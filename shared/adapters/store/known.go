@@ -12,8 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// knownKey returns the key of the facts known about a server. The facts have their own partition, separate from the
-// token endpoints' rows.
+// knownKey returns the key of a server's known facts, which are in a partition separate from the token endpoints' rows.
 func knownKey(endpointID string) key { return key{"HOST#" + endpointID, "KNOWN"} }
 
 // Known implements collect.Known.

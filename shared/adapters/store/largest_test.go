@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// long returns a text of n bytes whose JSON encoding is six times as long.
+// long returns a string of n bytes that JSON encodes as 6n bytes.
 func long(n int) string { return strings.Repeat("<", n) }
 
-// sealing simulates encryption. It returns the unencrypted data, padded by the overhead of encryption.
+// sealing simulates encryption by padding the plaintext with the overhead that encryption would add.
 type sealing struct{}
 
 func (sealing) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -29,8 +29,8 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestLargestRowsFitDynamoDBItemLimit checks rows that reach all bounds in docs/develop/architecture.md at once. The
-// rows must stay below DynamoDB's item limit, which the embedded DynamoDB enforces.
+// TestLargestRowsFitDynamoDBItemLimit stores rows that reach every limit in docs/develop/architecture.md at once. The
+// embedded DynamoDB enforces the item size limit.
 func TestLargestRowsFitDynamoDBItemLimit(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -7,20 +7,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// lease names the attributes that lease a row, or a part of a row, to one holder at a time. All leases follow the same
-// rules. A lease is valid up to and including its expiry. Other holders can take the lease after the expiry or after
-// its release. Only the lease's holder can renew the lease, release it, and write under it. An expired lease keeps its
-// holder until someone else takes the lease. A generated name or a fence identifies the holder. A fence is a number
-// that increases with each claim, and with each write after which the holder's earlier writes must fail.
+// lease names the attributes that lease a row, or part of a row, to one holder at a time. A lease is valid up to and
+// including its expiry. Another holder can take it only after it expires or is released. Only the holder can renew the
+// lease, release it, or write under it. An expired lease keeps its holder until another holder takes it. A generated
+// name or a fence identifies the holder. A fence is a number that each claim increments, as does each write that must
+// invalidate the holder's earlier writes.
 type lease struct{ until, holder string }
 
-// leaseOf returns the lease of an entire row.
 func leaseOf(holder string) lease { return lease{until: "lease_until", holder: holder} }
 
 const isFree = "(attribute_not_exists(#until) OR #until < :now)"
 
-// claim takes the lease until the given time and increments the fence. As in all lease methods below, the set
-// expression of c follows the lease's own set expression.
+// claim takes the lease until the given time and increments the fence. As in take and extend, c.set continues the
+// lease's SET clause, so it must be empty or begin with a comma.
 func (l lease) claim(c change, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = if_not_exists(#holder, :none) + :one"
@@ -29,8 +28,8 @@ func (l lease) claim(c change, now, until time.Time) change {
 	return c
 }
 
-// take acquires the lease for an owner until the given time. The condition fresh applies only to other owners, so that
-// the lease's holder can repeat a write whose response was lost.
+// take acquires the lease for owner until the given time. The condition fresh applies only to other owners, so that the
+// current holder can repeat a write whose response was lost.
 func (l lease) take(c change, owner, fresh string, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = :holder"
@@ -39,7 +38,7 @@ func (l lease) take(c change, owner, fresh string, now, until time.Time) change 
 	return c
 }
 
-// held adds to c the condition that the holder still holds the lease.
+// held adds to c the condition that holder still holds the lease.
 func (l lease) held(c change, holder types.AttributeValue) change {
 	c = l.named(c, "#holder", l.holder)
 	c.when = both(c.when, "#holder = :holder")
@@ -47,7 +46,6 @@ func (l lease) held(c change, holder types.AttributeValue) change {
 	return c
 }
 
-// extend renews the lease until the given time.
 func (l lease) extend(c change, until time.Time) change {
 	c = l.named(c, "#until", l.until)
 	c.set = "SET #until = :until" + c.set
@@ -55,7 +53,7 @@ func (l lease) extend(c change, until time.Time) change {
 	return c
 }
 
-// release releases the lease. Only the first release succeeds.
+// release ends the lease. Only the first release succeeds.
 func (l lease) release(c change) change {
 	c = l.named(c, "#until", l.until)
 	c.set += " REMOVE #until"
@@ -63,8 +61,7 @@ func (l lease) release(c change) change {
 	return c
 }
 
-// named returns a copy of c with an additional expression attribute name. The copy is necessary because stores modify
-// c's maps.
+// named returns a copy of c with an additional expression attribute name. It copies c because stores modify c's maps.
 func (lease) named(c change, placeholder, name string) change {
 	names, values := map[string]string{placeholder: name}, item{}
 	maps.Copy(names, c.names)

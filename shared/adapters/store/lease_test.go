@@ -16,11 +16,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// holding is a lease that two workers, 0 and 1, compete for.
 type holding struct {
-	quiet bool // whether the lease's release reports no result
+	quiet bool // release returns no error even if it has no effect
 	take  func(who int, at, until time.Time) error
-	keep  func(who int, until time.Time) error // renews the lease; nil if the lease can't be renewed
+	keep  func(who int, until time.Time) error
 	leave func(who int, at time.Time) error
 }
 
@@ -61,7 +60,7 @@ func taskHolding(t *testing.T, s stores, of org.Tenant) holding {
 	var held [2]export.Task
 	for who := range held {
 		held[who] = pendingTask(of)
-		held[who].Generation = -1 // no token set has this generation
+		held[who].Generation = -1 // no claim has this generation
 	}
 	return holding{
 		take: func(who int, at, until time.Time) error {
@@ -112,10 +111,9 @@ func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 	}
 }
 
-// rule models a lease.
 type rule struct {
 	named  bool
-	holder int // the lease's holder; -1 if there is no holder
+	holder int // -1 if there is no holder
 	until  time.Time
 	at     time.Time // current time
 }
@@ -123,9 +121,9 @@ type rule struct {
 // worker returns 0 for A, a and x, and 1 for B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the model after an event, and whether the event succeeds. The events A and B take the lease for a
-// minute, a and b renew it, and x and y release it. At "|", a minute passes. At ">", slightly more than a minute
-// passes. A failing event does not change the model.
+// after returns the model's next state, and whether the event succeeds. A and B take the lease for a minute, a and b
+// renew it, and x and y release it. At "|", a minute passes; at ">", slightly more than a minute. A failed event leaves
+// the model unchanged.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -149,7 +147,7 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders returns all sequences of n events. A failing event ends its sequence, because another sequence covers the
+// orders returns all sequences of n events. A failed event ends its sequence, because other sequences cover the
 // remaining events.
 func (r rule) orders(events string, n int) []string {
 	if n == 0 {
@@ -169,7 +167,7 @@ func (r rule) orders(events string, n int) []string {
 	return all
 }
 
-// play applies a sequence of events to a lease, and compares each result with the model's.
+// play applies events to a lease and compares each result with the model's.
 func (r rule) play(t *testing.T, h holding, events string) {
 	t.Helper()
 	for i, event := range events {

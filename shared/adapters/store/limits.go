@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/platform/ratelimit"
 )
 
-// Take implements httpapi.Buckets. Take needs one conditional update for a bucket that has refilled, and two for any
-// other bucket. A rejected request writes nothing. A try that loses a race reads the bucket's time from the failed
-// condition instead of reading the row (package retry). Each winner uses part of the limit, so the number of tries is
-// bounded.
+// Take implements httpapi.Buckets. Without concurrent requests, a full bucket needs one conditional update and any
+// other bucket needs two. A rejected request writes nothing. If Take loses a race, it reads the bucket's time from the
+// failed condition, without a separate read of the row (package retry). Each winner uses part of the limit, so the
+// number of attempts is bounded.
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	now time.Time,
 ) (ratelimit.Decision, error) {
-	var stored int64 // bucket's time as of the last try; 0 before the first try or if the row is missing
+	var stored int64 // bucket's time at the last attempt; 0 before the first attempt or if there is no row
 	for {
 		next, decision := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
 		if !decision.Allowed {
@@ -39,8 +39,8 @@ func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	}
 }
 
-// taking returns the update that sets a bucket's time to next. The update's condition covers the values on which the
-// decision is based, so two requests never take the same slot.
+// taking returns the update that sets a bucket's time to next. The update fails if the values behind the decision have
+// changed, so two requests never take the same slot.
 func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestTakeMatchesInMemoryGCRA checks that the stored bucket makes the same decisions as the in-memory calculation, for
-// any limit and request rate.
+// TestTakeMatchesInMemoryGCRA checks that the stored bucket makes the same decisions as the in-memory algorithm for any
+// limit and request rate.
 func TestTakeMatchesInMemoryGCRA(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -38,7 +38,7 @@ func TestTakeMatchesInMemoryGCRA(t *testing.T) {
 			}
 			var want ratelimit.Decision
 			tat, want = ratelimit.GCRA(tat, at, limit)
-			tat = tat.Truncate(time.Microsecond) // rows store microseconds
+			tat = tat.Truncate(time.Microsecond) // rows store times in microseconds
 			if got != want {
 				r.Fatalf("decision at %v = %+v, want %+v", at, got, want)
 			}
@@ -77,7 +77,7 @@ func TestTakeLimitsBurstToQuota(t *testing.T) {
 	}
 }
 
-// meddling changes the table after a condition fails and before the next try.
+// meddling runs meddle between Take's first and second updates.
 type meddling struct {
 	*dynamodb.Client
 
@@ -125,7 +125,7 @@ func TestTakeStartsNewBucketWhenRowIsDeleted(t *testing.T) {
 	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
 	expect.NoError(t, err)
 	db := &meddling{Client: s.db}
-	db.meddle = func(in *dynamodb.UpdateItemInput) { // simulates the deletion of the expired row by DynamoDB
+	db.meddle = func(in *dynamodb.UpdateItemInput) { // simulates DynamoDB's deletion of an expired row
 		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
 		expect.NoError(t, failure)
 	}

@@ -28,11 +28,11 @@ const (
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: orgA}
-	// now has microseconds, the precision of stored times.
+	// now is in microseconds, the precision of stored times.
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores contains all stores, which use the tables that template.yaml declares, in the test's own embedded AWS.
+// stores contains every store. The stores use the test's embedded AWS, with the tables declared in template.yaml.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes
@@ -73,7 +73,6 @@ func newStores(tb testing.TB) stores {
 	return s
 }
 
-// over returns the stores with a different client.
 func over(db store.DB, names map[string]string) stores {
 	s := stores{
 		names:     names,
@@ -97,14 +96,13 @@ func over(db store.DB, names map[string]string) stores {
 	return s
 }
 
-// connect stores an authorized connection with tokens, in the same way as the callback.
+// connect stores an authorized connection and its tokens as the callback would.
 func (s stores) connect(t *testing.T, of org.Tenant) {
 	t.Helper()
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(of), stateOf(of)))
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(of)))
 }
 
-// open stores a new connection with a pending task.
 func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 	t.Helper()
 	s.connect(t, of)
@@ -113,7 +111,6 @@ func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 	return task
 }
 
-// claim opens a task and claims it for one minute.
 func (s stores) claim(t *testing.T) export.Task {
 	t.Helper()
 	s.open(t, tenant)
@@ -159,7 +156,7 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 	}
 }
 
-// fanOut stores an event and its only delivery, which is in flight for one minute.
+// fanOut stores an event and its only delivery, which is claimed for one minute.
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)

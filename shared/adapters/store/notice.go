@@ -15,8 +15,8 @@ import (
 // Notices stores notices until they are sent.
 type Notices Work
 
-// Mailings stores notices and the rows that the notices' emails require: the recipients' organisations and the
-// subscriptions to disable.
+// Mailings stores notices and the rows needed to send them: the recipients' organisations and the subscriptions to
+// disable.
 type Mailings struct {
 	Notices
 	OrganisationHooks
@@ -27,15 +27,14 @@ func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows by storing the notice as a pending row, for a worker to send.
+// Notify implements notice.Rows. It stores the notice as a pending row for a worker to send.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
 	}
-	return nil // the notice already exists
+	return nil
 }
 
-// noticeItem returns the row of a pending notice.
 func noticeItem(n notice.Notice) item {
 	row := newItem(noticeKey(n.Tenant, n.ID))
 	row.setText("kind", string(n.Kind))
@@ -77,8 +76,8 @@ func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, 
 	}, nil
 }
 
-// FinishNotice stores the outcome of a notice that the caller has claimed, and removes the notice's due time.
-// FinishNotice returns fault.Conflict if another caller has claimed the notice in the meantime.
+// FinishNotice stores the outcome of a notice that the caller has claimed, and clears the notice's due time. It returns
+// fault.Conflict if another caller has since claimed the notice.
 func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
 		set:    "SET outcome = :outcome, settled_at = :at",
@@ -89,8 +88,8 @@ func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome noti
 	return err
 }
 
-// PostponeNotice releases a notice that the caller has claimed and makes the notice due at a later time. It returns
-// fault.Conflict if another caller has claimed the notice in the meantime.
+// PostponeNotice releases the caller's claim on a notice and postpones the notice until the given time. It returns
+// fault.Conflict if another caller has since claimed the notice.
 func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
 	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
 		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},
@@ -98,15 +97,15 @@ func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time
 	return err
 }
 
-// unclaimNotice extends c so that c also ends a notice's claim.
+// unclaimNotice adds the release of n's claim to c.
 func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
-// DisableForNotice disables the subscription that a notice reports as disabled. The function that wrote the notice may
-// have crashed before it disabled the subscription. DisableForNotice returns fault.Conflict if the subscription has
-// changed in the meantime.
+// DisableForNotice disables the subscription that a notice reports as disabled, in case the notice's writer crashed
+// before disabling it. DisableForNotice returns fault.Conflict if the subscription has changed since the notice was
+// written.
 func (s Hooks) DisableForNotice(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"

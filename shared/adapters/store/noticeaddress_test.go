@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that addresses in rows from earlier releases, which
-// contain no verification, still receive notices.
+// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that notices are still sent to addresses in rows from
+// releases that didn't record verification.
 func TestOrganisationFromPreviousReleaseKeepsNoticeAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOperatorListsContainAllEntries checks that lists contain every owner's entries. An entry must remain listed until
-// it is removed at the revision that was read.
+// TestOperatorListsContainAllEntries checks that lists contain every owner's entries. An entry remains listed until it
+// is removed at its current revision.
 func TestOperatorListsContainAllEntries(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -66,7 +66,7 @@ func TestCredentialsAreListedAndRemovedByTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // shares the partition
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // in the same partition
 	expect.NoError(t, s.callers.CreateCredential(t.Context(), want))
 	for of, expected := range map[org.Tenant][]org.Credential{tenant: {want}, {Mode: org.Live, OrgID: orgA}: {}} {
 		got, err := s.callers.Credentials(t.Context(), of)
@@ -83,7 +83,7 @@ func TestCredentialsAreListedAndRemovedByTenant(t *testing.T) {
 	expect.NotFound(t, "the public id of a removed credential", err)
 }
 
-// TestMoveAndRemoveSubscriptionResetHealth checks that a webhook with a new URL does not keep the old URL's failures.
+// TestMoveAndRemoveSubscriptionResetHealth checks that a subscription's new URL doesn't inherit the old URL's failures.
 func TestMoveAndRemoveSubscriptionResetHealth(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

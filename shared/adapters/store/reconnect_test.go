@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// reconnecting starts a second attempt for a connection and returns the attempt's conclusion. The conclusion contains
-// revision rev of the connection and tokens of the given version.
+// reconnecting starts a second attempt for a connection and returns the attempt's conclusion, with connection revision
+// rev and tokens of the given version.
 func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.Conclusion {
 	t.Helper()
 	attempt, state := attemptOf(tenant), stateOf(tenant)

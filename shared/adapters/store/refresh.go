@@ -12,15 +12,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Refresh stores the changes that token maintenance causes: updated connections, ended tokens, and the corresponding
-// events.
+// Refresh stores the results of token maintenance: updated connections, ended tokens, and the corresponding events.
 type Refresh struct {
 	connections Connections
 	tokens      Tokens
 	events      Events
 }
 
-// NewRefresh returns a Refresh that uses the three given tables.
+// NewRefresh returns a Refresh that uses the given stores.
 func NewRefresh(connections Connections, held Tokens, events Events) Refresh {
 	return Refresh{connections: connections, tokens: held, events: events}
 }
@@ -55,8 +54,8 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. ForgetUpstream does not delete a changed row, because such a row belongs to
-// a later authorisation.
+// ForgetUpstream implements refresh.Store. It keeps a row whose value differs from sealed, because such a row belongs
+// to a later authorisation.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)
@@ -70,7 +69,7 @@ func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id strin
 	return err
 }
 
-// saving replaces revision c.Rev of the connection and stores the events.
+// saving returns the writes that replace revision c.Rev of the connection and store the events.
 func (s Refresh) saving(c connection.Connection, events ...webhook.Event) []types.TransactWriteItem {
 	writes := make([]types.TransactWriteItem, 0, 1+len(events))
 	writes = append(writes, putConnection(s.connections.Table, c))

@@ -22,7 +22,7 @@ var (
 	_ refresh.EndpointState = store.EndpointState{}
 )
 
-// connected stores an authorized connection with tokens and returns it as read from the store.
+// connected stores an authorized connection with tokens and reads it back.
 func (s stores) connected(t *testing.T) connection.Connection {
 	t.Helper()
 	s.connect(t, tenant)
@@ -36,13 +36,12 @@ func (s stores) connection(t *testing.T) connection.Connection {
 	return c
 }
 
-// revoked returns the connection after the health system has refused a refresh.
+// revoked returns the connection as it is after the health system has refused a refresh.
 func revoked(c connection.Connection) connection.Connection {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	return c
 }
 
-// raw returns a row exactly as stored.
 func (s stores) raw(t *testing.T, table, pk, sk string) map[string]any {
 	t.Helper()
 	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -66,8 +65,8 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// TestSaveConnectionKeepsUnrelatedAttributes checks that replacing an entire connection keeps every attribute,
-// including attributes that were not read.
+// TestSaveConnectionKeepsUnrelatedAttributes checks that replacing a connection keeps every attribute, including
+// attributes that were not read.
 func TestSaveConnectionKeepsUnrelatedAttributes(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -104,7 +103,7 @@ func TestRevokeConnectionRemovesTokensAndDueTime(t *testing.T) {
 	}
 }
 
-// upstream stores the tokens that have yet to be revoked after a disconnection.
+// upstream stores a disconnected connection's tokens that await revocation.
 func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	tb.Helper()
 	_, err := s.db.PutItem(tb.Context(), &dynamodb.PutItemInput{
@@ -146,8 +145,8 @@ func TestRefreshIsTenantIsolated(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-// leased returns the first version of a token set with a lease that begins now. started is the lease's start time as
-// read from the store.
+// leased returns a token set's row with the given version, leased to owner for one minute from now. started is the
+// stored start time of the refresh.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf(tenant)
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now.Add(time.Minute), started

@@ -18,7 +18,7 @@ type Sandbox struct {
 	Table string
 }
 
-// Put implements the sandbox's oauth.Store. Put needs no condition, because concurrent writers can't violate an
+// Put implements the sandbox's oauth.Store. The write is unconditional, because concurrent writers can't violate an
 // invariant of these rows.
 func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires time.Time) error {
 	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// keepShares is the time for which a tenant's share is stored after its last slot was taken. The time equals the
+	// keepShares is how long a share is stored after the expiry of the slot lease that was acquired last. It equals the
 	// lifetime of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
 )
 
-// Places stores tenants' shares. A share records the holder of each slot, and whether tasks are waiting for a slot.
+// Places stores tenants' shares. A share records each slot's holder and whether tasks are waiting for a slot.
 type Places Work
 
-// Shares stores shares and the tasks that hold or wait for the shares' slots.
+// Shares stores shares and the tasks that hold or await their slots.
 type Shares struct {
 	Places
 	Tasks
@@ -114,16 +114,16 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placeLease returns a slot's lease. A slot's lease is renewed and released like any other lease. A task can take the
-// lease only if the slot and the line, which also determines availability, are unchanged since the task read them. The
-// lease's fence is the task's fence.
+// placeLease returns a slot's lease, which is renewed and released like any other. To take the lease, a task needs the
+// slot and the line to be unchanged since it read them, because both determine availability. The lease's fence is the
+// task's fence.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. The write is unconditional, because a task is waiting regardless of the row's
-// contents.
+// AnnounceLine implements share.Rows. The write doesn't depend on an earlier read of the row, because a task is waiting
+// regardless of the row's contents.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
@@ -134,7 +134,7 @@ func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, d
 		},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return nil // another task has announced the line again
+		return nil // another task has since announced the line
 	}
 	return err
 }
@@ -148,8 +148,7 @@ func (s Places) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) 
 	return err
 }
 
-// JoinLine implements share.Rows. The byDue index lists the waiting tasks in the tenant's line, ordered by creation
-// time.
+// JoinLine implements share.Rows. The byDue index lists a tenant's waiting tasks in order of creation time.
 func (s Tasks) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
 	c := s.fenced(task, "SET waiting_since = :now, due_shard = :line, due_at = created_at REMOVE lease_until")
 	c.when += " AND attribute_exists(lease_until)"
@@ -180,7 +179,7 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 	return line, nil
 }
 
-// placed returns an update of a slot. The update requires the claim of the task that holds the slot.
+// placed returns an update of a slot that succeeds only if place's task and claim still hold the slot.
 func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",

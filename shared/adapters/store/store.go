@@ -1,7 +1,7 @@
 // Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go. Every
 // write is conditional, and every read that a decision depends on is strongly consistent. The package never uses Scan,
-// and it accesses a tenant's rows only through the tenant. The package doesn't contain business rules, which belong to
-// the domain. The package's errors include fault.NotFound and fault.Conflict.
+// and it accesses a tenant's rows only through the tenant. Business rules belong in the domain packages. The package's
+// errors include fault.NotFound and fault.Conflict.
 package store
 
 import (
@@ -32,21 +32,21 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the Work table. Each kind of row has its own type, converted from Work, so the wiring shows which rows a
-// function may access.
+// Work is the Work table. Each kind of row has its own type, converted from Work, so that a function's wiring shows
+// which rows it can access.
 type Work struct {
 	DB    DB
 	Table string
 }
 
-// Control is the Control table. Like Work, Control is converted to a type for each kind of row.
+// Control is the Control table. As with Work, each kind of row has its own type converted from Control.
 type Control struct {
 	DB    DB
 	Table string
 }
 
-// firstPause is the wait before the first retry of a write that conflicted with a transaction on the same row. The wait
-// is longer than a transaction's duration, and it doubles with each retry.
+// firstPause is the delay before the first retry of a write that conflicted with a transaction on the same row. It
+// exceeds a transaction's duration and doubles with each retry.
 const firstPause = 10 * time.Millisecond
 
 // get reads one row with strong consistency. It returns fault.NotFound if the row does not exist.
@@ -103,8 +103,8 @@ func update(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// remove deletes the row that u identifies and returns its contents. If the condition fails, it returns fault.Conflict,
-// with the row in types.ConditionalCheckFailedException.
+// remove deletes the row that u identifies and returns its contents. If the condition fails, it returns fault.Conflict
+// wrapping a types.ConditionalCheckFailedException that contains the row.
 func remove(ctx context.Context, db DB, u change) (item, error) {
 	var row item
 	failure := persist(ctx, func() error {
@@ -145,7 +145,7 @@ func putNew(table string, row item) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{TableName: &table, Item: row, ConditionExpression: aws.String(absent)}}
 }
 
-// putOver replaces revision rev of a row.
+// putOver returns the write that replaces revision rev of a row.
 func putOver(table string, row item, rev int64) types.TransactWriteItem {
 	row.setInt("rev", rev+1)
 	return types.TransactWriteItem{Put: &types.Put{
@@ -154,7 +154,7 @@ func putOver(table string, row item, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// removal deletes revision rev of a row.
+// removal returns the write that deletes revision rev of a row.
 func removal(table string, k key, rev int64) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &table, Key: k.attributes(), ConditionExpression: aws.String("rev = :rev"),
@@ -162,13 +162,13 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on another row being removed. The row to delete may not exist. For example, a
-// webhook has no health row before its first delivery.
+// unlist deletes a row that depends on a row being removed. The dependent row may not exist. For example, a webhook has
+// no health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }
 
-// transact writes either all or none of the writes. It returns fault.Conflict if a condition fails.
+// transact applies all of the writes or none. It returns fault.Conflict if a condition fails.
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
 	return persist(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -177,8 +177,8 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 }
 
 // persist performs a write and translates its error. If the write collides with a transaction in progress, DynamoDB
-// does not evaluate the write's condition. persist retries such a write, with pauses that differ between the colliding
-// writers.
+// doesn't evaluate the write's condition. persist retries such a write after a random pause, so that the colliding
+// writers don't retry together.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))
@@ -206,7 +206,7 @@ func collided(err error) bool {
 	return met
 }
 
-// translate converts a failed condition to fault.Conflict. No other function performs this conversion.
+// translate converts a failed condition, or a conflict that outlasted its retries, to fault.Conflict.
 func translate(err error) error {
 	if err == nil {
 		return nil

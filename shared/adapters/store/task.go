@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// sweepAfter is the delay after which the sweeper processes a new row whose message was lost.
+	// sweepAfter is how long a new row waits before the sweeper processes it, in case its message was lost.
 	sweepAfter = 30 * time.Second
 	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour
 )
 
-// Tasks stores export tasks and the ID of each connection's latest task. Events that report a task's progress or end,
-// and resent events, are stored in the task's transaction.
+// Tasks stores export tasks and the ID of each connection's latest task. Events about a task, including resent events,
+// are written in the same transaction as the task.
 type Tasks Work
 
 // LatestTask implements export.TaskStore.
@@ -77,9 +77,9 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 	return task, damaged
 }
 
-// isPutOff reports whether lease_until is the time until which the task is postponed. The attribute put_off contains
-// the generation that YieldTask created. Any later claim therefore invalidates the attribute, even a claim by a release
-// that predates the attribute.
+// isPutOff reports whether the task is postponed until lease_until. The attribute put_off contains the generation that
+// YieldTask created. Any later claim therefore invalidates put_off, even a claim by a release that predates the
+// attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -95,8 +95,8 @@ func (s Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store. For both leased and postponed tasks, only lease_until determines when the task can
-// be claimed. A message that arrives earlier has no effect.
+// ClaimTask implements worker.Store. For leased and postponed tasks alike, only lease_until determines when the task
+// can be claimed. A message that arrives earlier has no effect.
 func (s Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (export.Task, error) {
@@ -150,8 +150,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. YieldTask increments the generation, so that a late write by the same run, such as
-// its heartbeat, can't shorten the wait.
+// YieldTask implements worker.Store. It increments the generation, so that a late write by the same run, such as its
+// heartbeat, can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"
@@ -200,7 +200,7 @@ func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.E
 	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ExpireFiles implements export.Deletions. The row remains due, so that the sweeper deletes the remaining files.
+// ExpireFiles implements export.Deletions. The row remains due so that the sweeper deletes the files.
 func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID),
@@ -214,7 +214,7 @@ func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt ti
 	return err
 }
 
-// fenced returns an update of a pending task. The update requires the generation that the worker holds.
+// fenced returns an update of a pending task that fails unless the worker still holds the task's generation.
 func (s Tasks) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCA stores TEFCA attempts in Work, where the sweeper finds the attempts, and stores the attempts' browser bindings
-// in Flow. Each located facility has its own row, so that concurrent reads of facilities' records don't conflict.
+// TEFCA stores TEFCA attempts in Work, where the sweeper finds them, and their browser bindings in Flow. Each located
+// facility has its own row, so that concurrent reads of facilities' records don't conflict.
 type TEFCA struct {
 	Flow Flow
 	Work Work

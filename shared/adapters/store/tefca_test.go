@@ -24,14 +24,12 @@ import (
 
 const verificationID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 
-// tefca returns the stores for TEFCA mode.
 func (s stores) tefca() store.TEFCAConnections {
 	return store.TEFCAConnections{
 		TEFCA: store.TEFCA{Flow: store.Flow{DB: s.db, Table: s.names["FlowTable"]}, Work: s.work}, Ends: s.flow,
 	}
 }
 
-// verificationOf returns an attempt with every stored field set.
 func verificationOf(of org.Tenant) attempt.Attempt {
 	return attempt.Attempt{
 		ID: verificationID, Tenant: of, Status: attempt.Created, TokenHash: "token hash", Provider: "simulated",
@@ -106,8 +104,8 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts checks that a TEFCA state is not valid for a portal, and that
-// a portal's state is not valid for TEFCA.
+// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts checks that start values and states issued in TEFCA mode are
+// not valid for a portal attempt.
 func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -135,7 +133,8 @@ func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	}
 }
 
-// TestTEFCAConcludeCreatesOneConnectionPerFacility checks that either all or none of a connection's rows are created.
+// TestTEFCAConcludeCreatesOneConnectionPerFacility checks that a failed conclusion creates none of its connection's
+// rows.
 func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -171,7 +170,7 @@ func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 }
 
 // TestRemoveConnectionRemovesTEFCALookupRows checks that the next attempt creates a new connection. An attempt that
-// looked up the old connection before the erasure must not create a connection.
+// looked up the old connection before its erasure must not create one.
 func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -225,8 +224,8 @@ func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	}
 }
 
-// concluding stores an attempt's facility. It returns a function that creates the conclusion of the facility's first
-// connection.
+// concluding stores an attempt with one facility. It returns a function that builds the conclusion that connects the
+// facility as connection id.
 func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 	t.Helper()
 	expect.NoError(t, s.tefca().CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens stores encrypted token sets. A row without a token set is the tombstone of a token set that has ended. The
-// tombstone retains the version, so that an earlier set is never stored again.
+// Tokens stores encrypted token sets. A row without a token set is the tombstone of an ended token set. It keeps the
+// version, so that an earlier set is never stored again.
 type Tokens struct {
 	DB    DB
 	Table string
@@ -76,7 +76,7 @@ func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
 }
 
 // endTokens replaces a token set with a tombstone. The tombstone has the next version, so that a concurrent refresh
-// can't replace it and a later reconnect's set is newer.
+// can't replace it and a later reconnect's set has a higher version.
 func endTokens(table string, tenant org.Tenant, connectionID string, version int64) change {
 	return change{
 		table: table, key: tokensKey(tenant, connectionID),

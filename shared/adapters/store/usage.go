@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepUsage is the retention of daily counts. A retention of 25 months allows comparing a month with the same month one
+// keepUsage is the retention period of daily counts. With 25 months, a month can be compared with the same month one
 // and two years earlier.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
@@ -40,7 +40,7 @@ func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string,
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// Usage implements usage.Days. Two months' rows easily fit into one query.
+// Usage implements usage.Days. Two months' rows fit into one query.
 func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),
@@ -62,7 +62,7 @@ func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string
 	return days, nil
 }
 
-// ConnectionsByBrand implements usage.Days. Rows are so small that 90 days fit into one query.
+// ConnectionsByBrand implements usage.Days. The rows for 90 days fit into one query.
 func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
 	from string,
 ) (map[string]int64, error) {
@@ -87,13 +87,13 @@ func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
 	return sum, nil
 }
 
-// lastDay sorts after all days and before the key of the most used brands.
+// lastDay sorts after every day and before the key of the most-used brands.
 const lastDay = "9999-12-31"
 
-// keepMostUsed is the retention of the most used brands after they are no longer counted.
+// keepMostUsed is how long the most-used brands are kept after the last count.
 const keepMostUsed = 90 * 24 * time.Hour
 
-// SaveMostUsed implements usage.Days. The write is unconditional, because runs of usagecounter never overlap.
+// SaveMostUsed implements usage.Days. The write is unconditional, because usagecounter's runs never overlap.
 func (s UsageDays) SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error {
 	row := newItem(mostUsedKey(tenant))
 	if err := row.setJSON("brands", brandIDs); err != nil {

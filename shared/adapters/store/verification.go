@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is the period during which an email sent to a mailbox is counted.
+// sendingsKept is how long an email counts towards its mailbox's limit.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.
@@ -27,7 +27,7 @@ func (s Flow) Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (
 	}
 	sent := verification.Sendings{Tenant: tenant, Mailbox: mailbox, Rev: row.int("rev")}
 	moments, networks := strings.Fields(row.text("sent_at")), strings.Fields(row.text("sent_from"))
-	older := len(moments) - len(networks) // times stored before networks were recorded
+	older := len(moments) - len(networks) // sendings stored before networks were recorded
 	for i, micros := range moments {
 		at, err := strconv.ParseInt(micros, 10, 64)
 		if err != nil {
@@ -58,7 +58,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 		if one.Network != "" {
 			networks = append(networks, one.Network)
 		}
-		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the most recent sending is counted for a day
+		list.setInt("ttl", one.At.Add(sendingsKept+ttlGrace).Unix()) // the row expires a day after the latest sending
 	}
 	list.setText("sent_at", strings.Join(moments, " "))
 	list.setText("sent_from", strings.Join(networks, " "))
@@ -69,7 +69,8 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore with one conditional update, so that all concurrent tries are counted.
+// TryCode implements verification.CheckStore. It uses one conditional update, so that every concurrent attempt is
+// counted.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,
 ) (verification.Code, error) {
@@ -112,7 +113,6 @@ func (s Flow) EmailToken(ctx context.Context, tenant org.Tenant, hash string) (v
 	}, nil
 }
 
-// setMark stores a keyed hash as two attributes.
 func (r item) setMark(name string, m secret.Mark) {
 	r.setInt(name+"_version", int64(m.Version))
 	r.setBytes(name+"_hash", m.Sum)

@@ -32,7 +32,6 @@ func emailTokenOf(of org.Tenant) verification.Token {
 	return verification.Token{Hash: "token", Tenant: of, Address: codeOf(of).Address, ExpiresAt: now.Add(time.Hour)}
 }
 
-// verify stores a token and a pending code.
 func (s stores) verify(t *testing.T) {
 	t.Helper()
 	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sendingsOf(tenant)))
@@ -72,8 +71,8 @@ func TestVerificationRoundTripsCodeHistoryAndToken(t *testing.T) {
 	}
 }
 
-// TestExchangeCodeSucceedsOnlyOnce checks that if several callers submit the correct code at once, only one caller
-// receives a token.
+// TestExchangeCodeSucceedsOnlyOnce checks that if several callers submit the correct code at once, only one receives a
+// token.
 func TestExchangeCodeSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -98,8 +97,8 @@ func TestTryCodeSucceedsUntilExpiry(t *testing.T) {
 	expect.Conflict(t, "the moment it expires", err)
 }
 
-// TestCreateCodeCountsConcurrentEmails checks that the count includes every concurrent sending. A code must not be sent
-// without being counted.
+// TestCreateCodeCountsConcurrentEmails checks that a code can't be created with an outdated count of emails. Otherwise
+// concurrent emails would exceed the limit.
 func TestCreateCodeCountsConcurrentEmails(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

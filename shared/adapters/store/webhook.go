@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Events stores events and the deliveries created when the events are fanned out.
+// Events stores events and creates their deliveries when they are fanned out.
 type Events Work
 
 // Deliveries stores deliveries and their attempts.
@@ -27,7 +27,7 @@ func NewEventDeliveries(work Work) EventDeliveries {
 	return EventDeliveries{Events: Events(work), Deliveries: Deliveries(work)}
 }
 
-// Webhooks stores events and deliveries, and the deliveries' subscriptions.
+// Webhooks stores events, deliveries, and webhook subscriptions.
 type Webhooks struct {
 	EventDeliveries
 	Hooks
@@ -54,8 +54,8 @@ func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 	}
 }
 
-// CreateEvent stores an event that is not caused by another change, such as a test event. It returns fault.Conflict if
-// the event exists.
+// CreateEvent stores an event that no other change causes, such as a test event. It returns fault.Conflict if the event
+// exists.
 func (s Events) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return create(ctx, s.DB, s.Table, eventItem(event))
 }
@@ -178,7 +178,7 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
 }
 
-// unclaim ends a delivery's claim and stores the result from the claim's holder.
+// unclaim returns an update that releases a delivery's claim and stores the holder's result.
 func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),

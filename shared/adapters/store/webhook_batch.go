@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// EventBatches reads and fans out events of several tenants in batches.
+// EventBatches reads and fans out several tenants' events in batches.
 type EventBatches struct {
 	Rows Events
 	Log  EventLog
@@ -37,21 +37,21 @@ func (s EventBatches) Events(ctx context.Context,
 
 // FanOutAll implements webhook.BatchStore.
 func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
-	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // usually an event and its only delivery
+	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // an event usually has only one delivery
 	for _, f := range all {
 		writes = append(writes, s.Rows.fanOut(f.Event, f.Deliveries)...)
 	}
 	return transact(ctx, s.Rows.DB, writes...)
 }
 
-// BatchedWebhooks is a Webhooks that records attempts that end at the same time in one transaction.
+// BatchedWebhooks is a Webhooks that records attempts that finish at the same time in a single transaction.
 type BatchedWebhooks struct {
 	Webhooks
 
 	attempts *joined
 }
 
-// NewBatchedWebhooks returns a BatchedWebhooks. Create only one BatchedWebhooks per process.
+// NewBatchedWebhooks returns a BatchedWebhooks. Create only one per process.
 func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
 	return BatchedWebhooks{rows, &joined{db: rows.Deliveries.DB}}
 }

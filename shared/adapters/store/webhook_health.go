@@ -27,7 +27,7 @@ func healthOf(row item) webhook.Health {
 }
 
 // CountFailure implements webhook.HealthStore. The update is unconditional, so a retry after a lost response may count
-// a failure twice.
+// the same failure twice.
 func (s Hooks) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	at time.Time,
 ) (webhook.Health, error) {
@@ -76,8 +76,8 @@ func (s Hooks) ReviseHealth(ctx context.Context, tenant org.Tenant, subscription
 	return err
 }
 
-// unchanged returns the condition that a counter has not changed since it was read. A counter is missing from the row
-// until its first change.
+// unchanged returns a condition that fails if a counter has changed since it was read. A row has no attribute for a
+// counter until the counter's first change.
 func unchanged(name, value string, seen int) string {
 	if seen == 0 {
 		return " AND (attribute_not_exists(" + name + ") OR " + name + " = " + value + ")"
@@ -96,7 +96,7 @@ func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptio
 }
 
 // ReserveSlot implements webhook.HealthStore. Times are stored in microseconds, so that an update can advance the next
-// slot without reading it. Concurrent callers need one call each, and a caller that finds the endpoint idle needs two.
+// slot without reading it. Concurrent callers need one update each. A caller that finds the endpoint idle needs two.
 func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -135,8 +135,8 @@ func (s Hooks) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID s
 	return err
 }
 
-// DisableSubscription implements webhook.HealthStore. DisableSubscription increments the revision, so that a writer
-// with an older copy can't enable the subscription again.
+// DisableSubscription implements webhook.HealthStore. It increments the revision, so that a writer with an older copy
+// can't enable the subscription again.
 func (s Hooks) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {
@@ -157,7 +157,7 @@ func (s Hooks) disable(tenant org.Tenant, subscriptionID string, reason webhook.
 }
 
 // EnableSubscription enables a disabled subscription and resets its health. It returns fault.Conflict if the
-// subscription has changed since sub was read.
+// subscription has changed since it was read.
 func (s Hooks) EnableSubscription(ctx context.Context, sub webhook.Subscription) error {
 	enable := change{
 		table: s.Table, key: subscriptionKey(sub.Tenant, sub.ID),

@@ -21,12 +21,12 @@ func (s Deliveries) Delivery(ctx context.Context, tenant org.Tenant, id string) 
 	return deliveryOf(tenant, id, row), nil
 }
 
-// DeliveriesMade implements webhook.Replays. The index is eventually consistent.
+// DeliveriesMade implements webhook.Replays. It queries an index that is eventually consistent.
 func (s Deliveries) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
 	limit int,
 ) ([]string, time.Time, error) {
-	// Rows are ordered by creation time and ID. If a page ends in the middle of a timestamp, the next page starts at
-	// that timestamp.
+	// Rows are ordered by creation time and ID. The next page starts at the last row's time, because rows with the same
+	// time may span two pages.
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		//nolint:gosec // limits are small
 		TableName: &s.Table, IndexName: aws.String("byOrg"), Limit: aws.Int32(int32(limit)),
@@ -71,7 +71,7 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 			":held": text(string(webhook.Held)),
 		},
 	}
-	// A replayed event must be stored until the end of the restarted delivery schedule.
+	// Keep a replayed event for as long as its restarted delivery.
 	keep := change{
 		table: s.Table, key: eventKey(d.Tenant, d.EventID), set: "SET #ttl = :ttl", when: "attribute_exists(pk)",
 		names: map[string]string{"#ttl": "ttl"}, values: item{":ttl": ttl},

@@ -39,7 +39,7 @@ func (s Hooks) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.
 	if err != nil {
 		return nil, err
 	}
-	health := map[string]webhook.Health{} // health by the subscription's sort key
+	health := map[string]webhook.Health{} // by the subscription's sort key
 	for _, row := range rows {
 		if of, ok := strings.CutSuffix(row.text("sk"), healthSuffix); ok {
 			health[of] = healthOf(row)
@@ -77,7 +77,7 @@ func subscriptionOf(tenant org.Tenant, row item) (webhook.Subscription, error) {
 	return sub, row.json("secrets", &sub.Secrets)
 }
 
-// CreateSubscription stores a new subscription.
+// CreateSubscription stores a new subscription. It returns fault.Conflict if the subscription exists.
 func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription)
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// CreateDirectedEvent stores an event and its only delivery, without fan-out. The organisation's list of events omits
-// the event, because it is for a single subscription.
+// CreateDirectedEvent stores an event and its only delivery, without fan-out. The organisation's event list omits such
+// events.
 func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
 	row := eventItem(event)
 	row.setFlag("settled", true)
@@ -98,8 +98,8 @@ func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d 
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, deliveryItem(d)))
 }
 
-// SaveSubscription stores a changed subscription. It returns fault.Conflict if the subscription was changed or disabled
-// since it was read.
+// SaveSubscription stores a changed subscription. It returns fault.Conflict if the subscription has been changed or
+// disabled since it was read.
 func (s Hooks) SaveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {

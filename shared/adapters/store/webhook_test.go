@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestRecordAttemptRejectsAttemptOfExpiredClaim checks that an attempt is logged only if it was recorded under the
-// current claim. The tests in package storetest cover which claims may record attempts.
+// TestRecordAttemptRejectsAttemptOfExpiredClaim checks that only attempts recorded under the current claim are logged.
+// Package storetest's tests cover which claims may record attempts.
 func TestRecordAttemptRejectsAttemptOfExpiredClaim(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// writes counts the calls that changed a row, so that a test can prove that other calls did not change any row.
+// writes counts calls that changed a row, so that a test can check that other calls did not.
 type writes struct {
 	atomic.Int64
 }

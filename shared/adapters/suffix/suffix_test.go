@@ -12,7 +12,7 @@ func TestDomainReturnsRegistrableDomain(t *testing.T) {
 		"fhir.hospital.example":   "hospital.example",
 		"hospital.example":        "hospital.example",
 		"a.b.hospital.co.uk":      "hospital.co.uk",
-		"one.azurewebsites.net":   "one.azurewebsites.net", // each subdomain belongs to a customer
+		"one.azurewebsites.net":   "one.azurewebsites.net", // each subdomain has a different owner
 		"x.two.azurewebsites.net": "two.azurewebsites.net",
 		"co.uk":                   "co.uk",
 		"localhost":               "localhost",

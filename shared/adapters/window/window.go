@@ -1,6 +1,5 @@
-// Package window serves the windows that the service's own pages open for a sign-in. One of the service's pages posts a
-// start value, which redirects the browser to the portal once. After the sign-in, the browser returns to a page that
-// notifies the opener.
+// Package window serves the sign-in windows that the service's pages open. One of those pages posts a start value,
+// which leads to the portal only once. After the sign-in, the browser returns to a page that notifies the opener.
 package window
 
 import (
@@ -20,8 +19,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Prepared is the form that one of the service's pages posts to start an attempt, with the headers in which the browser
-// reports the form's origin.
+// Prepared is the form that one of the service's pages posts to start an attempt. It includes the headers that show the
+// form's origin.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -34,12 +33,12 @@ type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave starts an attempt if one of the service's pages, on the origin of baseURL, posts the start value. Leave rejects
-// a form from any other site, because such a form could bind one person's sign-in to another person's attempt
+// Leave starts an attempt if a page on baseURL's origin posts the attempt's start value. It rejects a form from any
+// other origin, because such a form could bind one person's sign-in to another person's attempt
 // (docs/develop/threat-model.md).
 //
-// The response is a page that sends the browser to the portal. The response is not a redirect, because Chromium applies
-// the posting page's form-action policy to every redirect that follows the form, including the portal's redirects.
+// The response is a page that sends the browser to the portal. A redirect wouldn't work, because Chromium applies the
+// posting page's form-action policy to every redirect after the form, including the portal's.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
 ) (httpapi.Answer, error) {
@@ -59,7 +58,7 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 	return httpapi.Document(s, bind(visit, started, httpapi.CookiesAt(baseURL))...), err
 }
 
-// RefuseDirectVisit rejects a browser that reached a start URL through a link, a redirect or its address bar.
+// RefuseDirectVisit rejects a browser that opens a start URL through a link, a redirect or the address bar.
 func RefuseDirectVisit(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
 	return httpapi.Answer{}, astray()
 }
@@ -69,19 +68,19 @@ const direct = "This page can't be opened directly. Return to the application, r
 
 func astray() error { return fault.BadRequest(direct) }
 
-// Opened returns the error for opening a start URL that has no GET endpoint. The error is fault.MethodNotAllowed and
-// has the same text as the error of RefuseDirectVisit.
+// Opened returns the error for a GET request to a start URL that accepts only a form. The error is
+// fault.MethodNotAllowed, with the same text as RefuseDirectVisit's.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
 
-// Depart redirects the browser to the sign-in and sets the cookie that binds the attempt to the browser.
+// Depart redirects the browser to the sign-in and sets the cookie that binds the attempt to that browser.
 func Depart(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) httpapi.Answer {
 	return httpapi.Redirect(started.URL, bind(visit, started, cookies)...)
 }
 
-// bind returns the cookie that binds the attempt to the browser. The cookie is preceded by expired cookies that make
-// the browser delete its surplus cookies.
+// bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete the browser's
+// surplus ones.
 func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) []*http.Cookie {
 	var all []*http.Cookie
 	for _, name := range binding.SurplusCookies(cookies.All(visit)) {
@@ -90,8 +89,8 @@ func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies)
 	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
-// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Callers send the cookie after
-// the browser has returned from the sign-in.
+// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Send it when the browser
+// returns from the sign-in.
 func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 	return cookies.Expired(binding.CookieName(state))
 }
@@ -99,8 +98,8 @@ func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 //go:embed sheets
 var sheets embed.FS
 
-// LookOf returns the look of the windows for a widget's attempt. The look consists of the language that the widget
-// chose, or "", and the caller's appearance. Like other pages, windows don't show images from this service's own hosts
+// LookOf returns the look of the windows for a widget's attempt: the widget's language, which may be "", and the
+// caller's branding. Like other pages, windows don't show images from the service's own hosts
 // (docs/develop/threat-model.md, "Start values"). LookOf returns fault.Invalid if the language is not available.
 func LookOf(caller org.Caller, own weburl.Own, language string) (binding.Look, error) {
 	look := binding.Look{Language: language, Organisation: caller.Brand.Name, Accent: caller.Brand.Accent}
@@ -114,13 +113,13 @@ func brandOf(look binding.Look) httpapi.Brand {
 	return httpapi.Brand{Name: look.Organisation, Logo: look.Logo, Accent: look.Accent}
 }
 
-// Failed returns an error whose page uses the attempt's look.
+// Failed returns err with an error page that uses the attempt's look.
 func Failed(err error, look binding.Look) error {
 	return httpapi.Branded(err, look.Language, brandOf(look))
 }
 
-// Sheet returns a page with the given look. The scripts run in the given order. If the look doesn't specify a language,
-// the page is in the browser's language.
+// Sheet returns a page with the given look. The scripts run in the given order. If the look has no language, the page
+// uses the browser's.
 func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.SheetIcon,
 	scripts ...string,
 ) (httpapi.Sheet, error) {
@@ -137,7 +136,7 @@ func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.She
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// cancelled returns the page for a window that continues an attempt that the patient has cancelled.
+// cancelled returns the page for a sign-in window whose attempt the patient has already cancelled.
 func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, failure error,
 	expired ...*http.Cookie,
 ) (httpapi.Answer, error) {
@@ -146,17 +145,17 @@ func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, fail
 	return httpapi.Document(s, expired...), err
 }
 
-// Ended describes the end of a sign-in.
+// Ended is the result of a sign-in.
 type Ended struct {
-	Sheet   string // sheet that shows success
-	State   string // state value that the browser sent on its return
+	Sheet   string // page to show on success
+	State   string // state returned by the browser
 	Look    binding.Look
-	Failure error // failure of the sign-in; nil if the sign-in succeeded
+	Failure error // nil if the sign-in succeeded
 }
 
-// End returns the window's last page. The page shows success, the failure, or the patient's cancellation of the
-// attempt. The window notifies the opener, which reads the result from the attempt. The page doesn't contain any text
-// from other servers. A window that shows a failure stays open, so that the user can read the failure's reference.
+// End returns the window's last page, which shows success, failure, or that the patient cancelled the attempt. The page
+// notifies the opener, which reads the result from the attempt. It contains no text from other servers. After a
+// failure, the window stays open so that the user can read the error's reference.
 func End(ctx context.Context, visit httpapi.Visit, end Ended, cookies httpapi.Cookies) (httpapi.Answer, error) {
 	expired := EndBinding(end.State, cookies)
 	if end.Failure == nil {

@@ -10,22 +10,21 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// server is a FHIR server, identified by its URL.
 type server struct {
-	base    string // base URL without a trailing slash; the endpoint's ID is derived from it
-	id      string // endpoint's ID, unless a list chooses an ID
+	base    string // base URL without a trailing slash; determines id
+	id      string // endpoint's ID, unless a list specifies one
 	host    string
-	origin  string // host as shown to operators (catalog.Host)
-	tenant  string // host and path without the FHIR release; same for a server's DSTU2 and R4 URLs
-	code    string // last uncommon path part, often the vendor's customer number
-	isGiven bool   // whether the code looks like a vendor-assigned number rather than a word
+	origin  string // host in the form shown to operators (catalog.Host)
+	tenant  string // host and path without the FHIR release, so that a server's DSTU2 and R4 URLs match
+	code    string // last distinctive path segment, often the vendor's customer number
+	isGiven bool   // whether code looks like a vendor-assigned number rather than a word
 	release string // FHIR release, if the path contains it
 	known   string // platform whose profile contains the host; may be empty
 	isOpen  bool   // whether the server is publicly reachable and secure enough for the mode
 }
 
-// readServer parses a FHIR server's URL (docs/reference/deviations.md, "Connecting"). ok is false if the URL can't
-// belong to a FHIR server.
+// readServer parses a FHIR server's URL (docs/reference/deviations.md, "Connecting"). ok is false if the URL can't be a
+// FHIR server's.
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {
@@ -78,10 +77,10 @@ const (
 	releaseR4    = "4.0.1"
 )
 
-// hasNumber reports whether the code is a number that is long enough to be unique.
+// hasNumber reports whether the code is vendor-assigned and long enough to be unique.
 func (s *server) hasNumber() bool { return s.isGiven && len(s.code) >= minNumber }
 
-// minNumber is the minimum length of a unique code.
+// minNumber is the minimum length of a code that is considered unique.
 const minNumber = 12
 
 // isCommonPart reports whether a path segment is too common to distinguish servers.
@@ -94,7 +93,7 @@ func isCommonPart(part string) bool {
 	return false
 }
 
-// isPublic reports whether a host could be publicly reachable.
+// isPublic reports whether a host may be publicly reachable.
 func isPublic(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate()

@@ -11,32 +11,32 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxAliases is the maximum number of a brand's alternative names.
+// maxAliases limits the alternative names of a brand.
 const maxAliases = 50
 
 // draft is a catalogue under construction.
 type draft struct{ record.Catalog }
 
-// facts holds the facts about a server, taken from the best source that lists the server.
+// facts holds facts about a server, each from the highest-ranked source that states it.
 type facts struct {
 	server         *server
 	id             string
 	release        string
 	platform       string
-	listedPlatform string // platform stated by the best source, in lower case
+	listedPlatform string // platform stated by the highest-ranked source, in lower case
 	saidBy         *row
-	names          []string // unique endpoint names
-	isDoubted      bool     // whether listedPlatform needs an operator's confirmation to be trusted
+	names          []string // endpoint names without duplicates, at most two
+	isDoubted      bool     // whether an operator must confirm listedPlatform
 	isOff          bool
-	isUsed         bool   // whether a brand uses the server
-	portal         string // name of a portal that uses the server
+	isUsed         bool   // whether any brand uses the server
+	portal         string // name of a portal on the server
 	unconfirmed    since
 }
 
-// isUsable reports whether patients can be sent to the server.
+// isUsable reports whether patients can connect at the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
-// since tracks how long a record has been unconfirmed. A single readable source is enough to confirm the record.
+// since tracks how long a record has been unconfirmed. One readable source is enough to confirm a record.
 type since struct {
 	isConfirmed bool
 	latest      time.Time
@@ -59,14 +59,13 @@ func (s *since) state() record.State {
 	return record.State{UnconfirmedSince: &at}
 }
 
-// builder creates the records for brands whose IDs are already known.
+// builder creates the records of brands that already have IDs.
 type builder struct {
 	*round
 
-	doubted []Wait // platforms stated by lists but not trusted
+	doubted []Wait // platforms that lists state but that are not trusted
 }
 
-// build creates a catalogue's records.
 func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
 	made := &draft{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
@@ -91,14 +90,12 @@ func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
 	return made
 }
 
-// surveyor collects facts about servers from the lists.
 type surveyor struct {
 	*round
 
-	derived map[string]string // server URLs by endpoint ID, unless a list chooses the ID
+	derived map[string]string // server URLs by their derived endpoint ID
 }
 
-// factsOfServers returns the facts about each server, keyed by the server's base URL.
 func (c *surveyor) factsOfServers() map[string]*facts {
 	all := map[string]*facts{}
 	chosen := map[string]string{}
@@ -127,7 +124,7 @@ func (c *surveyor) factsOfServers() map[string]*facts {
 	return all
 }
 
-// learn adds a row's facts about a server. Callers must add rows from better sources first.
+// learn adds a row's facts about a server. Callers must process rows from higher-ranked sources first.
 func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
@@ -175,8 +172,8 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand creates a brand's record without its portals. Names and places come from all sources, and all other fields come
-// from the best source.
+// brand creates a brand's record without its portals. Names, places and NPIs come from all sources. Every other field
+// comes from the highest-ranked source that states it.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
 	var aliases []string
@@ -201,8 +198,7 @@ func (g *group) brand() record.Brand {
 	return b
 }
 
-// name returns the brand's name in the best source. If that source uses several names for the brand, name returns the
-// most frequent name.
+// name returns the brand's most frequent name in its highest-ranked source.
 func (g *group) name() string {
 	said := map[string]int{}
 	for _, r := range g.rows {
@@ -215,8 +211,8 @@ func (g *group) name() string {
 
 func sortName(name string) string { return names.SortName(name) }
 
-// aliasesOf returns the brand's alternative names without duplicates and without names that have the same words as the
-// brand's own name.
+// aliasesOf returns the brand's alternative names, omitting duplicates and names with the same words as the brand's own
+// name.
 func aliasesOf(name string, all []string) []string {
 	seen := map[string]bool{sortName(name): true, "": true}
 	kept := []string{}
@@ -230,8 +226,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns the brand's places without duplicates. placesOf omits a place known only by state if another place
-// in that state has a town or a ZIP code.
+// placesOf returns a brand's places without duplicates. It omits a place known only by state if another place in that
+// state has a town or ZIP code.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

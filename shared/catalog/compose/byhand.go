@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// merger merges brands that an operator or a list declares to be the same brand.
 type merger struct{ *round }
 
-// mergeByHand merges brands that an operator or a manually maintained list declares to be the same brand. The first
-// declaration for each brand applies, and operators' declarations come before declarations in lists.
+// mergeByHand merges brands that an operator or a manually maintained list declares identical. The first declaration
+// for each brand applies, and operators' declarations precede those in lists.
 func (c *merger) mergeByHand(groups []*group) []*group {
 	byID := make(map[string]*group, len(groups))
 	for _, g := range groups {
@@ -29,19 +28,19 @@ func (c *merger) mergeByHand(groups []*group) []*group {
 			delete(byID, m.ID)
 		}
 		done[m.ID] = true
-		c.brands[m.ID] = into // the merged ID now points to its successor
+		c.brands[m.ID] = into
 	}
 	return slices.DeleteFunc(groups, func(g *group) bool { return byID[g.id] != g })
 }
 
-// wasKnown reports whether an ID was previously published or has just been merged.
+// wasKnown reports whether an ID was published earlier or has just been merged.
 func (c *merger) wasKnown(id string) bool {
 	_, isBrand := c.in.Before.Brands[id]
 	_, isMerged := c.in.Before.Successors[id]
 	return isBrand || isMerged || c.brands[id] != ""
 }
 
-// merges returns the requested merges. The order of the result does not depend on the order of the input.
+// merges returns the requested merges in an order that doesn't depend on the order of the input.
 func (c *merger) merges(groups []*group) []Override {
 	var all []Override
 	for _, o := range c.in.Overrides {
@@ -70,9 +69,9 @@ func (c *merger) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a list's row may merge a brand. A row may merge a brand only if every listing of the brand
-// is in the same list or in a list with a lower priority. If no list contains the brand any longer, all of the brand's
-// servers must have been at the row's own hosts.
+// mayMerge reports whether a list's row may merge a brand. A trusted list's row may merge any brand. Any other row may
+// merge a brand only if all of the brand's listings in other lists have lower priorities. If no list contains the brand
+// any longer, the row must list all of the brand's previous hosts.
 func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
@@ -87,8 +86,7 @@ func (c *round) mayMerge(r *row, id string, from *group) bool {
 	return true
 }
 
-// current returns a brand's ID in this catalogue. The result is the brand's own ID or the ID of the brand it was merged
-// into.
+// current returns a brand's ID in this catalogue, which is id itself or the ID of the brand that id was merged into.
 func (c *merger) current(id string, byID map[string]*group) string {
 	for byID[id] == nil {
 		next, merged := c.brands[id]
@@ -103,7 +101,7 @@ func (c *merger) current(id string, byID map[string]*group) string {
 	return id
 }
 
-// override applies all of the operators' decisions except merges.
+// override applies every operator decision except merges and decisions about hosts.
 func (c *builder) override(made *draft) {
 	overrides := slices.Clone(c.in.Overrides)
 	slices.SortFunc(overrides, func(a, b Override) int {
@@ -111,7 +109,7 @@ func (c *builder) override(made *draft) {
 	})
 	for _, o := range overrides {
 		if o.Kind == Portal || o.Kind == Serves || o.Kind == Refuse {
-			continue // decisions about hosts, which are already applied
+			continue // decisions about hosts have already been applied
 		}
 		id := made.Resolve(o.ID)
 		b, known := made.Brands[id]
@@ -133,7 +131,7 @@ func (c *builder) override(made *draft) {
 		case Named:
 			b.Aliases = aliasesOf(o.Value, append(b.Aliases, b.Name))
 			b.Name, b.SortName = o.Value, sortName(o.Value)
-		case Merge, Portal, Serves, Refuse: // operators' decisions that are already applied
+		case Merge, Portal, Serves, Refuse: // already applied
 		}
 		made.Brands[id] = b
 	}

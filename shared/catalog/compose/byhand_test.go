@@ -63,7 +63,7 @@ func TestComposeAppliesManualBrandMerges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		overrides []compose.Override
-		merged    []string // IDs that chosenC's list merges
+		merged    []string
 		leads     map[string]string
 		conflicts int
 	}{

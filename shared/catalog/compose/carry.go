@@ -10,13 +10,11 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// carrier retains published records that the lists no longer produce.
 type carrier struct{ *round }
 
 // carryOver retains published records that the lists no longer produce. IDs of merged brands continue to point to their
-// successors, and the other records become tombstones. If a list is missing or empty and no version of the list was
-// ever accepted, carryOver can't determine which records are gone. carryOver retains such records and marks them as
-// unconfirmed.
+// successors, and the other records become tombstones. If a list is unreadable and has no accepted version, carryOver
+// can't determine which records were removed. It then marks retained records as unconfirmed instead.
 //
 // A published record remains unchanged while its listings await an operator's approval.
 func (c *carrier) carryOver(made *draft) {
@@ -37,7 +35,6 @@ func (c *carrier) carryOver(made *draft) {
 	c.succeed(made)
 }
 
-// carryParts retains published portals and endpoints that the lists no longer produce.
 func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
@@ -60,7 +57,7 @@ func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time
 	}
 }
 
-// keep marks a published brand's portals and endpoints to be kept unchanged.
+// keep marks the portals and endpoints of a published brand to be retained unchanged.
 func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
@@ -71,8 +68,8 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	}
 }
 
-// blindSince returns the time since which a list has been completely missing. It returns the zero time if no list is
-// missing.
+// blindSince returns the latest time at which a list without accepted listings became unreadable. It returns the zero
+// time if there is no such list.
 func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
@@ -83,7 +80,7 @@ func (c *carrier) blindSince() time.Time {
 	return latest
 }
 
-// gone returns the state of a record that is no longer in any list.
+// gone returns the new state of a record that no list contains any longer.
 func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	switch {
 	case before.RemovedAt != nil:
@@ -98,8 +95,7 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	return record.State{RemovedAt: &c.now}
 }
 
-// succeed adds to each brand the IDs of all brands that were merged into it, so that each ID points directly to the
-// brand.
+// succeed adds to each brand the IDs of all brands merged into it, directly or through other merges.
 func (c *carrier) succeed(made *draft) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
@@ -121,7 +117,6 @@ func (c *carrier) succeed(made *draft) {
 	}
 }
 
-// has reports whether a record with this ID exists.
 func (m *draft) has(id string) bool {
 	_, isBrand := m.Brands[id]
 	_, isPortal := m.Portals[id]
@@ -129,7 +124,8 @@ func (m *draft) has(id string) bool {
 	return isBrand || isPortal || isEndpoint
 }
 
-// last follows a chain of merges and returns the last ID. It returns "" if no record has that ID.
+// last follows a chain of merges and returns the first ID that has a record. It returns "" if no ID in the chain has a
+// record.
 func (m *draft) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
@@ -144,8 +140,8 @@ func (m *draft) last(next map[string]string, id string) string {
 	return ""
 }
 
-// date sets each record's last-changed time. An unchanged record keeps its previous time, and any other record gets the
-// current time.
+// date sets each record's last-changed time. An unchanged record keeps its previous time. A new or changed record gets
+// the current time.
 func (c *carrier) date(made *draft) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
@@ -173,7 +169,7 @@ func (c *carrier) date(made *draft) {
 	}
 }
 
-// redate restores the previous times of unchanged records.
+// redate restores the times in before for records that are unchanged since then.
 func redate(made, before record.Catalog) {
 	for id, b := range made.Brands {
 		was := before.Brands[id]
@@ -207,7 +203,7 @@ func redate(made, before record.Catalog) {
 	}
 }
 
-// undated encodes a catalogue without its records' change and removal times.
+// undated encodes a catalogue without its records' modification and removal times.
 func undated(of record.Catalog) string {
 	plain := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{},
@@ -227,7 +223,7 @@ func undated(of record.Catalog) string {
 		plain.Endpoints[id], bases[id] = e, e.FHIRBase
 	}
 	written, err := json.Marshal([]any{plain, bases})
-	if err != nil { // can't happen: every value can be encoded as JSON
+	if err != nil { // can't happen, because every value can be encoded as JSON
 		return ""
 	}
 	return string(written)
@@ -240,7 +236,7 @@ func undatedState(s record.State) record.State {
 	return s
 }
 
-// goneSince returns s with the removal time from before if before was already removed.
+// goneSince returns s, with before's removal time if both states are removed.
 func goneSince(s, before record.State) record.State {
 	if s.RemovedAt != nil && before.RemovedAt != nil {
 		s.RemovedAt = before.RemovedAt
@@ -248,7 +244,7 @@ func goneSince(s, before record.State) record.State {
 	return s
 }
 
-// isSame reports whether two records have the same encoding.
+// isSame reports whether two records have the same JSON encoding.
 func isSame(a, b any) bool {
 	one, errOne := json.Marshal(a)
 	other, errOther := json.Marshal(b)

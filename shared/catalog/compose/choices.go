@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// choiceSize is the length of a choice. A choice must be unique only among a single brand's portals.
+// choiceSize is the length of a choice, which must be unique only among one brand's portals.
 const choiceSize = 8
 
-// markChoices marks the portals of a brand that patients can't tell apart. Such portals keep their IDs, because
-// connections refer to the IDs.
+// markChoices marks a brand's portals that patients can't tell apart. Such portals keep their IDs, because connections
+// refer to those IDs.
 func (m *draft) markChoices(in Input) {
 	of := in.domainOf
 	marked := map[string]bool{}
@@ -40,7 +40,7 @@ func (m *draft) markChoices(in Input) {
 	}
 }
 
-// choice returns the same text for all portals with the same name, website and FHIR server domains.
+// choice returns the same string for all portals with the same name, website and FHIR server domains.
 func (m *draft) choice(p record.Portal, of func(host string) string) string {
 	domains := make([]string, 0, len(p.EndpointIDs))
 	for _, id := range p.EndpointIDs {
@@ -49,7 +49,7 @@ func (m *draft) choice(p record.Portal, of func(host string) string) string {
 	return ids.Derive("choice", sortName(p.Name), p.PortalWebsite, strings.Join(sorted(domains), " "))[:choiceSize]
 }
 
-// domainOf returns the registrable domain of a host in catalog.Host's form.
+// domainOf returns the registrable domain of a host in the form that catalog.Host returns.
 func (in Input) domainOf(host string) string {
 	host = strings.TrimPrefix(host, "http://")
 	if name, _, err := net.SplitHostPort(host); err == nil {

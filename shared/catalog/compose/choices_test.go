@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// hospitalAt returns a hospital with one unnamed portal for each URL.
 func hospitalAt(urls ...string) listing.Listing {
 	l := at("Odo Hospital", urls[0], zip("02134"))
 	for _, url := range urls[1:] {
@@ -21,7 +20,6 @@ func hospitalAt(urls ...string) listing.Listing {
 	return l
 }
 
-// choices returns each portal's choice, keyed by FHIR base.
 func choices(c record.Catalog) map[string]string {
 	all := map[string]string{}
 	for _, p := range c.Portals {
@@ -56,8 +54,8 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal checks that adding and removing a portal preserves portal IDs,
-// and that a single portal has no choice.
+// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal checks that portals keep their IDs when another portal is added
+// or removed. It also checks that a brand's only portal has no choice.
 func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	t.Parallel()
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"

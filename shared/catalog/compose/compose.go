@@ -1,8 +1,8 @@
 // Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
-// docs/adr/0027-names-and-duplicates.md). The package decides which listings describe the same institution and which of
-// the institution's sources takes precedence. The package also assigns IDs to records and decides how to treat records
-// that no list contains any longer. The package is pure: the same input produces the same catalogue, byte for byte,
-// regardless of the order of lists and listings.
+// docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution and which source
+// takes precedence. It also assigns IDs to records and decides what happens to records that no list contains any
+// longer. The package is pure: the same input produces the same catalogue, byte for byte, regardless of the order of
+// lists and listings.
 package compose
 
 import (
@@ -15,40 +15,38 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// List holds a source's institutions for one mode.
+// List contains a source's institutions in one mode.
 type List struct {
 	Source   string // ID of the source
-	Priority int    // if two sources conflict, the source with the higher priority takes precedence
-	Platform string // platform of servers for which the list doesn't state a platform; may be empty
-	// UnconfirmedSince is the time at which the source became unreadable, or zero if the last read succeeded. If the
-	// source is unreadable, Listings holds the last accepted listings.
+	Priority int    // if sources conflict, the one with the highest priority takes precedence
+	Platform string // platform of servers whose listings don't state one; may be empty
+	// UnconfirmedSince is the time at which the source became unreadable, or zero if the last read succeeded. While the
+	// source is unreadable, Listings contains the last accepted listings.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
-	// Trusted reports whether operators created the institutions in the list. A trusted list has an operator's
-	// authority.
+	// Trusted reports whether operators created the list's institutions. A trusted list has an operator's authority.
 	Trusted bool
 }
 
-// Override is an operator's decision about a brand or a host. An override takes precedence over every list.
+// Override is an operator's decision about a brand or a host. It takes precedence over every list.
 type Override struct {
 	Kind OverrideKind
 	ID   string // ID of the brand, or of a brand merged into it; for Serves and Refuse, the host (catalog.Host)
-	// meaning by kind. Merge: the successor's ID; Alias and Name: the text; Portal: the host; Serves: the platform
+	// depends on Kind. Merge: the successor's ID; Alias and Named: the name; Portal: the host; Serves: the platform
 	Value string
 }
 
 // OverrideKind is the kind of an Override.
 type OverrideKind string
 
-// Kinds of overrides.
+// Kinds of override.
 const (
 	Hide  OverrideKind = "hide"
 	Show  OverrideKind = "show"
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
-	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, every brand may have servers at the
-	// host.
+	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, every brand may have servers there.
 	Portal OverrideKind = "portal"
 	// Serves sets the platform of the servers at a host.
 	Serves OverrideKind = "platform"
@@ -59,27 +57,27 @@ const (
 // EveryBrand is the ID in a Portal override for a host that many institutions share, such as a vendor's host.
 const EveryBrand = "*"
 
-// Input holds the data from which Compose builds a catalogue.
+// Input is the input from which Compose builds a catalogue.
 type Input struct {
 	Mode      string         // mode of all lists: "test" or "live"
-	Before    record.Catalog // last published catalogue; zero if never published
+	Before    record.Catalog // last published catalogue; zero before the first publication
 	Lists     []List
 	Overrides []Override
-	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if no profile contains it.
+	// Platform returns the platform whose profile contains the host of a FHIR base URL, or "" if there is none.
 	// Platform may be nil.
 	Platform func(base string) string
-	// Domain returns the registrable domain of a host name (suffix.Domain). If Domain is nil, every host is its own
-	// domain.
+	// Domain returns the registrable domain of a host name (suffix.Domain). If Domain is nil, each host counts as its
+	// own domain.
 	Domain func(host string) string
 	Now    time.Time
 }
 
-// Generic is the platform type for servers whose platform is unknown (platform.Generic).
+// Generic is the platform type of servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose builds the catalogue. Records from Before that are no longer in any list are retained with RemovedAt set, and
-// records from unreadable lists are retained with UnconfirmedSince set. Composing the result again from the same lists
-// yields the same bytes, regardless of the time.
+// Compose builds the catalogue. Records in Before that no list contains any longer are retained with RemovedAt set.
+// Records from unreadable lists are retained with UnconfirmedSince set. If the result becomes Before and the lists are
+// unchanged, Compose returns the same bytes, regardless of the time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -95,8 +93,8 @@ type state struct {
 	key    string // encoded catalogue without its records' times
 }
 
-// settled repeatedly composes the catalogue from the previous result until a result repeats. The final result is either
-// stable or part of a cycle. settled always chooses the same member of a cycle.
+// settled repeatedly composes the catalogue from the previous result until a result recurs. The final result is either
+// stable or part of a cycle, from which settled always chooses the same member.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
 	seen := []state{{made: made, report: report, key: undated(made)}}
@@ -115,12 +113,11 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling is the maximum number of rounds until the result no longer changes. Further rounds may be needed: IDs that
-// were chosen or merged manually can contradict the published IDs, and the published catalogue affects which servers
-// must wait.
+// settling is the maximum number of further rounds. One round may not be enough, because IDs that were chosen or merged
+// manually can contradict the published IDs. In addition, the published catalogue affects which servers must wait.
 const settling = 32
 
-// isByHand reports whether an operator or a manually maintained list chose or merged any IDs.
+// isByHand reports whether any ID was merged by an operator, or chosen or merged by a manually maintained list.
 func (in Input) isByHand() bool {
 	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) ||
 		slices.ContainsFunc(in.Lists, func(of List) bool {
@@ -128,17 +125,17 @@ func (in Input) isByHand() bool {
 		})
 }
 
-// round is a single attempt to compose a catalogue from rows. Each step in a round has its own type for the state that
+// round is a single attempt to compose a catalogue from rows. Each step has its own type, which holds the state that
 // only that step needs.
 type round struct {
 	in        Input
 	now       time.Time
-	decisions hostDecisions // operators' decisions about hosts
+	decisions hostDecisions
 	withheld  *withheld
 	report    *reporter
 	names     *names.Reader
 	rows      []*row
-	brands    map[string]string // successors of the IDs merged in this catalogue
+	brands    map[string]string // successors of brands merged in this catalogue
 }
 
 func compose(in Input) (record.Catalog, Report) {

@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// shared is the base URL of a server that many institutions share.
+// shared is the base URL of a server shared by many institutions.
 const shared = "https://api.ehr.example/fhir/r4"
 
 func at(name, address string, places ...record.Location) listing.Listing {
@@ -34,10 +34,10 @@ func list(source string, listings ...listing.Listing) compose.List {
 	return compose.List{Source: source, Listings: listings}
 }
 
-// crowd returns institutions with different names at the shared server, so that compose doesn't treat the server as a
-// single institution's own server.
+// crowd returns institutions with different names at the shared server, so that compose doesn't treat it as a single
+// institution's server.
 func crowd() compose.List {
-	const names = 9 // more than an institution's own server can have
+	const names = 9 // more names than a single institution's server can have
 	others := make([]listing.Listing, 0, names)
 	for i := range names {
 		others = append(others, at(fmt.Sprintf("Marrow%c Clinic", 'a'+i), shared))
@@ -49,7 +49,7 @@ func input(lists ...compose.List) compose.Input {
 	return compose.Input{Mode: "live", Lists: lists, Now: noon}
 }
 
-// letting allows every brand to have servers at all hosts in the lists, as an operator can.
+// letting adds an operator's permission for every brand to have servers at all hosts in the lists.
 func letting(in compose.Input) compose.Input {
 	for _, l := range in.Lists {
 		for _, of := range l.Listings {
@@ -66,7 +66,7 @@ func letting(in compose.Input) compose.Input {
 	return in
 }
 
-// made composes a catalogue and checks the invariants that every catalogue must satisfy.
+// made composes a catalogue and checks the invariants of every catalogue.
 func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	t.Helper()
 	c, report := compose.Compose(in)
@@ -74,14 +74,14 @@ func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	return c, report
 }
 
-// failing is either a test or a single property check.
+// failing is implemented by *testing.T and *rapid.T.
 type failing interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// check reports IDs that don't point directly to a live record.
+// check reports missing portals and endpoints, and merged IDs that don't point directly to a brand.
 func check(tb failing, c record.Catalog) {
 	tb.Helper()
 	for id, b := range c.Brands {
@@ -112,7 +112,7 @@ func check(tb failing, c record.Catalog) {
 	}
 }
 
-// named returns the brands with the given name, ordered by ID, without tombstones.
+// named returns the brands with the given name, ordered by ID. It omits tombstones.
 func named(c record.Catalog, name string) []record.Brand {
 	var found []record.Brand
 	for _, b := range c.Brands {
@@ -143,7 +143,6 @@ func only(t *testing.T, c record.Catalog, name string) record.Brand {
 	return found[0]
 }
 
-// endpointsOf returns a brand's endpoints.
 func endpointsOf(c record.Catalog, b record.Brand) []record.Endpoint {
 	var all []record.Endpoint
 	for _, p := range b.PortalIDs {
@@ -223,7 +222,7 @@ func TestComposeDoesNotMergeSameNameInDifferentPlaces(t *testing.T) {
 		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")),
 			at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
 	))
-	// The result has one brand for each place, and one brand whose place is unknown.
+	// Want one brand for each place and one brand whose place is unknown.
 	if found := named(c, "Family Medical Center"); len(found) != 5 {
 		t.Errorf("%d are named Family Medical Center: %+v", len(found), found)
 	}
@@ -243,8 +242,8 @@ func TestComposeDoesNotMergeSameNameInDifferentPlaces(t *testing.T) {
 	}
 }
 
-// TestComposeDoesNotMergeListingWithVagueLocation checks that a listing with a vague location is joined neither with a
-// brand that has a common name nor with either of two candidates.
+// TestComposeDoesNotMergeListingWithVagueLocation checks that a listing with a vague location is merged neither into a
+// brand with a common name nor into one of two candidates.
 func TestComposeDoesNotMergeListingWithVagueLocation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

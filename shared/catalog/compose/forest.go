@@ -1,6 +1,6 @@
 package compose
 
-// forest is a partition of integers into sets. The root of each set is its smallest integer.
+// forest partitions integers into sets. The root of each set is its smallest integer.
 type forest struct{ parents []int }
 
 func newForest(size int) forest {
@@ -19,7 +19,7 @@ func (f forest) root(i int) int {
 	return i
 }
 
-// join merges two sets and reports whether they were distinct.
+// join merges the sets that contain i and j, and reports whether they were distinct.
 func (f forest) join(i, j int) bool {
 	i, j = f.root(i), f.root(j)
 	if i == j {

@@ -12,20 +12,19 @@ import (
 // group holds a brand's rows.
 type group struct {
 	rows       []*row
-	candidates []string // possible IDs, best ID first
+	candidates []string // possible IDs, in order of preference
 	id         string
-	own        []string // published brands that the group contains, including the group's own
+	own        []string // IDs of published brands that the group represents, including id
 }
 
-// identifier assigns IDs to brands.
 type identifier struct {
 	*round
 	words
 
-	heirs map[string]*group // by ID of a published brand set apart: only group that may still be that brand
+	heirs map[string]*group // by a withheld brand's ID: the only group that may claim it
 }
 
-// groups returns the brands in the order of their first rows.
+// groups returns the brands in order of their first rows.
 func (c *joiner) groups() []*group {
 	byRoot := map[int]*group{}
 	var groups []*group
@@ -42,18 +41,18 @@ func (c *joiner) groups() []*group {
 	return groups
 }
 
-// identify assigns each brand the ID from the first source that provides one:
+// identify assigns each brand the first of these IDs that is available:
 //
-//   - an ID that a manually maintained list has chosen
-//   - the published ID of the brand with the current attributes
-//   - a removed brand's ID, if only this brand can be the removed brand's successor
+//   - an ID that a manually maintained list chose
+//   - the ID of the published brand with the same attributes
+//   - a removed brand's ID, if no other brand can be its successor
 //   - an ID derived from the brand's attributes
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
 	for id := range c.withheld.reservedIDs {
 		if taken[id] = c.heirs[id]; taken[id] == nil {
-			taken[id] = &group{} // the published institution keeps its ID
+			taken[id] = &group{} // reserved for the published institution
 		}
 	}
 	c.chosen(groups, taken)
@@ -61,7 +60,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			// This ID is used if lists have chosen all other candidates.
+			// Fall back to the row if the lists have chosen every other candidate.
 			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i))
 			if i < len(g.candidates) {
 				id = g.candidates[i]
@@ -74,7 +73,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name determines each brand's possible IDs. If an ID is possible for two brands, neither brand gets that ID.
+// name determines each brand's possible IDs. An ID that is possible for two brands is assigned to neither.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -92,7 +91,7 @@ func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	for i, g := range groups {
 		g.candidates = slices.DeleteFunc(g.candidates,
 			func(id string) bool { return shared[id] || c.withheld.reservedIDs[id] && c.heirs[id] != g })
-		if first := g.rows[0]; len(g.candidates) == 0 { // the lists contain only a name, shared by two brands
+		if first := g.rows[0]; len(g.candidates) == 0 { // every candidate is reserved or shared with another brand
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
 				g.candidates = []string{c.derive("row", groups[i].rows[0].list.Source, bytesOf(first.listing))}
@@ -106,8 +105,8 @@ func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates returns a brand's possible IDs. Each ID is derived from a business identifier, or from the name and either
-// a ZIP code, a server, or the brand's key in a list.
+// candidates returns a brand's possible IDs. Each ID is derived from a business identifier, or from the name and one
+// of: a ZIP code, a server, or the brand's key in a list.
 func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
@@ -140,9 +139,9 @@ func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	return all
 }
 
-// chosen assigns the IDs that manually maintained lists have chosen.
+// chosen assigns IDs chosen by manually maintained lists.
 func (c *identifier) chosen(groups []*group, taken map[string]*group) {
-	derived := map[string]*group{} // IDs derived from other brands' attributes, which a list can't choose
+	derived := map[string]*group{} // derived IDs, which a list can't choose for a different brand
 	for _, g := range groups {
 		for _, id := range g.candidates {
 			derived[id] = g
@@ -154,7 +153,7 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 			id, ok := ids.ParseUUID(r.listing.ID)
 			switch {
 			case ok && !r.list.Trusted && r.list.Priority < best:
-				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // the brand belongs to a better source
+				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // a higher-ranked source owns the brand
 			case !ok || g.id == id:
 			case taken[id] != nil && taken[id] != g || g.id != "" || derived[id] != nil && derived[id] != g && !r.list.Trusted:
 				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
@@ -166,19 +165,18 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 	}
 }
 
-// claim records that a group may be a published brand.
+// claim records that a group may represent a published brand.
 type claim struct {
 	group *group
-	order int  // position of the group
-	is    bool // whether the brand's own ID matches, not a merged brand's ID
+	order int  // group's position in the catalogue's order
+	is    bool // whether the published brand's own ID matches, rather than a merged ID
 	class int  // index of the matching candidate
 }
 
-// published restores the IDs under which brands were published. If two published brands have merged, published keeps
-// the ID of the one that the most trusted sources list at one of its previous hosts. If several brands qualify,
-// published keeps the ID of the brand that has been unchanged for the longest time. The remaining IDs point to the kept
-// ID. If one brand has become two, the brand with the ID's original attributes keeps the ID, and the other brand
-// regains the merged ID.
+// published restores the IDs under which brands were published. When published brands merge, the merged brand keeps the
+// ID of the one that the highest-ranked source lists at a previous host. If several brands qualify, it keeps the ID of
+// the one that has been unchanged the longest. The other IDs point to the kept ID. When a merged brand splits again,
+// the brand with the kept ID's attributes retains that ID, and the other brand regains its earlier ID.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -195,14 +193,13 @@ func (c *identifier) published(groups []*group, taken map[string]*group) {
 		for _, id := range g.candidates {
 			target, merged := c.in.Before.Successors[id]
 			if g.id == "" && merged && taken[id] == nil && taken[target] != nil {
-				g.id = id // the ID's brand had been merged with another brand
+				g.id = id // the brand with this ID had been merged into another brand
 				taken[id] = g
 			}
 		}
 	}
 }
 
-// claims returns the best claim to each published brand.
 func (c *identifier) claims(groups []*group) map[string]claim {
 	claims := map[string]claim{}
 	for order, g := range groups {
@@ -220,8 +217,8 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 	return claims
 }
 
-// chosenByLesser returns the published brands whose IDs were chosen by lower-priority rows in a group that belongs to a
-// better list. The caller merges these brands into that group.
+// chosenByLesser returns the IDs that lower-priority rows chose for a brand owned by a higher-ranked list. If such an
+// ID was published, the caller merges its brand into the group's.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string
@@ -240,7 +237,7 @@ func (a claim) before(b claim) bool {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.order, b.order)) < 0
 }
 
-// take assigns a brand one of its own published IDs and merges the brand's other published IDs into that ID.
+// take assigns a group one of the published IDs that it has won and merges the other IDs into it.
 func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	if len(own) == 0 {
 		return
@@ -262,7 +259,7 @@ func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	g.own = own
 }
 
-// isBackedByBestSource reports whether the best sources list a brand at a host with which the brand was published.
+// isBackedByBestSource reports whether the group's highest-ranked source lists one of the brand's previous hosts.
 func (c *round) isBackedByBestSource(g *group, b record.Brand) bool {
 	hosts := c.hostsOf(b)
 	best, _ := (&unit{rows: g.rows}).best()
@@ -271,7 +268,7 @@ func (c *round) isBackedByBestSource(g *group, b record.Brand) bool {
 	})
 }
 
-// compareFirst sorts true before false.
+// compareFirst orders true before false.
 func compareFirst(a, b bool) int {
 	switch {
 	case a == b:
@@ -282,7 +279,7 @@ func compareFirst(a, b bool) int {
 	return 1
 }
 
-// compareAge orders brands by how long they have been unchanged, longest first.
+// compareAge orders current brands before removed ones, then by time since the last change, longest first.
 func compareAge(a, b record.Brand) int {
 	return cmp.Or(compareFirst(!a.Gone(), !b.Gone()), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
 }

@@ -1,11 +1,11 @@
 package compose
 
-// inherit gives each brand without portals its parent brand's portals (an affiliated brand in SMART App Launch 2.2,
-// section 8). inherit also lists each row's servers.
+// inherit gives each brand without portals those of its nearest ancestor (an affiliated brand in SMART App Launch 2.2,
+// section 8). It also collects each row's servers.
 func (c *reading) inherit(rows []*row) {
 	above := make(map[inList]*row, len(rows))
 	for _, r := range rows {
-		if at := (inList{r.list.Source, r.listing.Key}); above[at] == nil { // the first row with this key
+		if at := (inList{r.list.Source, r.listing.Key}); above[at] == nil { // the first row with a key takes precedence
 			above[at] = r
 		}
 	}
@@ -25,11 +25,10 @@ func (c *reading) inherit(rows []*row) {
 	}
 }
 
-// inList identifies a listing by its source and its key.
 type inList struct{ source, key string }
 
-// portalOwner returns the row whose portals r uses. The result is r itself or the nearest ancestor of r that has
-// portals. portalOwner returns nil if neither r nor any ancestor has portals.
+// portalOwner returns the row whose portals r uses: r itself or its nearest ancestor with portals. If no ancestor has
+// portals, it returns the topmost ancestor. It returns nil if an ancestor is missing or the rows form a cycle.
 func (c *reading) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
 	seen := map[*row]bool{}
 	of := r

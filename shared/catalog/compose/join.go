@@ -9,44 +9,43 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Rule is the reason why two listings are considered to describe the same institution.
+// Rule is a reason to treat two listings as the same institution.
 type Rule string
 
-// Rules, most reliable first.
+// Rules, from most to least reliable.
 const (
-	RuleIdentifier Rule = "identifier" // the listings share a business identifier
-	RuleNPI        Rule = "npi"        // the listings share an NPI that no list assigns to several names
+	RuleIdentifier Rule = "identifier" // same business identifier
+	RuleNPI        Rule = "npi"        // same NPI, which no list assigns to several names
 	RuleNameZIP    Rule = "name_zip"   // same name and ZIP code
-	// same name, without different places, and either the same customer number at a vendor or the same server of a
-	// single institution
+	// same name, no different places, and either the same customer number at a vendor or the same single-institution
+	// server
 	RuleNameTenant Rule = "name_tenant"
-	RuleNameServer Rule = "name_server" // same name at a server that many institutions share, and no different places
-	// same state and a name unique to the institution, if at least one side has only the state
+	RuleNameServer Rule = "name_server" // same name on a server shared by many institutions, and no different places
+	// same state and same distinctive name, if at least one listing has no place more precise than the state
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names at an institution's own server. The maximum exceeds one because hospitals
-	// list their departments and former names.
+	// fewNames is the maximum number of names on a server that belongs to one institution. It exceeds one because
+	// hospitals also list departments and former names.
 	fewNames = 8
 	// minCode is the minimum length of a vendor's customer number. codeNames is the maximum number of names that may
 	// share one customer number.
 	minCode   = 6
 	codeNames = 2
-	// rareWord is the maximum number of names that may contain a word that counts as rare.
+	// rareWord is the maximum number of names that can contain a rare word.
 	rareWord   = 10
 	minRare    = 4 // minimum number of letters in a rare word
 	wholeNames = 2 // minimum number of words in a distinctive name
 )
 
-// joiner joins the rows that describe the same institution.
 type joiner struct {
 	words
 
 	rows   []*row
 	report *reporter
-	joined forest           // sets of joined rows
-	byName map[string][]int // rows by name key
+	joined forest // sets of rows that describe the same institution
+	byName map[string][]int
 }
 
 func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
@@ -56,7 +55,7 @@ func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
 	}
 }
 
-// join determines which rows describe the same institution. Rows with the same name in different places are joined only
+// join determines which rows describe the same institution. It joins rows with the same name in different places only
 // if they share an identifier or a vendor's customer number.
 func (c *joiner) join() {
 	c.joinIdentified()
@@ -74,10 +73,9 @@ func (c *joiner) join() {
 	c.joinRare()
 }
 
-// joinServed joins rows with the same name that share a server.
 func (c *joiner) joinServed() {
 	own := ownServers(c.rows)
-	// rows, keyed by name and type of server
+	// rows with the same name, keyed by name and server or customer number
 	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{}
 	for i, r := range c.rows {
 		for _, s := range r.servers {
@@ -112,7 +110,7 @@ func (c *joiner) joinServed() {
 	}
 }
 
-// joinBy joins each row with the first row that has the same mark.
+// joinBy joins row i with the first row that has the same mark.
 func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
@@ -147,8 +145,8 @@ func (c *joiner) joinIdentified() {
 	}
 }
 
-// mixedNPIs returns the NPIs that one list assigns to several names. An NPI with several names belongs to a parent
-// organisation and does not distinguish the organisation's parts.
+// mixedNPIs returns the NPIs that a single list assigns to several names. Such an NPI belongs to a parent organisation
+// and doesn't identify any of its parts.
 func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
 	seen, mixed := map[place]string{}, map[string]bool{}
@@ -164,7 +162,7 @@ func mixedNPIs(rows []*row) map[string]bool {
 	return mixed
 }
 
-// owned holds the hosts, servers and customer numbers that only a few names share.
+// owned holds the hosts, servers and customer numbers that belong to only a few names.
 type owned struct{ hosts, tenants, codes map[string]bool }
 
 func ownServers(rows []*row) owned {
@@ -181,7 +179,7 @@ func ownServers(rows []*row) owned {
 	return owned{hosts.upTo(fewNames), tenants.upTo(fewNames), codes.upTo(codeNames)}
 }
 
-// counts holds a set of names for each key.
+// counts maps each key to a set of names.
 type counts map[string]map[string]bool
 
 func (c counts) add(of, name string) {
@@ -201,15 +199,14 @@ func (c counts) upTo(most int) map[string]bool {
 	return few
 }
 
-// set is a set of joined rows.
 type set struct {
-	row    int // any row of the set
+	row    int
 	zips   []string
 	states []string
 }
 
-// roots returns, in order, the sets that contain the given rows. All of the given rows have the same name. For each
-// set, roots also returns all places that the set has under that name.
+// roots returns the sets that contain the given rows, in order. All of the rows must have the same name. Each returned
+// set includes all of its places under that name.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -230,9 +227,9 @@ func (c *joiner) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets that have the same name, unless the sets are in different places. Sets known only by state are
-// joined with each other and with the only known place in that state. Sets without a place are joined with each other.
-// If isTold is true, sets without a place are also joined with the only set that has a place.
+// joinPlaced joins sets with the same name that are not in different places. Sets known only by state are joined with
+// each other and with the only known place in that state. Sets without a place are joined with each other. If isTold is
+// true, they are also joined with the placed sets, provided that those form a single set.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -252,8 +249,8 @@ func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	}
 }
 
-// joinNear joins rows that have the same name, the same customer number and nearby places. Lists may contain different
-// sites or offices of the same institution.
+// joinNear joins rows with the same name, the same customer number, and places near each other. Such rows may be
+// different sites of one institution.
 func (c *joiner) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {
@@ -264,7 +261,7 @@ func (c *joiner) joinNear(rows []int) {
 	}
 }
 
-// near is the maximum distance in kilometres between two sites of the same institution, as computed by package geo.
+// near is the maximum distance in kilometres between two sites of one institution, as calculated by package geo.
 const near = 100
 
 func isNear(zip string, others []string) bool {
@@ -302,8 +299,8 @@ func (c *joiner) joinInStates(sets []set, rule Rule) {
 	}
 }
 
-// joinRare joins listings at different servers by name and state if the name contains a word that rarely occurs in
-// other names.
+// joinRare joins listings on different servers by name and state if their name contains a word that is rare in other
+// names.
 func (c *joiner) joinRare() {
 	for _, name := range sortedKeys(c.byName) {
 		if rows := c.byName[name]; len(rows) > 1 && c.isRare(name) {
@@ -318,7 +315,6 @@ type words struct {
 	common *names.Reader
 }
 
-// count adds the words in names, counting each word at most once per name.
 func (w words) count(byName map[string][]int) {
 	for name := range byName {
 		for _, word := range sorted(strings.Fields(name)) {

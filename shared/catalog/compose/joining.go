@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// unit is a brand or a portal, together with the servers that lists assign to it.
+// unit is a brand or portal and the servers that lists assign to it.
 type unit struct {
-	group     *group          // the brand; for a portal, the brand of the portal's best row that has servers
-	isBrand   bool            // whether the unit is a brand rather than a portal
-	isSettled bool            // whether the unit was published with its best rows
-	rows      []*row          // rows that form the unit
-	claims    []serverClaim   // the rows' claims
-	isNew     bool            // whether the unit was published without hosts
-	before    map[string]bool // hosts with which the unit was published; empty for a new unit
+	group     *group // the brand; for a portal, the brand of its highest-ranked row with a server
+	isBrand   bool   // false for a portal
+	isSettled bool   // whether the highest-ranked rows match the published unit
+	rows      []*row
+	claims    []serverClaim
+	isNew     bool            // whether the unit has no published hosts
+	before    map[string]bool // published hosts of the unit
 }
 
 // serverClaim records that a row assigns a server to a unit.
@@ -32,14 +32,13 @@ type doubt struct {
 
 	unit  *unit
 	why   Why
-	isNew bool // whether patients can't reach the server yet
+	isNew bool // whether the server is not yet published for patients
 }
 
-// assessor determines which servers require an operator's decision.
 type assessor struct{ *round }
 
-// doubts returns the claims that require an operator's decision, for both brands and portals. Rows from several brands
-// may refer to the same portal.
+// doubts returns the claims that require an operator's decision, for brands and portals. A portal may have rows from
+// several brands.
 func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
@@ -58,8 +57,7 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand's unit with the claims from the brand's rows, and adds these claims to the portals that the
-// rows refer to.
+// unitOf returns a brand's unit with its rows' claims. It also adds these claims to the portals that the rows refer to.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -74,7 +72,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 			}
 			id := c.portalID(p, sorted(bases), servers)
 			if id == "" || len(claims) == 0 && !c.mayAdd(g, r, id) {
-				continue // the row was not published in this portal
+				continue // the row may not add a portal without servers
 			}
 			of := portals[id]
 			if of == nil {
@@ -91,7 +89,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 	return brand
 }
 
-// claimsOf returns the claims for a row's portal. Each server that becomes an endpoint has one claim.
+// claimsOf returns one claim for each of the portal's servers that becomes an endpoint.
 func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable bool) []serverClaim {
 	var claims []serverClaim
 	for _, e := range p.endpoints {
@@ -102,20 +100,22 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 	return claims
 }
 
-// judge returns the claims in a unit that require an operator's decision. A host doesn't need a new decision in any of
-// these cases:
+// judge returns the unit's claims that require an operator's decision. A host requires no new decision in any of these
+// cases:
 //
-// - an operator has already decided that the host belongs to the unit;
-// - a platform's profile contains the host, and a row from the best sources lists the host;
-// - the unit was published with the host, and the best sources still list the unit at a previously published host;
-// - the unit has not been published yet, and all of the best sources list the host.
+//   - an operator, or a list with an operator's authority, has already assigned the host to the unit;
+//   - a platform's profile contains the host, and either the unit was published with the host or a highest-ranked
+//     source
+//     lists it;
+//   - the unit was published with the host, and the highest-ranked sources still list the unit at a published host;
+//   - the unit has no published hosts, and all of its highest-ranked sources list the host.
 func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	best, isBest := u.best()
 	if !isBest {
-		return nil // only operators created the unit
+		return nil // only operators list the unit
 	}
 	byHost := map[string][]serverClaim{}
-	leading := map[string]bool{} // best sources that list any server
+	leading := map[string]bool{} // highest-ranked sources that list any server
 	settled := false
 	for _, claim := range u.claims {
 		host := claim.server.origin
@@ -139,15 +139,14 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether an operator must decide if a host belongs to a unit, and returns the reason for the
-// decision.
+// doubtful reports whether an operator must decide whether a host belongs to a unit, and why.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
 	best, _ := u.best()
 	has := func(is func(serverClaim) bool) bool { return slices.ContainsFunc(claims, is) }
 	isKnown := !has(func(s serverClaim) bool { return s.server.known == "" })
-	by := map[string]bool{} // best sources that list the host
+	by := map[string]bool{} // highest-ranked sources that list the host
 	for _, claim := range claims {
 		if leading[claim.row.list.Source] && claim.row.list.Priority == best {
 			by[claim.row.list.Source] = true
@@ -169,7 +168,8 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	return NewHost, true
 }
 
-// best returns the highest priority among a unit's sources. ok is false if only operators created the unit.
+// best returns the highest priority among a unit's sources, ignoring operators' lists. ok is false if there are no
+// other sources.
 func (u *unit) best() (priority int, ok bool) {
 	for _, r := range u.rows {
 		if !r.list.Trusted {
@@ -179,8 +179,8 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait sets a claim aside. The published brands in the claim's rows remain unchanged, and brands that already have the
-// server retain their IDs.
+// wait sets a claim aside until an operator decides. Published brands that the claim's rows could describe remain
+// unchanged, and brands that already have the server keep their IDs.
 func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
@@ -190,7 +190,7 @@ func (c *assessor) wait(d doubt) {
 		c.withheld.rows[read] = map[string]bool{}
 	}
 	if c.withheld.rows[read][d.server.base] {
-		return // reported once for both a brand and its portal
+		return // already reported for the claim's brand or portal
 	}
 	c.withheld.rows[read][d.server.base] = true
 	for _, g := range []*group{d.unit.group, d.own} {
@@ -226,10 +226,10 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published. The result includes the hosts of brands that an
-// operator has merged into that brand. If several published brands become a single brand, a host that only some of
-// these brands had counts only if the best sources list it (ADR 41). This rule prevents a list from publishing a brand
-// at its own host and the hospital's host, and then joining that brand with the hospital.
+// hostsBefore returns the hosts with which a brand was published, including the hosts of brands that an operator merged
+// into it. When several published brands become one, a host that only some of them had counts only if the
+// highest-ranked sources list it (ADR 41). Otherwise a list could publish a brand at both its own host and a hospital's
+// host, and then join that brand with the hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -255,15 +255,15 @@ func (c *assessor) isMergedByHand(g *group, id string) bool {
 		func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
 }
 
-// isAt reports whether a source with at least the given priority lists the brand at a host.
+// isAt reports whether a source with at least the given priority lists the brand on a host.
 func (g *group) isAt(host string, priority int) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return r.list.Priority >= priority && slices.ContainsFunc(r.servers, func(s *server) bool { return s.origin == host })
 	})
 }
 
-// hostsOf returns the hosts of a published brand's servers. If the brand is gone, hostsOf includes former hosts,
-// because the brand's ID may be reused only with these hosts.
+// hostsOf returns the hosts of a published brand's servers. It includes a removed brand's hosts, because the brand's ID
+// may be reused only on these hosts.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
@@ -280,7 +280,7 @@ func (c *round) hostsOfPortal(id string) map[string]bool {
 	return hosts
 }
 
-// reachedBefore returns the FHIR bases of published brands that patients can reach.
+// reachedBefore returns the base URLs of the FHIR servers that patients can reach through published brands.
 func (c *assessor) reachedBefore() map[string]bool {
 	bases := map[string]bool{}
 	for _, b := range c.in.Before.Brands {
@@ -295,8 +295,8 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts adds hosts to portals if their brand has several portals or shares its name with another brand. Patients
-// can then distinguish the portals by the server's host, which a list can't forge.
+// showHosts adds hosts to a portal if its brand has several portals or the same name as another brand. Patients can
+// then distinguish portals by the server's host, which a list can't forge.
 func (m *draft) showHosts() {
 	shown, named := map[string]bool{}, map[string]int{}
 	for _, b := range m.Brands {

@@ -16,7 +16,6 @@ const (
 	hospitalURL = "https://fhir.hospital.example/r4"
 )
 
-// hospitalList returns the higher-priority list that contains the hospital.
 func hospitalList() compose.List {
 	l := at("Odo Hospital", hospitalURL, zip("02134"))
 	l.Key, l.NPIs = "hospital", []string{hospitalNPI}
@@ -24,7 +23,7 @@ func hospitalList() compose.List {
 	return compose.List{Source: "vendor", Priority: 70, Listings: []listing.Listing{l}}
 }
 
-// hostile returns a list of priority 0 that contains one institution at the attacker's server.
+// hostile returns a list of priority 0 with one institution on the attacker's server.
 func hostile(change func(*listing.Listing)) compose.List {
 	l := at("Evil Clinic", evil)
 	l.Key = "evil"
@@ -32,7 +31,6 @@ func hostile(change func(*listing.Listing)) compose.List {
 	return compose.List{Source: "hostile", Listings: []listing.Listing{l}}
 }
 
-// reached lists the FHIR bases that patients can reach through a brand.
 func reached(c record.Catalog, brand string) []string {
 	b := c.Brands[c.Resolve(brand)]
 	var bases []string
@@ -50,7 +48,7 @@ func reached(c record.Catalog, brand string) []string {
 	return slices.Compact(bases)
 }
 
-// joinings returns all the ways in which a list's row can try to join the hospital.
+// joinings returns every method by which a list's row can try to join the hospital.
 func joinings(hospital record.Brand, endpoint record.Endpoint) map[string]func(*listing.Listing) {
 	return map[string]func(*listing.Listing){
 		"by its NPI":          func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} },
@@ -94,7 +92,7 @@ func TestComposeRejectsUnknownHostForHospital(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits to the hospital's and the attacker's published rows.
+// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits to published rows of the hospital and of the attacker.
 func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	t.Parallel()
 	edited, added := hospitalList(), hospitalList()
@@ -138,8 +136,8 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
-// TestComposeIgnoresIDChosenByLowerPriorityList covers a row in a lower-priority list that joins the hospital and
-// chooses an ID for the hospital.
+// TestComposeIgnoresIDChosenByLowerPriorityList covers a lower-priority list's row that joins the hospital and chooses
+// an ID for it.
 func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	t.Parallel()
 	chosen := hostile(func(l *listing.Listing) { l.ID = nobody })
@@ -158,8 +156,8 @@ func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	}
 }
 
-// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published at both the hospital's host and
-// the row's own host, and that later adopts the hospital's NPI.
+// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published on both the hospital's host and
+// the row's own host, and later adopts the hospital's NPI.
 func TestComposeRejectsOlderBrandsHostWhenItJoinsHospital(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }
@@ -205,7 +203,6 @@ func TestComposeTrustsPlatformOnlyForKnownHost(t *testing.T) {
 	}
 }
 
-// knownHosts returns the platform whose profile contains a host in these tests.
 func knownHosts(base string) string {
 	for host, platform := range map[string]string{
 		"https://fhir.epic.example/":   "epic",

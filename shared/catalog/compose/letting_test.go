@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// clinicList returns a list of the given priority that contains one clinic at a server.
 func clinicList(source string, priority int, address string) compose.List {
 	l := at("Odo Hospital", address)
 	l.Key, l.NPIs = source, []string{hospitalNPI}
@@ -177,8 +176,8 @@ func TestComposeShowsHostsIfBrandHasSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsServersPublishedBefore checks that servers that the previous release published without an operator's
-// decision stay published after an upgrade without waiting for approval.
+// TestComposeKeepsServersPublishedBefore checks that servers remain published after an upgrade, without waiting for
+// approval, if the previous release published them without an operator's decision.
 func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,8 +212,8 @@ func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	})
 }
 
-// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that a lower-priority list never adds a server at an
-// unapproved host to a better list's brand or to a platform. The test tries arbitrary sequences of steps.
+// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that a lower-priority list never adds a server on an
+// unapproved host to a higher-ranked list's brand or to a platform. It tries random sequences of steps.
 func TestComposeRejectsUnknownHostsFromLowerPriorityLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -262,7 +261,7 @@ func isEvil(base string) bool {
 	return host == "zz.evil.example" || host == "aa.evil.example"
 }
 
-// anyHostile generates a listing at the attacker's servers, with arbitrary attributes copied from published brands.
+// anyHostile generates a listing on the attacker's servers with attributes copied at random from published brands.
 func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 	l := anyListing(t)
 	ids := []string{"", nobody}

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// next composes the lists with a time one hour after the previous catalogue.
+// next composes the lists one hour after the previous catalogue.
 func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Catalog, compose.Report) {
 	t.Helper()
 	in := input(lists...)
@@ -141,8 +141,8 @@ func TestComposeDropsAmbiguousID(t *testing.T) {
 	}
 }
 
-// TestComposeDoesNotMergeListingsWithOnlyName checks that listings that differ only in details get IDs derived from the
-// listings' entire content.
+// TestComposeDoesNotMergeListingsWithOnlyName checks that listings that differ only in details get different IDs, which
+// are derived from the listings' entire content.
 func TestComposeDoesNotMergeListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},
@@ -154,8 +154,7 @@ func TestComposeDoesNotMergeListingsWithOnlyName(t *testing.T) {
 	}
 }
 
-// TestComposeMergesAndSplitsPublishedBrands covers two published brands that are merged when a list declares them to be
-// the same brand.
+// TestComposeMergesAndSplitsPublishedBrands covers two published brands that a list later declares identical.
 func TestComposeMergesAndSplitsPublishedBrands(t *testing.T) {
 	t.Parallel()
 	north, south := at("Odo North", "https://north.example/r4"), at("Odo South", "https://south.example/r4")

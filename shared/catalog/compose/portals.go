@@ -10,16 +10,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// madePortal is a portal under construction.
 type madePortal struct {
 	said        []saidPortal
 	bases       []string
-	brands      []string // names of the portal's brands
+	brands      []string // names of at most two brands that use the portal
 	unconfirmed since
 }
 
-// portals creates a brand's portals and returns the brand's platform, which is the platform of the first usable server.
-// If the brand has a usable server, portals omits the brand's unusable servers.
+// portals creates a brand's portals and returns the brand's platform. If the first server's platform is Generic, the
+// platform of a later usable server replaces it. If the brand has a usable server, portals omits unusable servers,
+// except those that a list marks as not in use.
 func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	made map[string]*madePortal,
 ) (portalIDs []string, platform string) {
@@ -45,14 +45,14 @@ func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	return sorted(portalIDs), cmp.Or(platform, Generic)
 }
 
-// isUsable reports whether the brand's patients can be sent to any of the brand's servers.
+// isUsable reports whether patients can connect at any of the brand's servers.
 func (g *group) isUsable(servers map[string]*facts) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
 	})
 }
 
-// kept returns the portal's servers that become endpoints.
+// kept returns the base URLs of the portal's servers that become endpoints.
 func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
 	var bases []string
 	for _, e := range p.endpoints {
@@ -65,12 +65,12 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 	return sorted(bases)
 }
 
-// isKept reports whether the server becomes one of a brand's endpoints. isUsable states whether patients can be sent to
-// any of the brand's servers.
+// isKept reports whether the server becomes one of a brand's endpoints. isUsable reports whether patients can connect
+// at any of the brand's servers.
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
-// portalID returns the ID that a list has chosen for the portal, or an ID derived from the portal's key, endpoints or
-// URL. It returns "" if the portal doesn't have any of these properties.
+// portalID returns the portal's ID. The ID is either chosen by a list or derived from the portal's key, endpoints or
+// website. portalID returns "" if the portal has none of these.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -91,13 +91,11 @@ func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) s
 	return ""
 }
 
-// saidPortal is a row's description of a portal.
 type saidPortal struct {
-	order int // position of the row
+	order int
 	said  *listing.Portal
 }
 
-// merge adds a row's description of a portal to the portal.
 func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *row, bases []string, brand string) {
 	m := made[id]
 	if m == nil {
@@ -112,8 +110,8 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 	}
 }
 
-// record returns the portal's record. Each field comes from the best source. A portal without a name gets the name of
-// its only brand or a generic name, because URLs are not published.
+// record returns the portal's record. Each field comes from the highest-ranked source that states it. A portal without
+// a name gets its only brand's name or a generic one, because URLs are not published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

@@ -15,8 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// anyListing generates listings from a small set of names, places and servers, so that many listings are equal or
-// nearly equal.
+// anyListing generates listings from a few names, places and servers, so that many listings are equal or nearly equal.
 func anyListing(t *rapid.T) listing.Listing {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	name := pick("prefix", "", "", "TX - ", "MA - ") +
@@ -76,7 +75,6 @@ func anyOverrides(t *rapid.T) []compose.Override {
 	}), 0, 4).Draw(t, "overrides")
 }
 
-// shuffled returns the same lists and listings in a different order.
 func shuffled(t *rapid.T, lists []compose.List) []compose.List {
 	lists = rapid.Permutation(lists).Draw(t, "lists")
 	for i := range lists {
@@ -90,7 +88,7 @@ func TestComposeIsOrderIndependentAndIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := input(anyLists(t)...)
 		in.Overrides = anyOverrides(t)
-		for step := range 3 { // the second and third steps use different lists
+		for step := range 3 { // steps after the first use different lists
 			first, report := compose.Compose(in)
 			check(t, first)
 			in.Lists = shuffled(t, in.Lists)
@@ -111,7 +109,8 @@ func TestComposeIsOrderIndependentAndIdempotent(t *testing.T) {
 	})
 }
 
-// TestComposeResolvesEveryPublishedID checks that every published ID still resolves, no matter how the lists change.
+// TestComposeResolvesEveryPublishedID checks that every published ID still resolves, regardless of how the lists
+// change.
 func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -139,8 +138,8 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverMergesDifferentPlacesByName checks that rows joined only by name, state, ZIP code and shared servers
-// are all in the same place.
+// TestComposeNeverMergesDifferentPlacesByName checks that rows joined by nothing but name, state, ZIP code or shared
+// servers are all in the same place.
 func TestComposeNeverMergesDifferentPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +153,8 @@ func TestComposeNeverMergesDifferentPlacesByName(t *testing.T) {
 						[]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
 				}
 				if len(of.Locations) > 0 {
-					// A name that begins with a state may mean that the institution is also in that state.
+					// Remove any state at the beginning of the name, because it may place the institution in that state
+					// as well.
 					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):]
 				}
 			}

@@ -14,13 +14,13 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// everyNth is the sampling interval for rows in public data. Soak tests and benchmarks compose all rows.
+// everyNth is the sampling interval for rows of public data. Soak tests and benchmarks use every row.
 const everyNth = 5
 
-// isSoak reports whether to test all rows (make soak).
+// isSoak reports whether to test every row (make soak).
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// sampled returns all public data in a soak test, and a sample of the rows otherwise.
+// sampled returns all public data in a soak test, and every nth row otherwise.
 func sampled(t *testing.T) (in compose.Input, nth int) {
 	t.Helper()
 	in, nth = published(t), 1
@@ -37,7 +37,7 @@ func sampled(t *testing.T) (in compose.Input, nth int) {
 	return in, everyNth
 }
 
-// published returns the public data as compose input. The data is stored beside the repository, never inside it.
+// published returns the public data as input to Compose. The data is stored beside the repository, never inside it.
 func published(tb testing.TB) compose.Input {
 	tb.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "catalog", "us-endpoints.ndjson.gz"))
@@ -57,7 +57,7 @@ func published(tb testing.TB) compose.Input {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	known := map[string]string{} // cached by origin, since thousands of rows share an origin
+	known := map[string]string{} // by origin, which thousands of rows share
 	byHost := func(base string) string {
 		origin := catalog.Origin(base)
 		if known[origin] == "" {
@@ -72,7 +72,7 @@ func published(tb testing.TB) compose.Input {
 	}
 }
 
-// TestComposeReproducesRealCatalogue covers 47,653 rows, including duplicates, and checks that the next import retains
+// TestComposeReproducesRealCatalogue composes 47,653 rows, including duplicates, and checks that the next import keeps
 // every ID.
 func TestComposeReproducesRealCatalogue(t *testing.T) {
 	t.Parallel()

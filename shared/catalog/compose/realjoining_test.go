@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposeAcceptsMostHostsInPublicData counts the waiting servers in the public data and their hosts, for a first
-// publication and for a collector's list combined with vendors' lists.
+// TestComposeAcceptsMostHostsInPublicData counts the servers in the public data that must wait for approval, and their
+// hosts. It covers a first publication, and a collector's list combined with vendors' lists.
 func TestComposeAcceptsMostHostsInPublicData(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -40,7 +40,7 @@ func TestComposeAcceptsMostHostsInPublicData(t *testing.T) {
 	}
 }
 
-// ofVendors splits the data into one list per platform. Each list contains the rows whose hosts are in the platform's
+// ofVendors splits the data into one list per platform. Each contains the rows whose hosts are in that platform's
 // profile.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()
@@ -70,7 +70,7 @@ func hostsOf(r compose.Report) int {
 	return len(hosts)
 }
 
-// counts logs the number of waiting servers and hosts, and the hosts with the most waiting servers.
+// counts logs how many servers and hosts are waiting, and the hosts with the most waiting servers.
 func counts(t *testing.T, what string, r compose.Report) {
 	t.Helper()
 	why, by := make(map[compose.Why]int), map[string]int{}

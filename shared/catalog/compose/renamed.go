@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed looks for published brands whose attributes have changed. The only brand at a server matches if the server
-// previously had only one brand, under a different name. The only brand with a rare name also matches if that brand is
-// now at a different server. Each matched brand retains its ID. The ID derived from the new attributes becomes an alias
-// of the retained ID, so that the next composition can look up the brand directly.
+// renamed looks for published brands whose attributes have changed. If a server had only one brand and now has only
+// one, under a different name, the two match. A brand with a unique, rare name also matches if it is now on a different
+// server. Each matched brand keeps its ID. The ID derived from the new attributes becomes an alias of that ID, so that
+// the next composition can look up the brand directly.
 func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -37,7 +37,7 @@ func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	})
 }
 
-// keepBy assigns published IDs to brands without an ID, matching brands by a mark that is unique on both sides.
+// keepBy assigns published IDs to brands without an ID. It matches brands by marks that are unique both before and now.
 func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {
@@ -60,7 +60,7 @@ func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[s
 	}
 }
 
-// canBe reports whether a group may be a published brand, based on their places.
+// canBe reports whether a group's places are compatible with those of a published brand.
 func (g *group) canBe(b record.Brand) bool {
 	if len(b.Locations) == 0 {
 		return true
@@ -73,7 +73,7 @@ func (g *group) canBe(b record.Brand) bool {
 		func(l record.Location) bool { return l.State == "" || slices.Contains(states, l.State) })
 }
 
-// endpointsBefore returns the published brands, keyed by endpoint.
+// endpointsBefore returns the IDs of published brands, keyed by endpoint ID.
 func (c *identifier) endpointsBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {
@@ -92,7 +92,7 @@ func (c *identifier) endpointsBefore() map[string][]string {
 	return before
 }
 
-// namesBefore returns the published brands, keyed by name.
+// namesBefore returns the IDs of published brands, keyed by name.
 func (c *identifier) namesBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {

@@ -14,10 +14,10 @@ type Report struct {
 	Brands    Count `json:"brands"`
 	Portals   Count `json:"portals"`
 	Endpoints Count `json:"endpoints"`
-	Suspended int   `json:"suspended"` // number of endpoints to which patients can't be sent
+	Suspended int   `json:"suspended"` // number of endpoints where patients can't connect
 
-	// Duplicates is the number of brands with more than one listing. Extra is the number of additional listings for
-	// these brands. Joined counts the additional listings by rule.
+	// Duplicates is the number of brands with more than one listing. Extra is the number of their listings beyond the
+	// first. Joined counts the joins by rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -26,10 +26,10 @@ type Report struct {
 	Conflicts map[Conflict]Seen `json:"conflicts"`
 	Dropped   map[Drop]Seen     `json:"dropped"`
 
-	Waiting []Wait `json:"-"` // servers awaiting an operator's approval, possibly thousands
+	Waiting []Wait `json:"-"` // servers awaiting an operator's approval, possibly thousands of them
 }
 
-// Count holds the number of records by state.
+// Count counts records by state.
 type Count struct {
 	Live        int `json:"live"` // includes Unconfirmed
 	Unconfirmed int `json:"unconfirmed"`
@@ -44,7 +44,7 @@ type Cluster struct {
 	Sources  []string `json:"sources"`
 }
 
-// Seen counts occurrences and holds the first few.
+// Seen contains the number of occurrences and the first few of them.
 type Seen struct {
 	Count int      `json:"count"`
 	First []string `json:"first"`
@@ -53,26 +53,26 @@ type Seen struct {
 // Conflict is a kind of contradiction between lists or overrides.
 type Conflict string
 
-// Drop is the reason why the catalogue omits a list entry.
+// Drop is a reason for omitting a list entry from the catalogue.
 type Drop string
 
 const (
-	// two different listings of one list have the same key; both listings are used
+	// different listings in one list have the same key; both are used
 	conflictKey    Conflict = "key"
 	conflictPartOf Conflict = "part_of" // a brand is its own ancestor, or its parent is missing
-	conflictID     Conflict = "id"      // an ID is invalid, or chosen twice; the first brand gets it
-	// two lists state different platforms for a server; the better source takes precedence
+	conflictID     Conflict = "id"      // an ID is invalid or chosen twice; the first brand gets it
+	// lists state different platforms for a server; the highest-ranked source takes precedence
 	conflictPlatform Conflict = "platform"
-	conflictRelease  Conflict = "release"  // different FHIR releases for one server; the better source applies
-	conflictOverride Conflict = "override" // an override refers to a missing brand, or forms a cycle
+	conflictRelease  Conflict = "release"  // different FHIR releases for a server; the highest-ranked source applies
+	conflictOverride Conflict = "override" // an override refers to a missing brand or forms a cycle
 
-	droppedCopy    Drop = "copy"    // a listing equals another listing with the same key in its list
+	droppedCopy    Drop = "copy"    // a listing is identical to another with the same key in its list
 	droppedAddress Drop = "address" // a server URL is invalid (fhir.ParseBase)
-	droppedOld     Drop = "old"     // a DSTU2 or STU3 server also has an R4 version
-	droppedRefused Drop = "refused" // a server is at a host that an operator has refused
+	droppedOld     Drop = "old"     // a server is unusable (for example, DSTU2), but its brand has a usable one
+	droppedRefused Drop = "refused" // an operator has refused the server's host
 )
 
-// firstFew and biggest are the maximum numbers of entries that the report lists.
+// Limits on the entries in a report.
 const (
 	firstFew = 20
 	biggest  = 20
@@ -102,14 +102,14 @@ func (s Seen) with(where string) Seen {
 	return s
 }
 
-// copied returns a new reporter that starts with r's counts.
+// copied returns an independent copy of r.
 func (r *reporter) copied() *reporter {
 	next := &reporter{r.Report}
 	next.Joined, next.Conflicts, next.Dropped = maps.Clone(r.Joined), maps.Clone(r.Conflicts), maps.Clone(r.Dropped)
 	return next
 }
 
-// count adds the counts of a brand's listings.
+// count adds a brand's duplicate listings to the report.
 func (r *reporter) count(g *group, b record.Brand) {
 	if len(g.rows) < 2 {
 		return
@@ -123,7 +123,6 @@ func (r *reporter) count(g *group, b record.Brand) {
 	r.Biggest = append(r.Biggest, Cluster{b.ID, b.Name, len(g.rows), sorted(sources)})
 }
 
-// summed returns the report for a composed catalogue.
 func (c *round) summed(made record.Catalog, doubted []Wait) Report {
 	r := c.report.Report
 	r.Listings, r.Waiting = c.withheld.listings, c.withheld.waiting(doubted)

@@ -17,43 +17,40 @@ import (
 // reading parses lists into rows.
 type reading struct {
 	in        Input
-	decisions hostDecisions // operators' decisions about hosts
+	decisions hostDecisions
 	report    *reporter
 	names     *names.Reader
-	servers   map[string]*server // servers by URL as written in lists; nil for an invalid URL
+	servers   map[string]*server // by URL as written in lists; nil for an invalid URL
 }
 
-// row is a listing prepared for comparison.
 type row struct {
-	order     int // position among all rows, ordered by source, best source first
+	order     int // position among all rows, in order of their sources' rank
 	list      *List
 	listing   *listing.Listing
 	name      names.Name
-	key       string // key of the name
+	key       string
 	zips      []string
 	states    []string
 	locations []record.Location
 	npis      []string
-	portals   []*portal // portals, including those inherited from the parent brand
+	portals   []*portal // includes those inherited from the parent brand
 	servers   []*server
-	isRefused bool // whether an operator has refused the hosts of all of the row's servers
+	isRefused bool // whether an operator has refused every host of the row's servers
 	read      *row // original row, if some of its servers were set aside
 }
 
-// portal is a row's portal.
 type portal struct {
 	said      *listing.Portal
 	list      *List
 	endpoints []endpoint
 }
 
-// endpoint is a portal's endpoint.
 type endpoint struct {
 	said   *listing.Endpoint
 	server *server
 }
 
-// readRows reads all lists. The order of the returned rows does not depend on the order of the lists.
+// readRows reads all lists. The order of its result doesn't depend on the order of the lists.
 func (c *reading) readRows(lists []List) []*row {
 	lists = slices.Clone(lists)
 	var rows []*row
@@ -80,8 +77,8 @@ func (c *reading) readRows(lists []List) []*row {
 	return rows
 }
 
-// withoutCopies drops listings that are identical to another listing with the same key. withoutCopies retains listings
-// that have the same key but different content.
+// withoutCopies drops listings that are identical to another listing with the same key. It keeps listings with the same
+// key but different content.
 func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {
@@ -102,7 +99,7 @@ func (c *reading) withoutCopies(rows []*row) []*row {
 
 func bytesOf(l *listing.Listing) string {
 	written, err := json.Marshal(l)
-	if err != nil { // can't happen: every value can be encoded as JSON
+	if err != nil { // can't happen, because every value can be encoded as JSON
 		return ""
 	}
 	return string(written)
@@ -135,7 +132,7 @@ func (c *reading) read(r *row) {
 	}
 }
 
-// readLocation parses a place. If the state is missing, readLocation derives it from the ZIP code.
+// readLocation parses a place. It derives a missing state from the ZIP code.
 func readLocation(said record.Location) record.Location {
 	l := record.Location{
 		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),
@@ -155,7 +152,7 @@ func readLocation(said record.Location) record.Location {
 	return l
 }
 
-// locate collects the row's places, including any place that the row's name mentions.
+// locate collects the row's places, including any place mentioned in its name.
 func (r *row) locate() {
 	if r.name.State != "" && !slices.ContainsFunc(r.locations,
 		func(l record.Location) bool { return l.State == r.name.State }) {
@@ -204,7 +201,7 @@ func (c *reading) server(address string) *server {
 	return s
 }
 
-// sorted returns the texts in order, without duplicates. The result is never nil.
+// sorted returns texts in ascending order without duplicates. The result is never nil.
 func sorted(texts []string) []string {
 	texts = slices.Clone(texts)
 	slices.Sort(texts)
@@ -215,5 +212,4 @@ func sorted(texts []string) []string {
 	return texts
 }
 
-// sortedKeys returns a map's keys in sorted order.
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }

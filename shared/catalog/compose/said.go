@@ -7,11 +7,11 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// hostDecisions holds operators' decisions about hosts. Hosts have the form that catalog.Host returns.
+// hostDecisions contains operators' decisions about hosts. Hosts are in the form that catalog.Host returns.
 type hostDecisions struct {
-	brands    map[string][]string // IDs of the brands that may have servers at a host
-	everyone  map[string]bool     // hosts at which every brand may have servers
-	platforms map[string]string   // platforms of servers, by host
+	brands    map[string][]string // by host: IDs of the brands that may have servers there
+	everyone  map[string]bool     // hosts where every brand may have servers
+	platforms map[string]string   // by host
 	refused   map[string]bool
 }
 
@@ -26,7 +26,7 @@ func hostDecisionsOf(overrides []Override) hostDecisions {
 				all.brands[o.Value] = append(all.brands[o.Value], o.ID)
 			}
 		case Serves:
-			// choosing the maximum makes the result independent of the lists' order
+			// choosing the maximum makes the result independent of the overrides' order
 			all.platforms[o.ID] = max(all.platforms[o.ID], strings.ToLower(o.Value))
 		case Refuse:
 			all.refused[o.ID] = true
@@ -42,15 +42,15 @@ func (c *assessor) isAllowed(g *group, host string) bool {
 		slices.ContainsFunc(c.decisions.brands[host], func(id string) bool { return c.is(g, id) })
 }
 
-// is reports whether an ID belongs to a brand. The ID may be the brand's own ID, a possible ID, or the ID of a brand
-// merged into the brand.
+// is reports whether an ID refers to a brand. It may be the brand's ID, a possible ID, or the ID of a brand merged into
+// it.
 func (c *round) is(g *group, id string) bool {
 	return id == g.id || c.in.Before.Resolve(id) == g.id || c.brands[id] == g.id || slices.Contains(g.candidates, id)
 }
 
-// platformOf returns a server's platform. A platform stated by a list counts only if the platform's profile contains
-// the host, the platform was published before, or an operator has confirmed the platform. This restriction is necessary
-// because a platform's registration applies to all of the platform's servers.
+// platformOf returns a server's platform. A platform stated by an untrusted list counts only if its profile contains
+// the host, the server was published with it, or an operator has confirmed it. This restriction is necessary because a
+// registration with a platform applies to all of the platform's servers.
 func (c *surveyor) platformOf(f *facts) string {
 	known, before := f.server.known, c.in.Before.Endpoints[f.id]
 	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.listedPlatform
@@ -69,8 +69,8 @@ func (c *surveyor) platformOf(f *facts) string {
 	return Generic
 }
 
-// isOfAnother reports whether the endpoint ID that a list chooses for a server belongs to another server. The ID is
-// derived from the other server's URL, or was published with another host.
+// isOfAnother reports whether an endpoint ID that a list chose for a server belongs to a different server. Such an ID
+// is derived from the other server's URL, or was published with a different host.
 func (c *surveyor) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {
 		return true
@@ -79,7 +79,7 @@ func (c *surveyor) isOfAnother(id string, s *server) bool {
 	return before.FHIRBase != "" && catalog.Host(before.FHIRBase) != s.origin
 }
 
-// isRefused reports whether a row has servers and an operator has refused all of their hosts.
+// isRefused reports whether the row lists any servers and an operator has refused all of their hosts.
 func (c *reading) isRefused(r *row) bool {
 	hasAny := false
 	for _, said := range r.listing.Portals {

@@ -8,39 +8,39 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until the operator
-// approves the server, either the catalogue omits the server or the server's platform is not trusted.
+// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until then, either
+// the catalogue omits the server or the server's platform is not trusted.
 type Wait struct {
 	Host     string
 	Why      Why
-	Source   string   // source of the listing
-	Listing  string   // name of the listing
-	BrandID  string   // brand that would contain the server; empty for OfPlatform
-	Brand    string   // name of the brand
-	Present  []string // current hosts of the brand
-	Platform string   // platform that the source states, for OfPlatform
+	Source   string // ID of the listing's source
+	Listing  string // name of the listing
+	BrandID  string // brand that would contain the server; empty for OfPlatform
+	Brand    string
+	Present  []string // brand's current hosts
+	Platform string   // platform stated by the source, for OfPlatform
 	IsKnown  bool     // whether a platform's profile contains the host
 }
 
-// Why is the reason why a server awaits approval.
+// Why is a reason for which a server awaits approval.
 type Why string
 
 // Reasons why a server awaits approval.
 const (
 	NewHost       Why = "new_host"       // the brand was published without the host, which no platform profile contains
-	LowerPriority Why = "lower_priority" // the brand belongs to a better source
-	// sources of equal priority list the unpublished brand at different hosts
+	LowerPriority Why = "lower_priority" // none of the brand's highest-ranked sources lists the host
+	// sources of equal priority list the unpublished brand on different hosts
 	Rivals     Why = "rivals"
-	Apart      Why = "apart"    // the server was published for a brand that would be merged into a better source's
-	OfPlatform Why = "platform" // the source states a platform whose profile does not contain the host
+	Apart      Why = "apart"    // the server's published brand would be merged into a higher-ranked source's brand
+	OfPlatform Why = "platform" // the source states a platform whose profile doesn't contain the host
 )
 
-// withheld collects the listings that are excluded from the catalogue until an operator allows their hosts.
+// withheld contains the servers excluded from the catalogue until an operator allows their hosts.
 type withheld struct {
 	listings    int                      // number of listings read
-	rows        map[*row]map[string]bool // FHIR bases set aside, by original row
-	brands      map[string]bool          // published brands that remain unchanged if no group becomes that brand
-	reservedIDs map[string]bool          // published brands whose IDs must not go to any other brand
+	rows        map[*row]map[string]bool // base URLs set aside, by original row
+	brands      map[string]bool          // IDs of published brands that remain unchanged unless a group gets the ID
+	reservedIDs map[string]bool          // IDs of published brands that no other brand may get
 	waits       []Wait
 }
 
@@ -50,7 +50,7 @@ func newWithheld(listings int) *withheld {
 	}
 }
 
-// remaining returns the rows without the servers that were set aside.
+// remaining returns rows without the servers that were set aside. It omits rows that have no other servers.
 func (a *withheld) remaining(rows []*row) []*row {
 	left := make([]*row, 0, len(rows))
 	for _, r := range rows {
@@ -61,7 +61,7 @@ func (a *withheld) remaining(rows []*row) []*row {
 	return left
 }
 
-// withoutWithheld returns a row without the servers that were set aside. It returns nil if no servers remain.
+// withoutWithheld returns a row without the servers that were set aside, or nil if no servers remain.
 func (a *withheld) withoutWithheld(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
@@ -85,9 +85,9 @@ func (a *withheld) withoutWithheld(r *row) *row {
 	return &left
 }
 
-// inheritApart looks for the group that, without the servers set aside, has all published portals of a brand set apart.
-// If that group retains the brand's ID, nothing changes for patients. If the group got a new ID, each composition would
-// retain the old brand and also publish a new brand.
+// inheritApart finds the only group that, without the servers set aside, has all published portals of a brand whose ID
+// is reserved. If that group keeps the brand's ID, nothing changes for patients. With a new ID, each composition would
+// retain the old brand and also publish a new one.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.withheld.reservedIDs) == 0 {
@@ -114,7 +114,7 @@ func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
 }
 
-// portalsOf returns the portal IDs with which a group would be published.
+// portalsOf returns the IDs of the portals that a group would be published with.
 func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
@@ -132,7 +132,7 @@ func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]b
 	return all
 }
 
-// couldBe returns the published brands that a group may be, based on the group's attributes or on the IDs that its rows
+// couldBe returns the IDs of brands that a group may represent, based on its attributes or the IDs that its rows
 // choose.
 func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
@@ -147,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes the servers that require an operator's decision from the rows. setAside reports whether it removed
-// any servers, so that the caller composes again without them. setAside first removes servers that were never
-// published. If there are no such servers, setAside removes published servers whose brand would become part of another
-// brand, lowest priority first. Because of this order, a new row never affects a published brand.
+// setAside sets aside servers that require an operator's decision. It reports whether there were any, so that the
+// caller composes again without them. It begins with servers that were never published. Only if there are none does it
+// set aside published servers whose brand would be merged into another, lowest priority first. Because of this order, a
+// new row never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {
@@ -167,7 +167,7 @@ func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	return true
 }
 
-// waiting lists the servers that await approval. The order of the result does not depend on the order of the lists.
+// waiting lists the servers that await approval. The order of its result doesn't depend on the order of the lists.
 func (a *withheld) waiting(doubted []Wait) []Wait {
 	all := slices.Concat(a.waits, doubted)
 	slices.SortFunc(all, func(a, b Wait) int {
@@ -179,7 +179,7 @@ func (a *withheld) waiting(doubted []Wait) []Wait {
 	return all
 }
 
-// doubt records that a server's platform is not trusted.
+// doubt records a server whose platform is not trusted.
 func (c *builder) doubt(f *facts) {
 	if f.isDoubted {
 		c.doubted = append(c.doubted, Wait{

@@ -1,7 +1,6 @@
 // Package account defines the users of the dashboard: their accounts, sessions, memberships and roles in organisations,
-// and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account does not belong to any organisation.
-// The package does not depend on HTTP, AWS or the store. Package account/signin implements sign-in, and package
-// account/members changes members.
+// and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account belongs to no organisation. Package
+// account/signin implements sign-in, and package account/members changes members.
 package account
 
 import (
@@ -31,8 +30,8 @@ type TOTP struct {
 	Offer  []byte    // encrypted secret that has not been confirmed by a code
 }
 
-// Passkey holds the public part of a key pair. The private part is on a person's device or in a password manager (W3C
-// WebAuthn level 3).
+// Passkey holds the public part of a key pair. The private part stays on a person's device or in a password manager
+// (W3C WebAuthn level 3).
 type Passkey struct {
 	ID         string // base64url credential ID
 	Name       string // name that the passkey's owner chose
@@ -41,8 +40,7 @@ type Passkey struct {
 	UsedAt     time.Time // zero until the first use
 }
 
-// Former holds a previous email address of an account. For a limited time, the previous address can be used to revert
-// the change.
+// Former holds an account's previous email address, which can revert the change for a limited time.
 type Former struct {
 	Email     string
 	TokenHash string
@@ -59,7 +57,7 @@ type AddressOwner struct {
 	FormerUntil time.Time // when the reservation of a former address ends; zero for the current address
 }
 
-// Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). A ceremony can be
+// Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). It can be
 // completed only once.
 type Ceremony struct {
 	AccountID string // account that registers the passkey; empty for an authentication
@@ -74,7 +72,7 @@ type Begun struct {
 	State     []byte // state needed to finish the ceremony
 }
 
-// Claim holds the unverified values from the response in a ceremony.
+// Claim holds unverified values from a ceremony's response.
 type Claim struct {
 	Challenge string
 	AccountID string // empty for a registration
@@ -96,7 +94,7 @@ type Membership struct {
 	Rev       int64
 }
 
-// Invitation invites the owner of an email address to become a member. An invitation can be accepted only once.
+// Invitation invites the owner of an email address to become a member. It can be accepted only once.
 type Invitation struct {
 	ID         string
 	OrgID      string
@@ -109,15 +107,14 @@ type Invitation struct {
 	Rev        int64
 }
 
-// Fold returns an email address in lower case, for comparison. In practice, mail servers do not distinguish addresses
-// by case.
+// Fold returns an email address in lower case, for comparison. In practice, mail servers ignore case.
 func Fold(address string) string { return strings.ToLower(address) }
 
 // Actor returns the name that identifies an account in audit rows.
 func Actor(accountID string) string { return "member:" + accountID }
 
-// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh), or the second factor
-// of an account that has one.
+// ProofRequired returns the error for a request that needs a recent proof of identity, or the second factor of an
+// account that has one.
 func ProofRequired() error {
 	return fault.New(fault.Forbidden, fault.CodeProofRequired,
 		"Verify your identity again with a passkey, an authenticator app or an e-mailed code.")

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Action identifies an operation, by a member or on an account, that may require a recent proof of identity
-// (docs/openapi.yaml, x-proof).
+// Action is an operation, by a member or on an account, that may require a recent proof of identity (docs/openapi.yaml,
+// x-proof).
 type Action string
 
 // Actions that may require a proof of identity.
@@ -41,8 +41,7 @@ func Actions() []Action {
 }
 
 // NeedsProof reports whether an action in a mode requires a proof of identity that is at most 15 minutes old. The empty
-// mode stands for paths without a mode. NeedsProof contains the only table of the requirements. An action that the
-// table does not list requires a proof.
+// mode stands for paths without a mode. An action that the table below doesn't list requires a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestNeedsProofMatchesDecisionTable checks NeedsProof against the table of actions in the architecture decision
-// record.
+// TestNeedsProofMatchesDecisionTable compares NeedsProof with the table of actions in ADR 36.
 func TestNeedsProofMatchesDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")

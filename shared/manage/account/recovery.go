@@ -14,14 +14,14 @@ import (
 type RecoveryCodes struct {
 	Marks  []secret.Mark
 	MadeAt time.Time
-	Rev    int64 // revision for compare-and-swap writes; 0 if the account never had codes
+	Rev    int64 // revision for compare-and-swap writes; 0 if the account has never had codes
 }
 
 // RecoveryWait is the time between an operator's request for a recovery and the removal of the account's second
 // factors.
 const RecoveryWait = 72 * time.Hour
 
-// Recovery is the removal of an owner's second factors by an operator, after the owner has lost all of those factors
+// Recovery is an operator's removal of an owner's second factors after the owner has lost them all
 // (docs/adr/0044-recovery-and-leaving.md). The recovery takes effect when the owner first signs in with an emailed code
 // after AppliesAt.
 type Recovery struct {
@@ -49,8 +49,7 @@ type RecoveryRows interface {
 	SaveRecovery(ctx context.Context, r Recovery) error
 }
 
-// OpenRecovery reads the open recovery of an account. If there is no open recovery, the result is only a base for a new
-// recovery.
+// OpenRecovery reads the open recovery of an account. If there is none, the result is the base for a new recovery.
 func OpenRecovery(ctx context.Context, rows RecoveryRows, accountID string) (Recovery, error) {
 	r, err := rows.Recovery(ctx, accountID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

@@ -9,7 +9,7 @@ import (
 // Role is an account's role in an organisation.
 type Role string
 
-// Member roles, from most to least powerful.
+// Member roles, most powerful first.
 const (
 	Owner     Role = "owner"
 	Admin     Role = "admin"
@@ -17,18 +17,18 @@ const (
 	Viewer    Role = "viewer"
 )
 
-// Roles returns all roles, from most to least powerful.
+// Roles returns all roles, most powerful first.
 func Roles() []Role { return []Role{Owner, Admin, Developer, Viewer} }
 
-// ParseRole parses the name of a role. The ok result is false if text does not name a role.
+// ParseRole parses the name of a role. ok is false for any other text.
 func ParseRole(text string) (role Role, ok bool) {
 	return Role(text), slices.Contains(Roles(), Role(text))
 }
 
-// Permission defines what a dashboard endpoint requires of a member's role (docs/openapi.yaml, x-permission).
+// Permission is a right that a dashboard endpoint requires of a member's role (docs/openapi.yaml, x-permission).
 type Permission string
 
-// Permissions that a member's role can have.
+// Permissions of members' roles.
 const (
 	// View allows reading everything except secrets and delivery bodies.
 	View Permission = "view"
@@ -36,8 +36,8 @@ const (
 	Inspect Permission = "inspect"
 	// Develop allows changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
 	Develop Permission = "develop"
-	// Operate allows in live mode everything that Develop allows in test mode. Operate also allows changing the
-	// organisation's pages and replying to patients.
+	// Operate allows in live mode what Develop allows in test mode. It also allows changing the organisation's pages
+	// and replying to patients.
 	Operate Permission = "operate"
 	// Manage allows inviting members, changing members other than owners, and reading the audit log.
 	Manage Permission = "manage"
@@ -51,7 +51,7 @@ func Permissions() []Permission {
 }
 
 // In returns the permission that an endpoint requires in a mode. Developers have some permissions only in test mode.
-// The empty mode stands for endpoints without a mode.
+// The empty mode stands for an endpoint without a mode.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate
@@ -59,8 +59,7 @@ func (p Permission) In(mode org.Mode) Permission {
 	return p
 }
 
-// May reports whether a role has a permission. May contains the only table of permissions. A permission that the table
-// does not list is denied.
+// May reports whether a role has a permission. A permission that the table below doesn't list is denied.
 func (r Role) May(p Permission) bool {
 	switch r {
 	case Owner:

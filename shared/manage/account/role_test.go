@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRolePermissionsMatchDecisionTable checks the permissions of each role against the table in the architecture
-// decision record.
+// TestRolePermissionsMatchDecisionTable compares each role's permissions with the table in ADR 36.
 func TestRolePermissionsMatchDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")

@@ -25,12 +25,12 @@ const (
 	seenEvery = 5 * time.Minute
 )
 
-// Session is a sign-in to the dashboard from one browser. The session token exists only in that browser's cookie.
+// Session is a sign-in to the dashboard from one browser. Its token exists only in that browser's cookie.
 type Session struct {
 	Hash      string // hash of the session token
 	AccountID string
 	Epoch     int64     // account's epoch when the session started
-	Pending   bool      // second factor not proven yet; the session allows no other action
+	Pending   bool      // The second factor is not proven yet, and the session allows nothing else.
 	ProvenAt  time.Time // when identity was last proven
 	StartedAt time.Time
 	SeenAt    time.Time // time of the last request, accurate to within five minutes
@@ -39,8 +39,7 @@ type Session struct {
 // FreshUntil returns the time until which the session may perform sensitive actions without a new proof of identity.
 func (s Session) FreshUntil() time.Time { return s.ProvenAt.Add(freshFor) }
 
-// EndsAt returns the time at which the session expires if no further requests arrive. ExpiresAt returns the session's
-// absolute expiry.
+// EndsAt returns the time at which the session expires without further requests.
 func (s Session) EndsAt() time.Time {
 	if idle := s.SeenAt.Add(idleLife); idle.Before(s.ExpiresAt()) {
 		return idle
@@ -71,8 +70,8 @@ func Hash(token secret.Text) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken returns a token that is available only to pages that may read the session's responses. The CSRF token is
-// derived from the session token, so it needs no storage and expires with the session.
+// CSRFToken returns a token that only pages that may read the session's responses can know. It is derived from the
+// session token, so it needs no storage and expires with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -95,15 +94,15 @@ type Rows interface {
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions looks up sessions without caching, so an ended session is rejected on its next request.
+// Sessions looks up sessions. It caches nothing, so an ended session's next request is rejected.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
 	Now      func() time.Time
 }
 
-// Session returns the session that a token identifies. The token may be arbitrary client input. Session returns
-// fault.Unauthenticated if the token is invalid or the session has ended.
+// Session returns the session that a token identifies. The token may be arbitrary client input. An invalid token and an
+// ended session give fault.Unauthenticated.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
 	if err != nil {
@@ -137,7 +136,7 @@ func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, erro
 	return found.Role, nil
 }
 
-// over returns fault.Unauthenticated if err means that the session has ended. over wraps any other error as an internal
+// over returns fault.Unauthenticated if err means that the session has ended. Any other error is wrapped as an internal
 // error.
 func over(err error) error {
 	if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Conflict) {

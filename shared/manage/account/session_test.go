@@ -16,7 +16,6 @@ import (
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// rows holds a single account with a single session.
 type rows struct {
 	session account.Session
 	owner   account.Account

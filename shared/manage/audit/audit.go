@@ -1,7 +1,7 @@
 // Package audit records changes and their actors in tamper-evident chains (docs/adr/0036-the-dashboard.md). Each row
-// has a number and the hash of the preceding row. The head of a chain has the number and hash of the last row. An
-// organisation has a single chain for both modes. Changes that do not belong to an organisation have a separate chain.
-// Rows hold names and IDs but never content. The package does not depend on AWS.
+// has a number and the hash of the preceding row; the head has the number and hash of the last row. An organisation has
+// one chain for both modes. Changes outside any organisation have their own chain. Rows hold names and IDs but never
+// content.
 package audit
 
 import (
@@ -25,7 +25,7 @@ type Row struct {
 	Seq    int64 // row number within the chain, starting at 1
 	At     time.Time
 	ID     string
-	Tenant org.Tenant // zero if there is no organisation; without a mode for changes that apply to neither mode
+	Tenant org.Tenant // zero outside any organisation; without a mode if neither mode applies
 	Actor  string     // operator, member:<account ID>, or a function
 	Action string
 	Target string // ID or name of the changed object
@@ -40,8 +40,8 @@ type Head struct {
 	ID   string `json:"-"` // ID of the last row
 }
 
-// Rows stores chains by organisation. The empty ID stands for the chain of changes that do not belong to an
-// organisation. All reads are consistent.
+// Rows stores chains by organisation. The empty ID is the chain of changes outside any organisation. All reads are
+// consistent.
 type Rows interface {
 	// Head reads the head of a chain. It returns the zero Head if the chain is empty.
 	Head(ctx context.Context, orgID string) (Head, error)
@@ -57,26 +57,25 @@ type Rows interface {
 // Log writes and reads audit chains.
 type Log struct{ Rows Rows }
 
-// appendTries limits the number of attempts to append a row. All changes in an organisation compete for the next number
-// in its chain, and all changes must be recorded. One change succeeds in each round of attempts.
+// appendTries limits the number of attempts to append a row. All changes in an organisation must be recorded, and
+// compete for its chain's next number. In each round, one of them succeeds.
 const appendTries = 50
 
-// Append adds a row to an organisation's chain. If the tenant is zero, Append adds the row to the chain of changes that
-// do not belong to an organisation. Adding the last row again has no effect. Append replaces control characters and
-// line separators with spaces, so that all JSON encoders produce the same text. It returns fault.Conflict if every
-// attempt conflicts with a concurrent append.
+// Append adds a row to an organisation's chain or, for a zero tenant, to the chain of changes outside any organisation.
+// Adding the last row again has no effect. Control characters and line separators become spaces, so that all JSON
+// encoders produce the same text. Append returns fault.Conflict if every attempt conflicts with a concurrent one.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
-		if err != nil || head.ID == row.ID { // the row was written, but the response was lost
+		if err != nil || head.ID == row.ID { // The row was written, but the response was lost.
 			return err
 		}
 		return l.Rows.Extend(ctx, head, row)
 	})
 }
 
-// Next returns the head of a chain and the row that Append would add. Stores use Next to add the row in the same
-// transaction as the change. The transaction must require that head is still the head of the chain.
+// Next returns the head of a chain and the row that Append would add, for stores that add the row in the change's own
+// transaction. The transaction must require that head is still the chain's head.
 func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action,
 	target string,
 ) (head Head, row Row, err error) {
@@ -95,9 +94,8 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 // maxPage limits the number of rows per page.
 const maxPage = 100
 
-// List returns the rows of a chain that precede a row number, newest first. The before argument is 0 for the newest
-// rows. The next result is the value of before for the next page, or 0 if there is no next page. List clamps limit to
-// between 1 and 100.
+// List returns the rows of a chain that precede a row number, newest first. before is 0 for the newest rows. next is
+// the value of before for the next page, or 0 on the last page. limit is clamped to between 1 and 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {
@@ -134,8 +132,8 @@ func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, 
 // stamp is the time layout used in the hashed text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// line is the exported form of a row. Names are sorted and all fields are present, as RFC 8785 (JSON Canonicalization
-// Scheme) requires.
+// line is the exported form of a row. Names are sorted, as RFC 8785 (JSON Canonicalization Scheme) requires, and all
+// fields are present.
 type line struct {
 	Action string `json:"action"`
 	Actor  string `json:"actor"`
@@ -157,7 +155,7 @@ func (r Row) line() line {
 	}
 }
 
-// row converts a line back to a row. An invalid time becomes the zero time, so that the hash of the row does not match.
+// row converts a line back to a row. An invalid time becomes the zero time, so the row's hash does not match.
 func (l line) row() Row {
 	at, err := time.Parse(stamp, l.At)
 	if err != nil {

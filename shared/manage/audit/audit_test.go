@@ -25,13 +25,12 @@ var (
 	noon   = time.Date(2026, 3, 31, 23, 59, 50, 0, time.UTC)
 )
 
-// fixture holds one audit chain in a DynamoDB table.
 type fixture struct {
 	log  audit.Log
 	made tables.Tables
 }
 
-// newFixture returns a chain whose rows are a few seconds apart and span the end of a month.
+// newFixture returns a chain whose rows are seconds apart and span the end of a month.
 func newFixture(t *testing.T, rows int) fixture {
 	t.Helper()
 	made := tables.New(t)
@@ -59,8 +58,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// TestHashMatchesDocumentedFormat checks that the hashed text is as documented (docs/operate/audit.md), because it must
-// never change. The expected hash was computed with Python's json and hashlib.
+// TestHashMatchesDocumentedFormat checks the hashed text, which must never change (docs/operate/audit.md). Python's
+// json and hashlib computed the expected hash.
 func TestHashMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
@@ -132,8 +131,7 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// TestAppendWritesRowOnceWhenResponseIsLost checks that a repeated write does not add a second row if the first
-// response was lost.
+// TestAppendWritesRowOnceWhenResponseIsLost checks that a repeated write adds no second row.
 func TestAppendWritesRowOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)

@@ -14,21 +14,20 @@ import (
 // Finding is a kind of defect in an audit chain.
 type Finding string
 
-// Defects that an audit chain can have.
 const (
 	// Missing means that the rows from this number up to the next existing row are missing.
 	Missing Finding = "missing"
 	// Changed means that the hash of the row does not match its content.
 	Changed Finding = "changed"
-	// Unlinked means that the row does not contain the hash of the preceding row, so one of the two rows was replaced.
+	// Unlinked means that the row does not contain the preceding row's hash, so one of the two was replaced.
 	Unlinked Finding = "unlinked"
 	// Misplaced means that the row follows a row with an equal or higher number.
 	Misplaced Finding = "misplaced"
-	// CutOff means that all rows from this number on are missing, although a known head names them.
+	// CutOff means that all rows from this number on are missing, although a known head names a later row.
 	CutOff Finding = "cut_off"
 	// Added means that the row comes after the head of the chain.
 	Added Finding = "added"
-	// Rewritten means that the hash of the row differs from the hash stated in a head.
+	// Rewritten means that the row's hash differs from the hash in a head.
 	Rewritten Finding = "rewritten"
 )
 
@@ -108,7 +107,7 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end reports the rows that are named by a head but missing from the chain, and the rows that come after the head.
+// end reports missing rows that a head names, and rows after the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -127,9 +126,8 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify verifies a complete chain and checks that the chain still contains the rows named by known heads. Without
-// known heads, a chain whose rows and head were rewritten would appear consistent. Rows may be added during
-// verification.
+// Verify verifies a complete chain, and that it still contains the rows named by known heads. Without known heads, a
+// chain whose rows and head were all rewritten appears consistent. Rows may be added meanwhile.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
 	before, err := l.Rows.Head(ctx, orgID)
 	if err != nil {
@@ -145,7 +143,7 @@ func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, e
 		return Report{}, fmt.Errorf("read head: %w", err)
 	}
 	if after.Seq > c.last.Seq && after.Seq > before.Seq {
-		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // the next run checks rows added after the last page
+		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // The next run checks rows added after the last page.
 	}
 	return c.end(after), nil
 }
@@ -174,9 +172,9 @@ type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first. Each line contains the hash of its row. The last line is the
-// head, which the recipient should keep. The document docs/operate/audit.md describes how third parties verify an
-// export. Export returns the head.
+// Export writes a chain as lines of JSON, oldest first. Each line contains its row's hash. The last line is the head,
+// which Export returns and the recipient should keep. docs/operate/audit.md describes how third parties verify an
+// export.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {
@@ -203,7 +201,7 @@ func write(to io.Writer, value any) error {
 // maxLine is the maximum length of a line in an export, in bytes.
 const maxLine = 64 << 10
 
-// VerifyExport verifies the output of Export and checks that the output contains the rows named by known heads.
+// VerifyExport verifies Export's output, and that it contains the rows named by known heads.
 func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	c, lines, head, ended := newChecker(known), bufio.NewScanner(from), headLine{}, false
 	lines.Buffer(nil, maxLine)

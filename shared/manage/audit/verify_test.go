@@ -170,8 +170,8 @@ func TestVerifyDetectsTampering(t *testing.T) {
 	}
 }
 
-// TestVerifyDetectsReplacedChainFromKnownHead checks that Verify detects a chain whose rows and head were both
-// rewritten, given a head that was stored elsewhere. Without the head, the chain would appear consistent.
+// TestVerifyDetectsReplacedChainFromKnownHead checks that a head stored elsewhere reveals a chain whose rows and head
+// were all rewritten.
 func TestVerifyDetectsReplacedChainFromKnownHead(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)

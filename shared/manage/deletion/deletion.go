@@ -1,6 +1,6 @@
-// Package deletion deletes organisations. An owner can cancel a deletion request for a week before everything is
-// removed in a fixed order. An audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a
-// row that a worker advances from stage to stage, so a crash loses nothing. The package does not depend on AWS.
+// Package deletion deletes organisations. An owner can cancel a deletion for a week; then everything is removed in a
+// fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a row that a
+// worker advances from stage to stage, so a crash loses nothing.
 package deletion
 
 import (
@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Stage names the next step in the deletion of an organisation.
+// Stage names the next step of a deletion.
 type Stage string
 
-// Stages of a deletion, in order. A stage that is named after a kind of row removes rows of that kind.
+// Stages of a deletion, in order. A stage named after a kind of row removes rows of that kind.
 const (
 	Waiting       Stage = "waiting"       // waiting until BeginsAt; an owner can still cancel
 	Stopping      Stage = "stopping"      // suspending the organisation
 	Credentials   Stage = "credentials"   // removing credentials and public IDs
-	Webhooks      Stage = "webhooks"      // removing webhooks, after which no events are sent
+	Webhooks      Stage = "webhooks"      // removing webhooks, so that no more events are sent
 	Disconnecting Stage = "disconnecting" // failing pending exports, expiring files and requesting revocations
 	Draining      Stage = "draining"      // waiting until no attempt, export or revocation is in progress
 	Connections   Stage = "connections"   // removing connections with their tokens and cached records
@@ -43,12 +43,12 @@ const (
 const (
 	// wait is the period in which owners can cancel a deletion.
 	wait = 7 * 24 * time.Hour
-	// pause is the minimum time between two deletion requests. Each request or cancellation sends email to all members
-	// and verified notice addresses.
+	// pause is the minimum time between deletion requests, because each request and cancellation sends email to all
+	// members and verified notice addresses.
 	pause = 24 * time.Hour
 )
 
-// Counts holds the number of items of each kind that were found and removed.
+// Counts holds the numbers of items that were found and removed, by kind.
 type Counts struct {
 	Credentials int64 `json:"credentials"`
 	Webhooks    int64 `json:"webhooks"`
@@ -63,8 +63,8 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation, with the progress of the deletion. Once the deletion is done, the
-// organisation's ID is the only identifying value that remains.
+// Deletion is a request to delete an organisation, with the progress of the deletion. Once it is done, only the
+// organisation's ID identifies the organisation.
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
@@ -76,14 +76,14 @@ type Deletion struct {
 	Counts      Counts
 	Claims      []string // mail domains that the organisation may have claimed; empty once done
 	Mode        org.Mode // mode whose rows the stage is removing
-	At          string   // cursor in the list of rows for the stage
-	Held        []string // keys of rows that have been counted and will be removed next
-	Found       bool     // whether this pass found rows, so that another pass is needed
+	At          string   // cursor in the stage's list of rows
+	Held        []string // keys of the rows that have been counted and are removed next
+	Found       bool     // whether this pass found rows, so another pass is needed
 	DueAt       time.Time
 	Rev         int64 // revision for compare-and-swap writes; 0 before the deletion is stored
 }
 
-// ID returns the ID of the request, which the audit row and the notices use.
+// ID returns the request's ID, for the audit row and the notices.
 func (d Deletion) ID() string {
 	return ids.Derive("deletion", d.OrgID, d.RequestedAt.UTC().Format(time.RFC3339Nano))
 }
@@ -110,11 +110,10 @@ type Requests struct {
 	Now  func() time.Time
 }
 
-// Request schedules the deletion of an organisation and returns the deletion. If a deletion is already scheduled or in
-// progress, Request returns that deletion. Request calls announce before it stores a new deletion, because an
-// unannounced deletion must not begin. The claims argument contains the mail domains of the organisation's members and
-// notice addresses. Request returns any error from announce. It returns fault.Limited if a deletion was requested less
-// than a day ago and then cancelled.
+// Request schedules the deletion of an organisation and returns the deletion. It returns a deletion that is already
+// scheduled or in progress. A new deletion is announced before it is stored, because an unannounced deletion must not
+// begin. claims lists the mail domains of the organisation's members and notice addresses. The error is announce's, or
+// fault.Limited if a deletion was requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {
@@ -161,8 +160,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	return d, nil
 }
 
-// Show reads the deletion of an organisation, until 90 days after the end of the deletion. It returns fault.NotFound if
-// the organisation has no deletion or the deletion was cancelled.
+// Show returns an organisation's deletion until 90 days after its end. It returns fault.NotFound if there is none or it
+// was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
 	missing := fault.Missing("No deletion of this organisation is pending.")
 	d, err := r.Rows.Deletion(ctx, orgID)

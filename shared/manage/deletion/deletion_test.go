@@ -21,7 +21,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world holds an organisation in memory. A test can simulate a process crash at a given call.
+// world holds an organisation in memory. The process can crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion
@@ -33,7 +33,7 @@ type world struct {
 	domains  map[string]string
 	counters int
 	ended    map[string]int // number of disconnections by connection
-	done     []string       // removed items, in order of removal
+	done     []string       // removed items, in order
 	proofs   []string
 	proofIDs map[string]bool
 	most     int // largest number of keys in one request
@@ -298,8 +298,8 @@ func TestWorkerReadsTenThousandConnectionsInPages(t *testing.T) {
 	}
 }
 
-// TestWorkerCompletesDeletionAfterAnyCrash checks recovery from a crash after each call in a run. Another run must
-// finish the deletion with the same counts.
+// TestWorkerCompletesDeletionAfterAnyCrash checks that, after a crash at any call, another run finishes the deletion
+// with the same counts.
 func TestWorkerCompletesDeletionAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 	whole := newWorld(3)
@@ -321,7 +321,6 @@ func TestWorkerCompletesDeletionAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// TestWorkerRemovesRowsAddedDuringDeletion checks that the worker removes rows that were added during a deletion.
 func TestWorkerRemovesRowsAddedDuringDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)

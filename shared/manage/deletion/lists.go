@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// order returns all stages in the order in which a deletion runs them.
 func order() []Stage {
 	return []Stage{
 		Waiting, Stopping, Credentials, Webhooks, Disconnecting, Draining, Connections, Exports, Deliveries, Events,
@@ -36,8 +35,8 @@ func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes the rows of a stage, one mode after the other, until a pass finds no rows. One step records and counts a
-// page of rows, and the next step removes those rows, so a crash can't falsify the count.
+// list removes the rows of a stage, one mode after the other, until a pass finds no rows. One step counts and records a
+// page of rows, and the next step removes them, so a crash can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -102,8 +101,7 @@ func (c *Counts) of(s Stage) *int64 {
 	return nil
 }
 
-// end removes the row with the given key. end disconnects a connection before it removes the connection's row, because
-// the patient may have reconnected.
+// end removes the row with the given key. A connection is first disconnected, because the patient may have reconnected.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
 		_, id, _ := strings.Cut(place, "#")
@@ -120,8 +118,7 @@ func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place s
 	return nil
 }
 
-// files removes every object that belongs to the organisation. A separate step counts the objects before the first
-// object is removed.
+// files removes the organisation's objects. A separate step counts them first.
 func (w Worker) files(ctx context.Context, d *Deletion) error {
 	left := int64(0)
 	for _, tenant := range tenants(d.OrgID) {
@@ -150,7 +147,7 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// domains releases the mail domains that the organisation has claimed. A separate step counts the domains first.
+// domains releases the mail domains that the organisation has claimed. A separate step counts them first.
 func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	if d.Found {
 		for _, domain := range d.Claims {
@@ -176,8 +173,8 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look restarts the deletion if any row remains. If no row remains, look writes the audit row and removes the
-// organisation itself.
+// look restarts the deletion if any row is left. Otherwise, it writes the audit row and removes the organisation
+// itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
 		for _, stage := range []Stage{

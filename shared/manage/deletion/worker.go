@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// drain is the wait after the organisation is suspended. The wait exceeds the duration of any attempt begun before
-	// the suspension, of any export run, and of a grant revocation by a health system.
+	// drain is the wait after the organisation is suspended. It exceeds the duration of any earlier attempt, any export
+	// run, and a health system's revocation.
 	drain = 2 * time.Hour
 	// indexTime is the maximum delay before an index reflects a change.
 	indexTime = 20 * time.Second
-	// margin is the remaining time below which a run does not begin another step.
+	// margin is the remaining time below which a run begins no further step.
 	margin = 45 * time.Second
 	// page is the maximum number of rows that a single step removes.
 	page = 50
@@ -32,18 +32,17 @@ type Store interface {
 
 	// DueDeletions returns the IDs of the organisations whose deletions are due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
-	// Places returns at most limit keys of rows for a stage, after the given key. At the end of the list, it returns no
-	// keys.
+	// Places returns at most limit keys of rows for a stage, after the given key. After the last key, it returns none.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes the row with the given key for a stage, and the row's dependent rows. It returns fault.Conflict
-	// for an authorized connection.
+	// Remove removes a stage's row with the given key, and dependent rows. It returns fault.Conflict for an authorized
+	// connection.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
 	// RemoveCounters removes the usage counters of a tenant.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
 	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
 	// is unclaimed.
 	Domain(ctx context.Context, domain string) (orgID string, err error)
-	// ReleaseDomain releases a mail domain if the organisation still claims the domain.
+	// ReleaseDomain releases a mail domain if the organisation still claims it.
 	ReleaseDomain(ctx context.Context, domain, orgID string) error
 
 	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
@@ -83,8 +82,8 @@ type Worker struct {
 	Now          func() time.Time
 }
 
-// Run advances every due deletion until shortly before the deadline of ctx. If one deletion fails, Run continues with
-// the others.
+// Run advances every due deletion until shortly before the deadline of ctx. One deletion's failure does not affect the
+// others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueDeletions(ctx, w.Now())
 	if err != nil {
@@ -114,8 +113,8 @@ func (w Worker) steps() due.Steps[Deletion] {
 	}
 }
 
-// delete performs the steps of a deletion until a step has to wait, unless an owner cancels the deletion first. It
-// returns the stage that the deletion has reached.
+// delete performs a deletion's steps until one has to wait or an owner has cancelled the deletion. It returns the stage
+// reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -135,8 +134,7 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs a single repeatable step of a stage and returns how long to wait before the next step. The caller must
-// save d.
+// step performs one repeatable step of a stage and returns the delay before the next. The caller must save d.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:
@@ -168,8 +166,7 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// stop suspends the organisation, so requests that use its keys or public IDs are rejected as if those keys and IDs did
-// not exist.
+// stop suspends the organisation, so its keys and public IDs are rejected as if they did not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {

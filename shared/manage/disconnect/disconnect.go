@@ -1,7 +1,6 @@
-// Package disconnect disconnects a connection at its organisation's request. The package defines which parts end with a
-// connection, in which order, and how long a token is stored for revocation at the health system. Package refresh
-// performs that revocation, and the sweeper deletes the objects of expired files. The package does not depend on HTTP
-// or AWS.
+// Package disconnect disconnects a connection at its organisation's request. It defines what ends with a connection, in
+// which order, and how long a token is stored for revocation at the health system. Package refresh performs that
+// revocation, and the sweeper deletes expired files' objects.
 package disconnect
 
 import (
@@ -22,11 +21,11 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// keepUpstream limits how long a token is stored for revocation at the health system (docs/develop/lifecycles.md, "The
-// life of a connection").
+// keepUpstream is the time for which a token is stored for revocation at the health system (docs/develop/lifecycles.md,
+// "The life of a connection").
 const keepUpstream = 24 * time.Hour
 
-// Reader reads everything that ends with a connection, and expires the connection's files. All reads are consistent.
+// Reader reads what ends with a connection, and expires its files. All reads are consistent.
 type Reader interface {
 	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
@@ -35,8 +34,8 @@ type Reader interface {
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads an export task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// EndFile sets the expiry of a finished task's file to the current time, so that the file is due for deletion. It
-	// returns fault.Conflict if the file has already expired.
+	// EndFile expires a finished task's file now, so that it is due for deletion. It returns fault.Conflict if the file
+	// has already expired.
 	EndFile(ctx context.Context, task export.Task, now time.Time) error
 }
 
@@ -45,8 +44,8 @@ type Store interface {
 	Reader
 	// Tokens reads the token set of a connection. It returns fault.NotFound if the connection has no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
-	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row on which the ending is
-	// based has changed.
+	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row that the ending is based
+	// on has changed.
 	EndConnection(ctx context.Context, e Ending) error
 }
 
@@ -54,9 +53,9 @@ type Store interface {
 type Ending struct {
 	Connection connection.Connection // new state; Rev is the revision of the old state
 	LatestTask string                // ID of the latest task as read; empty if there is none
-	Tokens     tokens.Row            // token set that ends; has no Sealed if there is no token set
+	Tokens     tokens.Row            // token set that ends; Sealed is empty if there is none
 	Upstream   []byte                // sealed tokens for upstream revocation; may be empty
-	Failed     export.Task           // task that was pending until now; has no ID if none was pending
+	Failed     export.Task           // task that was pending; ID is empty if there was none
 	Event      webhook.Event         // event that reports the task failure
 }
 
@@ -69,7 +68,7 @@ type Enqueuer interface {
 type Records interface {
 	// DeleteAll deletes all cached records of a connection. It is idempotent.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
-	// DeleteUntil deletes the connection's cached records from authorisations up to the given generation. It is
+	// DeleteUntil deletes the cached records of a connection's authorisations up to the given generation. It is
 	// idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
@@ -84,12 +83,12 @@ type Disconnector struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection and returns its new state. Disconnect revokes the connection, fails a pending export,
-// and expires the connection's files. Disconnect deletes the connection's tokens, except for tokens that the health
-// system has yet to revoke. Files and cached records end first, and the status changes last, so a disconnected
-// connection never has files or cached records, even after a crash. A repeated call completes an interrupted
-// disconnection. If a Requester has ended the connection, Disconnect deletes tokens and cached records. If the
-// connection ended in another way, Disconnect only ends the exports.
+// Disconnect ends a connection and returns its new state. It revokes the connection, fails a pending export, expires
+// the connection's files, and deletes its tokens, except those that the health system has yet to revoke. Files and
+// cached records end first and the status changes last, so a disconnected connection never has files or cached records,
+// even after a crash. A repeated call completes an interrupted disconnection. If a Requester has ended the connection,
+// Disconnect deletes its tokens and cached records. If the connection ended in another way, Disconnect only ends its
+// exports.
 //
 // Disconnect does not emit a patient.authorization_revoked event, because the organisation itself made the request. It
 // returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with a
@@ -98,8 +97,8 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish completes a disconnection that a Requester has begun. Finish does not change an authorized connection, because
-// the patient has reconnected in the meantime. Finish returns the same errors as Disconnect.
+// Finish completes a disconnection that a Requester has begun. An authorized connection is unchanged, because the
+// patient has reconnected meanwhile. The errors are those of Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
@@ -136,7 +135,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		}
 	}
 	var found exports
-	if isRest { // the exports ended with the request, and no export has begun since
+	if isRest { // The exports ended with the request, and none has begun since.
 		found.latest, err = newestTask(ctx, d.Store, tenant, id)
 	} else {
 		found, err = findExports(ctx, d.Store, tenant, id, now)
@@ -163,13 +162,13 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens for
-// upstream revocation. It reports whether the connection has changed. A disconnected connection without tokens does not
-// change.
+// upstream revocation. It reports whether the connection changed. A disconnected connection without tokens is
+// unchanged.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection
 	isRequested := c.Status != connection.Authorized
 	if c.PlatformType == connection.TEFCAPlatform {
-		if isRequested { // the patient may be reconnecting at the same time
+		if isRequested { // The patient may be reconnecting at the same time.
 			err = d.Records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation)
 		} else {
 			err = d.Records.DeleteAll(ctx, c.Tenant, c.ID)

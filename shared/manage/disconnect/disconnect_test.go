@@ -25,7 +25,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect disconnects the connection and returns the results of Disconnect.
 func (w *world) disconnect(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.d.Disconnect(t.Context(), tenant, connID)
@@ -33,7 +32,7 @@ func (w *world) disconnect(t *testing.T) connection.Connection {
 	return c
 }
 
-// wantConnection checks the stored connection, ignoring the revision.
+// wantConnection checks the stored connection except its revision.
 func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 	t.Helper()
 	got, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -51,7 +50,7 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due returns the IDs of sweeper items of the given kind that become due within the given time after the request.
+// due returns the IDs of the sweeper's items of a kind that become due within the given time after the request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string
@@ -179,7 +178,7 @@ func TestDisconnectFailsPendingExportWithEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
-	// Objects from the task's runs are deleted once none of those runs can still be active.
+	// The objects of the task's runs are deleted once none of the runs can be active.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
 		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
@@ -227,7 +226,7 @@ func TestDisconnectSkipsExportsWhoseFilesHaveExpired(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // older than oldest: must not be examined, because its file would have to expire
+	w.export(t, 1, "") // older than oldest, so it must not be examined: its file would have to expire
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)
@@ -243,14 +242,13 @@ func TestDisconnectSkipsExportsWhoseFilesHaveExpired(t *testing.T) {
 	gone.connect(t)
 	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"),
 		map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
-	gone.export(t, 9, taskOf(8).ID) // the row of the previous task has expired
+	gone.export(t, 9, taskOf(8).ID) // The previous task's row has expired.
 	gone.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(9).ID}, gone.due(t, due.Task, time.Minute)); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 }
 
-// endless is a store in which every task has a previous task.
 type endless struct {
 	*stage
 
@@ -277,7 +275,7 @@ func TestDisconnectLimitsNumberOfExportsRead(t *testing.T) {
 	endless := &endless{stage: w.store}
 	w.d.Store = endless
 	_, err := w.d.Disconnect(t.Context(), tenant, connID)
-	if !errors.Is(err, fault.Conflict) || endless.seen != 6*500 { // the latest task does not exist
+	if !errors.Is(err, fault.Conflict) || endless.seen != 6*500 { // The latest task does not exist.
 		t.Errorf("%v after %d tasks, want fault.Conflict after 500 at each of 6 tries", err, endless.seen)
 	}
 }
@@ -331,7 +329,7 @@ func TestDisconnectKeepsEndedConnectionAndCancelsItsExports(t *testing.T) {
 	r.wantConnection(t, declined)
 }
 
-// refused revokes the connection as the refresh worker does and returns the revoked connection.
+// refused revokes the connection as the refresh worker does.
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -388,7 +386,6 @@ func TestDisconnectKeepsConnectionWhenTokensCannotBeDecrypted(t *testing.T) {
 	}
 }
 
-// outOfOrder is a key service whose calls all fail.
 type outOfOrder struct{}
 
 func (outOfOrder) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) {

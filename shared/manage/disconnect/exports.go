@@ -12,23 +12,22 @@ import (
 )
 
 const (
-	// oldest is the age beyond which neither a task nor any earlier task can still have a file. An export is pending
-	// for a few hours at most. The bucket's lifecycle rule deletes every object after 10 days, regardless of the
-	// retention parameter.
+	// oldest is the age beyond which no task can still have a file. An export is pending for a few hours at most, and
+	// the bucket's lifecycle rule deletes every object after 10 days, whatever the retention parameter.
 	oldest = 12 * 24 * time.Hour
 	// most limits the number of tasks that are read, so that a request completes in time. The limit allows for 40
-	// exports a day. The files of earlier exports expire without intervention.
+	// exports a day; earlier exports' files expire anyway.
 	most = 500
 )
 
-// exports holds the tasks that end with a connection's disconnection.
+// exports holds the tasks that a disconnection ends.
 type exports struct {
-	latest  string        // ID of the latest task; empty if there is none
-	pending export.Task   // pending task; has no ID if no task is pending
+	latest  string
+	pending export.Task   // pending task; ID is empty if there is none
 	living  []export.Task // tasks with downloadable files, newest first
 }
 
-// end expires the files of the exports and marks the pending task as failed in ending.
+// end expires the exports' files and fails the pending task in ending.
 func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
 	for _, task := range e.living {
 		if err := rows.EndFile(ctx, task, now()); err != nil {
@@ -40,7 +39,7 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 		return nil
 	}
 	var err error
-	// The event has the time at which it is stored, because readers of the event list do not look for older events.
+	// The event has the time at which it is stored, because readers of the event list don't look for older events.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
 	return err
 }
@@ -56,8 +55,8 @@ func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionI
 	return latest, nil
 }
 
-// findExports reads the tasks of a connection, newest first. Only the latest task can be pending, because a task is
-// created only after the previous task has ended.
+// findExports reads the tasks of a connection, newest first. Only the latest task can be pending, because tasks are
+// created one after another.
 func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string,
 	now time.Time,
 ) (exports, error) {
@@ -69,7 +68,7 @@ func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connection
 	for next, seen := latest, 0; next != "" && seen < most; seen++ {
 		task, err := rows.Task(ctx, tenant, next)
 		if errors.Is(err, fault.NotFound) {
-			break // task rows expire after 90 days
+			break // Task rows expire after 90 days.
 		}
 		if err != nil {
 			return exports{}, fmt.Errorf("read task: %w", err)

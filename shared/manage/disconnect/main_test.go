@@ -30,18 +30,18 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// start is the time at which the patient connected. asked is the time at which the organisation disconnected.
+	// start is the time of the connection, and asked the time of its disconnection.
 	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world holds a connection in the tables that template.yaml declares. No other test uses these tables.
+// world holds a connection in the tables from template.yaml, which no other test uses.
 type world struct {
 	tables   tables.Tables
 	store    *stage
 	vault    tokens.Vault
-	enqueued []string // IDs of queued events
+	enqueued []string
 	d        disconnect.Disconnector
 }
 
@@ -60,7 +60,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// EnqueueEvent implements disconnect.Enqueuer.
 func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, id)
 	return errTrouble // simulates a lost message
@@ -73,14 +72,12 @@ func (w *world) connect(t *testing.T) {
 	w.hold(t, 1)
 }
 
-// keep stores a new connection in the table.
 func (w *world) keep(t *testing.T, c connection.Connection) {
 	t.Helper()
 	w.put(t, "ConnectionTable", connectionKey(), map[string]types.AttributeValue{"rev": number(0)})
 	expect.NoError(t, w.refresh().SaveConnection(t.Context(), c))
 }
 
-// hold stores the token set of the given version.
 func (w *world) hold(t *testing.T, version int64) {
 	t.Helper()
 	row, err := w.vault.Seal(t.Context(), tenant, connID, version, setOf(version))
@@ -116,7 +113,6 @@ func authorized() connection.Connection {
 	}
 }
 
-// setOf returns the token set of the given version.
 func setOf(version int64) tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New(fmt.Sprint("access ", version)), RefreshToken: secret.New(refreshToken(version)),
@@ -127,7 +123,6 @@ func setOf(version int64) tokens.Set {
 
 func refreshToken(version int64) string { return fmt.Sprint("refresh ", version) }
 
-// open creates the next task of the connection.
 func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := taskOf(number)
@@ -135,7 +130,7 @@ func (w *world) open(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// claim creates the connection's next task and lets a worker claim it.
+// claim creates the connection's next task, which a worker claims.
 func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task, err := w.store.ClaimTask(t.Context(), tenant, w.open(t, number, previous).ID, start, asked.Add(time.Hour))
@@ -143,7 +138,7 @@ func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// export creates the connection's next task and completes it. The resulting file expires after eight days.
+// export creates the connection's next task and completes it. Its file expires after eight days.
 func (w *world) export(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := succeeded(w.claim(t, number, previous))
@@ -200,7 +195,7 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// version returns the version in the row of tokens, even if the row is a tombstone.
+// version returns the version in the token row, which may be a tombstone.
 func (w *world) version(t *testing.T) int64 {
 	t.Helper()
 	out, err := w.tables.DB.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -217,7 +212,6 @@ func (w *world) version(t *testing.T) int64 {
 	return version
 }
 
-// upstream returns the sealed tokens stored for upstream revocation, or nil if no tokens are stored.
 func (w *world) upstream(t *testing.T) []byte {
 	t.Helper()
 	sealed, err := w.refresh().Upstream(t.Context(), tenant, connID)
@@ -228,7 +222,7 @@ func (w *world) upstream(t *testing.T) []byte {
 	return sealed
 }
 
-// plainSealer checks bindings but does not encrypt.
+// plainSealer stores plain text and checks bindings.
 type plainSealer struct{}
 
 func (plainSealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -243,7 +237,6 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 	return plain, nil
 }
 
-// sealedAs returns a token row of the first version that contains the given sealed text.
 func sealedAs(text string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"sealed":  &types.AttributeValueMemberB{Value: []byte(text)},

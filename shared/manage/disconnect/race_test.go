@@ -19,10 +19,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// finishedID and pendingID are the IDs of the two exports that exist at the start of every race.
+// finishedID and pendingID are the IDs of the two exports that exist when a race starts.
 var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 
-// wantNoExports checks that no export is pending and that no file can be downloaded.
+// wantNoExports checks that no export is pending and no file can be downloaded.
 func (w *world) wantNoExports(t *testing.T) {
 	t.Helper()
 	id, err := w.store.Disconnections.LatestTask(t.Context(), tenant, connID)
@@ -43,7 +43,7 @@ func (w *world) wantNoExports(t *testing.T) {
 	}
 }
 
-// wantEvents checks that exactly the given outcomes of a task have been reported.
+// wantEvents checks that exactly the given outcomes of a task were reported.
 func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed bool) {
 	t.Helper()
 	check := func(kind webhook.Type, want bool) {
@@ -57,14 +57,13 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	check(webhook.ExportFailed, failed)
 }
 
-// others returns operations that run concurrently with a disconnection. An operation that loses the race does not
-// return an error.
+// others returns operations that run concurrently with a disconnection. Losing the race is not an error.
 func others() map[string]func(*testing.T, *world) error {
 	return map[string]func(*testing.T, *world) error{
 		"an export opens": func(t *testing.T, w *world) error {
 			t.Helper()
 			pending := w.task(t, pendingID)
-			if pending.Status == export.Pending { // the next task is created once this task has ended
+			if pending.Status == export.Pending { // The next task is created once this task has ended.
 				failed, event, err := pending.Fail(export.ResourcePatientFailure, start)
 				expect.NoError(t, err)
 				expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
@@ -138,9 +137,9 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// TestDisconnectCompletesDespiteConcurrentChanges runs other operations at any point of a disconnection, and checks
-// that everything created before the last step has ended. Later operations must find the connection ended, and a
-// refresh in progress must not store anything.
+// TestDisconnectCompletesDespiteConcurrentChanges runs another operation at each point of a disconnection. Everything
+// created before the last step must end, later operations must find the connection ended, and a refresh in progress
+// must store nothing.
 func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
@@ -179,7 +178,7 @@ func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 					last = 2
 				}
 				if other == "the health system refuses" && !after {
-					last = 0 // another operation has ended the tokens
+					last = 0 // Another operation has ended the tokens.
 				}
 				w.wantEnded(t, last)
 			})
@@ -198,7 +197,7 @@ func (w *world) wantReconnected(t *testing.T) {
 }
 
 // wantEnded checks that only the token set of version last remains, for upstream revocation. If last is 0, no token set
-// may remain, because the health system has ended it.
+// may remain.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -230,7 +229,7 @@ func (w *world) wantEnded(t *testing.T, last int) {
 }
 
 // TestDisconnectFinishesInterruptedDisconnection checks that a repeated disconnection completes after any single call
-// failed, before or after taking effect.
+// has failed, before or after it took effect.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {
@@ -247,7 +246,7 @@ func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 			c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
 			expect.NoError(t, err)
 			if c.Status == connection.Revoked {
-				w.wantNoExports(t) // a revoked connection has no files, regardless of which call failed
+				w.wantNoExports(t) // A revoked connection has no files, whichever call failed.
 			}
 			if got := w.disconnect(t); got.Status != connection.Revoked {
 				t.Errorf("status = %s, want revoked", got.Status)
@@ -270,7 +269,6 @@ func TestDisconnectIsUnavailableAfterRepeatedConflicts(t *testing.T) {
 	w.wantConnection(t, authorized())
 }
 
-// restless is a store that reports a conflict whenever an ending is stored.
 type restless struct {
 	*stage
 
@@ -282,7 +280,7 @@ func (r *restless) EndConnection(context.Context, disconnect.Ending) error {
 	return fault.Stale()
 }
 
-// TestDisconnectDiscardsConcurrentRefresh covers an EHR response that arrives after the connection was disconnected.
+// TestDisconnectDiscardsConcurrentRefresh covers a refresh whose response arrives after the disconnection.
 func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -296,7 +294,7 @@ func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	w.wantEnded(t, 1)
 }
 
-// refresher simulates an EHR that calls a function before it sends its response.
+// refresher is an EHR that calls a function before it responds.
 type refresher func()
 
 func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {
@@ -304,7 +302,6 @@ func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tok
 	return setOf(2), nil
 }
 
-// unlimited is a limiter without limits.
 type unlimited struct{}
 
 func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }

@@ -14,13 +14,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet holds the names of cached objects, and calls a function when an object is deleted.
+// cabinet holds the names of cached objects. It calls a function when an object is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
 }
 
-// List implements records.Folders.
 func (c *cabinet) List(_ context.Context, prefix string) ([]string, error) {
 	var found []string
 	for name := range c.names {
@@ -31,7 +30,6 @@ func (c *cabinet) List(_ context.Context, prefix string) ([]string, error) {
 	return found, nil
 }
 
-// Delete implements records.Removals.
 func (c *cabinet) Delete(_ context.Context, name string) error {
 	if act := c.act; act != nil {
 		c.act = nil
@@ -45,8 +43,8 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached converts the connection to a TEFCA connection and caches several versions of its record, and the record of
-// another connection.
+// cached turns the connection into a TEFCA connection, and caches several versions of its record and another
+// connection's record.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
 	c := authorized()
@@ -72,8 +70,8 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so that a
-// repeated call after a crash completes the deletion.
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so a
+// repeated call completes the deletion after a crash.
 func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{
@@ -101,8 +99,7 @@ func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that a connection whose record cannot be deleted
-// remains for the next attempt.
+// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that the next call can delete the record.
 func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +132,8 @@ func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// TestFinishKeepsRecordsCachedAfterReconnect checks that Finish keeps the cached records of a new authorisation between
-// the disconnection request and its completion.
+// TestFinishKeepsRecordsCachedAfterReconnect covers an authorisation between the disconnection request and its
+// completion.
 func TestFinishKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,16 +17,15 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// remindAfter is the time from a disconnection request until the scheduler queues the connection again. remindAfter
-// exceeds the duration of a gradual rollout, during which the worker of the previous release can't finish a
-// disconnection and skips rows that aren't due.
+// remindAfter is the time after which the scheduler queues a requested disconnection again. It exceeds a gradual
+// rollout, because the previous release's worker can't finish a disconnection and skips rows that aren't due.
 const remindAfter = 15 * time.Minute
 
 // RequestStore stores the immediate changes of a disconnection request.
 type RequestStore interface {
 	Reader
-	// RequestEnd stores the ending and the audit row after head in one transaction. The ending has no tokens.
-	// RequestEnd returns fault.Conflict if any row on which the ending or the audit row is based has changed.
+	// RequestEnd stores the ending, which has no tokens, and the audit row after head in one transaction. It returns
+	// fault.Conflict if any row that either is based on has changed.
 	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
 }
 
@@ -37,7 +36,7 @@ type Chain interface {
 }
 
 // Requester disconnects connections without access to tokens or cached records, for functions that browsers can reach.
-// The refresh worker completes the disconnection from the connection's row.
+// The refresh worker completes the disconnection.
 type Requester struct {
 	Store    RequestStore
 	Audit    Chain
@@ -60,7 +59,7 @@ func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor 
 		return err
 	})
 	if err == nil && !ended.Refresh.UpstreamUntil.IsZero() {
-		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row becomes due even if the message is lost
+		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // The row becomes due even if the message is lost.
 	}
 	return ended, err
 }

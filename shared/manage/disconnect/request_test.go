@@ -20,10 +20,9 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued records the connections that are queued for the worker, and simulates the loss of every message.
+// enqueued records the queued connections, and loses every message.
 type enqueued struct{ told []string }
 
-// EnqueueConnection implements refresh.ConnectionEnqueuer.
 func (n *enqueued) EnqueueConnection(_ context.Context, _ org.Tenant, id string) error {
 	n.told = append(n.told, id)
 	return errTrouble
@@ -43,7 +42,6 @@ func (w *world) requester(n *enqueued) disconnect.Requester {
 	}
 }
 
-// request disconnects the connection on behalf of a member.
 func (w *world) request(t *testing.T) {
 	t.Helper()
 	n := &enqueued{}
@@ -54,7 +52,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// audited returns the actor, action and target from each of the organisation's audit rows.
+// audited returns the actor, action and target of each of the organisation's audit rows.
 func (w *world) audited(t *testing.T) []string {
 	t.Helper()
 	rows, _, err := w.chain().List(t.Context(), tenant.OrgID, 0, 100)
@@ -93,8 +91,8 @@ func TestRequesterDisconnectsWithoutAccessingTokens(t *testing.T) {
 	}
 }
 
-// TestRequestedDisconnectionIsDueUntilFinished checks that the scheduler finds the connection even if the message
-// is lost, because the connection's row is due.
+// TestRequestedDisconnectionIsDueUntilFinished checks that the scheduler finds the connection even if its message is
+// lost.
 func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,7 +112,7 @@ func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 		got[0].At.Before(asked.Add(10*time.Minute)) {
 		t.Errorf("due: %v, want the connection, and not while a release is rolled out", got)
 	}
-	for range 2 { // duplicate of the first message
+	for range 2 {
 		_, err := w.d.Finish(t.Context(), tenant, connID)
 		expect.NoError(t, err)
 		w.wantConnection(t, disconnected())
@@ -124,8 +122,8 @@ func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 	}
 }
 
-// TestDisconnectFinishesRequestedDisconnection checks that any call to Disconnect, such as by the API or the eraser,
-// finishes a requested disconnection.
+// TestDisconnectFinishesRequestedDisconnection checks that Disconnect finishes a requested disconnection, whoever calls
+// it.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,8 +150,8 @@ func TestFinishSkipsReconnectedConnection(t *testing.T) {
 	}
 }
 
-// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens are deleted without being revoked if they could
-// not be decrypted for one day.
+// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens that can't be decrypted for a day are deleted
+// without revocation.
 func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,8 +189,8 @@ func TestRequesterIgnoresEndedConnection(t *testing.T) {
 	}
 }
 
-// TestRequesterRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between the
-// request's reads and its write. The chain must stay intact.
+// TestRequesterRetriesWhenAuditRowConflicts checks that a request is repeated if an audit row is added between its
+// reads and its write, and that the chain stays intact.
 func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -216,7 +214,6 @@ type overtaken struct {
 	count    *int
 }
 
-// Next implements disconnect.Chain.
 func (o overtaken) Next(ctx context.Context, of org.Tenant, at time.Time, id, by, action,
 	target string,
 ) (audit.Head, audit.Row, error) {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stage is a store that runs another operation or returns an error at a chosen call in a disconnection.
+// stage is a store that runs another operation or fails at a chosen point of a disconnection.
 type stage struct {
 	store.Disconnections
 
@@ -31,7 +31,7 @@ func points() []string {
 	return all
 }
 
-// perform makes a single call, between the "before" and "after" points of that call.
+// perform makes a call between its "before" and "after" points.
 func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
 	s.calls = append(s.calls, name)
 	var nothing T

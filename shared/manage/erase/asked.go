@@ -11,8 +11,7 @@ import (
 )
 
 // findInquiries searches a page of the tenant's inquiries, newest first, for texts that name the connection. Inquiries
-// do not belong to a connection, but patients and members may include IDs in their texts. A single row holds an inquiry
-// and its replies.
+// don't belong to a connection, but patients and members may mention its ID. One row holds an inquiry and its replies.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.inquiriesOf(ctx, e, e.At)
 	if err != nil {
@@ -25,14 +24,14 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 		}
 	}
 	e.At = last
-	if !more || len(e.InquiryIDs) >= mostHeld { // the final check finds any remaining inquiries
+	if !more || len(e.InquiryIDs) >= mostHeld { // The final check finds any remaining inquiries.
 		e.Stage, e.At = Clearing, Place{}
 	}
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries that precede a cursor. The ID in the cursor contains the time.
-// inquiriesOf omits inquiries that are older than the connection.
+// inquiriesOf reads a page of the tenant's inquiries before a cursor, whose ID contains the time. Inquiries older than
+// the connection are omitted.
 func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {

@@ -1,7 +1,6 @@
-// Package erase erases a connection. The package defines which data is removed and in which order, how the data is
-// prevented from returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a
-// worker advances from stage to stage. After a crash, the worker resumes at the stage in the row. The package does not
-// depend on AWS.
+// Package erase erases a connection. It defines which data is removed, in which order, how the data is kept from
+// returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a worker advances
+// from stage to stage. After a crash, the worker resumes at the row's stage.
 package erase
 
 import (
@@ -21,7 +20,7 @@ type Stage string
 
 // Stages of an erasure, in order.
 const (
-	Finding    Stage = "finding"    // recording which data the connection has
+	Finding    Stage = "finding"    // recording the connection's data
 	Ending     Stage = "ending"     // disconnecting the connection and requesting revocation from the portal
 	Confirming Stage = "confirming" // recording data added since the first pass
 	Removing   Stage = "removing"   // removing tokens, connection, exports and files; no new data is created afterwards
@@ -38,12 +37,12 @@ type Portal string
 
 // Outcomes of the revocation request.
 const (
-	NothingToRevoke Portal = "nothing_to_revoke" // there are no tokens, or there is no revocation endpoint
+	NothingToRevoke Portal = "nothing_to_revoke" // no tokens, or no revocation endpoint
 	Asked           Portal = "asked"             // requested; the portal responded
 	Unanswered      Portal = "unanswered"        // requested; the portal did not respond within an hour
 )
 
-// Counts holds the number of items of each kind that were found and removed for a connection.
+// Counts holds the numbers of a connection's items that were found and removed, by kind.
 type Counts struct {
 	Connections int64 `json:"connections"`
 	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
@@ -55,8 +54,8 @@ type Counts struct {
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection, with the progress of the erasure. A completed Erasure does not contain
-// any ID of the erased data.
+// Erasure is a request to erase a connection, with the progress of the erasure. A completed Erasure contains no ID of
+// the erased data.
 type Erasure struct {
 	ID           string // derived from the connection ID, so a connection has only one erasure
 	Tenant       org.Tenant
@@ -71,12 +70,12 @@ type Erasure struct {
 	EventIDs     []string
 	DeliveryIDs  []string
 	InquiryIDs   []string
-	Since        time.Time // no data of the connection is older than this time
-	At           Place     // cursor for the search in this stage
-	// MoreEvents and MoreDeliveries report whether the search found more items than the row can hold. The search
-	// resumes after the items found so far have been removed.
+	Since        time.Time // time before which the connection has no data
+	At           Place     // cursor of this stage's search
+	// MoreEvents and MoreDeliveries report that the row can't hold all items found. The search resumes once the items
+	// in the row are removed.
 	MoreEvents, MoreDeliveries bool
-	DueAt                      time.Time // when the next step is due; zero once done
+	DueAt                      time.Time // due time of the next step; zero once done
 	Rev                        int64
 }
 
@@ -112,8 +111,8 @@ type Requests struct {
 	Now         func() time.Time
 }
 
-// Request requests the erasure of a connection and returns the progress of the erasure. The isNew result reports
-// whether this is the first request. Request returns fault.NotFound if the connection does not exist.
+// Request requests the erasure of a connection and returns its progress. isNew reports whether this is the first
+// request. Request returns fault.NotFound if the connection does not exist.
 func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	actor string,
 ) (e Erasure, isNew bool, err error) {
@@ -147,8 +146,8 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	return e, true, nil
 }
 
-// Show reads the erasure of a connection, until 90 days after the end of the erasure. It returns fault.NotFound if no
-// erasure was requested.
+// Show reads the erasure of a connection until 90 days after its end. It returns fault.NotFound if no erasure was
+// requested.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
 	missing := fault.Missing(
 		"No erasure was requested for this connection, or it was erased more than 90 days ago.").About("connection")

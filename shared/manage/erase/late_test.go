@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWorkerRemovesDataWrittenDuringErasure covers an object that a running export wrote after its row was removed, and
-// an event that reached the index late.
+// TestWorkerRemovesDataWrittenDuringErasure covers an object that an export wrote after its row was removed, and an
+// event that reached the index late.
 func TestWorkerRemovesDataWrittenDuringErasure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -39,8 +39,8 @@ func TestWorkerRemovesDataWrittenDuringErasure(t *testing.T) {
 		erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
 }
 
-// TestWorkerRemovesCachedRecord checks that every cached version of a TEFCA connection's record is removed, including a
-// version that was being written when the row was removed.
+// TestWorkerRemovesCachedRecord checks that every cached version is removed, including one that was being written when
+// the row was removed.
 func TestWorkerRemovesCachedRecord(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,8 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents searches a page of the tenant's events for events about the connection and stops the delivery of those
-// events.
+// findEvents searches a page of the tenant's events for events about the connection, and stops their delivery.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
 	if err != nil {
@@ -36,7 +35,7 @@ func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// eventsOf reads a page of the tenant's events that follow a cursor.
+// eventsOf reads a page of the tenant's events after a cursor.
 func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	from Place,
 ) (found []webhook.Event, last Place, more bool, err error) {
@@ -54,8 +53,7 @@ func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	return found, from, more && len(events) > 0, nil
 }
 
-// findDeliveries searches a page of the tenant's deliveries, newest first, for deliveries of the events that were
-// found.
+// findDeliveries searches a page of the tenant's deliveries, newest first, for deliveries of the events found.
 func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	if e.At.MadeAt.IsZero() {
 		e.At = Place{MadeAt: w.Now().Add(indexTime)}
@@ -83,7 +81,7 @@ func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// deliveriesOf reads a page of the tenant's deliveries that precede a cursor.
+// deliveriesOf reads a page of the tenant's deliveries before a cursor.
 func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {
@@ -108,8 +106,7 @@ func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	return found, before, more && len(places) > 0, nil
 }
 
-// clear removes deliveries before their events, because a delivery without its event can't be attributed to a
-// connection.
+// clear removes deliveries before their events, because only the event tells which connection a delivery belongs to.
 func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	for _, id := range e.DeliveryIDs {
 		if err := w.Store.RemoveDelivery(ctx, e.Tenant, id); err != nil {
@@ -138,8 +135,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look removes any data that remains or has been added since the last step, and then schedules another check. If no
-// data remains, look marks the erasure as done and writes the audit row that proves the erasure.
+// look removes data that remains or has been added since the last step, and schedules another check. If no data
+// remains, it marks the erasure as done and writes the audit row that proves it.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -165,7 +162,7 @@ func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// isLeft reports whether any rows of the connection remain.
+// isLeft reports whether any rows of the connection are left.
 func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	_, err := w.Store.Connection(ctx, e.Tenant, e.ConnectionID)
 	if err == nil || !errors.Is(err, fault.NotFound) {
@@ -200,7 +197,7 @@ func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	return false, nil
 }
 
-// prove writes the audit row for the erasure exactly once.
+// prove writes the erasure's audit row exactly once.
 func (w Worker) prove(ctx context.Context, e Erasure) error {
 	isThere, err := w.Audit.Has(ctx, e.Tenant.OrgID, e.ID, e.RequestedAt)
 	if err != nil || isThere {

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// portalTime is the time that the portal has to revoke the grant before the tokens for the request are removed.
+	// portalTime is the portal's time limit for revoking the grant, after which the tokens for the request are removed.
 	portalTime = time.Hour
 	// askAgain is the pause of a stage that waits for the portal or for another worker.
 	askAgain = time.Minute
-	// indexTime is the maximum delay before the index contains the latest event.
+	// indexTime is the maximum delay before an event is in the index.
 	indexTime = 20 * time.Second
-	// quiet is the time after the removal of an export's row in which a run may still write to the bucket. The period
-	// exceeds the maximum run time of a function.
+	// quiet is the time during which a run may still write to the bucket after its export's row was removed. It exceeds
+	// a function's maximum run time.
 	quiet = 20 * time.Minute
-	// margin is the remaining time below which a run does not begin another step.
+	// margin is the remaining time below which a run begins no further step.
 	margin = 30 * time.Second
 	page   = 100
-	// mostHeld is the maximum number of IDs from a single list that the erasure's row holds.
+	// mostHeld is the maximum number of IDs in each list of the erasure's row.
 	mostHeld = 1000
 )
 
@@ -50,7 +50,7 @@ type Store interface {
 	// TokenRows returns the number of rows that a connection has in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the
-	// connection is authorized again. TEFCA attempts older than now can't recreate the connection.
+	// connection has been authorized again. TEFCA attempts from before now can't recreate the connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	// RemoveExports removes the exports of a connection, their index rows, and the pointer to the latest export.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
@@ -60,8 +60,8 @@ type Store interface {
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// FanOut marks an event so that it is not delivered again. It returns fault.Conflict if the event is already
-	// marked.
+	// FanOut marks an event as fanned out, so that it is never delivered. It returns fault.Conflict if the event is
+	// already marked.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
 	// CountAttempts returns the number of attempts at a delivery.
 	CountAttempts(ctx context.Context, tenant org.Tenant, deliveryID string) (int64, error)
@@ -104,8 +104,8 @@ type Worker struct {
 	Now          func() time.Time
 }
 
-// Run advances every due erasure as far as possible before the deadline of ctx. If one erasure fails, Run continues
-// with the others.
+// Run advances every due erasure as far as possible before the deadline of ctx. One erasure's failure does not affect
+// the others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueErasures(ctx, w.Now())
 	if err != nil {
@@ -162,8 +162,8 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step performs a repeatable part of a stage and returns how long to wait before the next step. The caller must save
-// the changes to e.
+// step performs a repeatable part of a stage and returns the delay before the next step. The caller must save the
+// changes to e.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -191,7 +191,7 @@ func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// end disconnects the connection and waits for the portal to respond to the revocation request.
+// end disconnects the connection and waits for the portal's response to the revocation request.
 func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	c, err := w.Disconnector.Disconnect(ctx, e.Tenant, e.ConnectionID)
 	switch {
@@ -206,7 +206,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	}
 	switch {
 	case !c.Refresh.UpstreamUntil.IsZero() && w.Now().Before(e.RequestedAt.Add(portalTime)):
-		e.Portal = Asked // replaced if the portal does not respond in time
+		e.Portal = Asked // replaced if the portal doesn't respond in time
 		return askAgain, nil
 	case !c.Refresh.UpstreamUntil.IsZero():
 		e.Portal = Unanswered
@@ -217,7 +217,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// find records the data to be removed, because the data can't be determined after the connection is removed.
+// find records the data to remove, which can't be determined once the connection is removed.
 func (w Worker) find(ctx context.Context, e *Erasure) error {
 	tasks, err := w.Store.Exports(ctx, e.Tenant, e.ConnectionID)
 	if err != nil {
@@ -248,8 +248,8 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// remove removes everything that could produce new data. If the patient has reconnected, the connection is authorized
-// again, and the worker must disconnect it again.
+// remove removes everything that could produce new data. If the patient has reconnected, the worker must first
+// disconnect the connection again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {
@@ -269,8 +269,8 @@ func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return indexTime, nil
 }
 
-// removeFiles removes the objects from the connection's exports and the connection's cached records. It returns the
-// number of removed objects.
+// removeFiles removes the objects of the connection's exports and its cached records. It returns the number of removed
+// objects.
 func (w Worker) removeFiles(ctx context.Context, e *Erasure) (int64, error) {
 	count, err := removeFolder(ctx, w.Records, folder(e.Tenant, e.ConnectionID))
 	for _, task := range e.Tasks {

@@ -36,8 +36,7 @@ var (
 	noon   = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// fixture holds a portal, a connection in tables, and the objects from the connection's exports. Tests advance the
-// fixture's clock.
+// fixture holds a portal, a connection in tables, and its exports' objects. Tests advance its clock.
 type fixture struct {
 	worker  erase.Worker
 	ask     erase.Requests
@@ -48,8 +47,8 @@ type fixture struct {
 	objects bucket // objects created by exports
 	cached  bucket
 	saved   int
-	asked   int  // number of disconnections
-	silent  bool // whether the portal does not respond
+	asked   int
+	silent  bool // whether the portal doesn't respond
 	trouble error
 }
 
@@ -86,7 +85,6 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// Disconnect implements erase.Disconnector.
 func (f *fixture) Disconnect(ctx context.Context, of org.Tenant, id string) (connection.Connection, error) {
 	if f.trouble != nil {
 		return connection.Connection{}, f.trouble
@@ -103,10 +101,8 @@ func (f *fixture) Disconnect(ctx context.Context, of org.Tenant, id string) (con
 	return c, f.save(ctx, c)
 }
 
-// bucket holds the keys of stored objects.
 type bucket map[string]bool
 
-// List and Delete implement erase.Files on the bucket.
 func (b bucket) List(_ context.Context, prefix string) ([]string, error) {
 	var keys []string
 	for key := range b {
@@ -124,7 +120,6 @@ func (b bucket) Delete(_ context.Context, key string) error {
 
 func (f *fixture) now() time.Time { return f.at }
 
-// save stores a connection and an unrelated event.
 func (f *fixture) save(ctx context.Context, c connection.Connection) error {
 	f.saved++
 	return f.refresh.SaveConnection(ctx, c, webhook.Event{
@@ -219,8 +214,8 @@ func TestErasureWaitsUpToOneHourForPortal(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// TestErasureRedactsEventsBeyondRowCapacity checks that the worker uses several passes to clear a connection with more
-// events than the erasure's row can hold.
+// TestErasureRedactsEventsBeyondRowCapacity checks that the worker clears more events than the erasure's row can hold,
+// in several passes.
 func TestErasureRedactsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -246,7 +241,7 @@ func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry)
 }
 
 // TestErasureRemovesInquiriesNamingConnection checks that an inquiry is removed if its text or a reply names the
-// connection, ignoring case. Inquiries do not belong to connections.
+// connection in any case.
 func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -261,7 +256,7 @@ func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	kept := map[string]org.Tenant{
 		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
-		// This inquiry is older than the connection.
+		// older than the connection
 		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}): tenant,
 		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                   other,
 	}

@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Limits on texts from a patient, in characters unless marked as bytes. Even with every text at its limit, an event is
-// far smaller than the maximum row size.
+// Limits on a patient's texts, in characters unless stated otherwise. Even with every text at its limit, an event is
+// far below the maximum row size.
 const (
 	maxName    = 200
 	maxSubject = 200
 	maxStreet  = 500
 	maxWebsite = 500
-	maxBody    = 10 << 10 // limit in bytes
-	maxKey     = 64       // limit in bytes
+	maxBody    = 10 << 10 // in bytes
+	maxKey     = 64       // in bytes
 )
 
 type presence bool
@@ -29,8 +29,8 @@ const (
 	optional presence = false
 )
 
-// reader converts a patient's texts to safe plain text. When displayed, the text must not produce markup, extra lines
-// or reordered letters. The reader retains the first error.
+// reader converts a patient's texts to safe plain text, which can't produce markup, extra lines or reordered letters.
+// The reader keeps the first error.
 type reader struct{ err error }
 
 // line cleans and validates text that must fit on a single line.
@@ -61,8 +61,8 @@ func (r *reader) paragraphs(field, text string) string {
 	return text
 }
 
-// website validates an optional URL that may omit its scheme. The service does not fetch the URL. The URL must not
-// point to this service, because a reader may open it.
+// website validates an optional URL that may omit its scheme. The service never fetches the URL, but a reader may open
+// it, so it must not point to this service.
 func (r *reader) website(own weburl.Own, text string) string {
 	text = r.line("website", text, maxWebsite, optional)
 	if text == "" {
@@ -86,8 +86,8 @@ func (r *reader) refuse(field, public string) {
 }
 
 // visible replaces invisible characters, and control characters other than line breaks, with spaces. Invisible
-// characters include marks that change the writing direction and marks that join or separate letters. Angle brackets
-// become quotation marks, so the text can't contain a tag.
+// characters include marks that change the writing direction, or join or separate letters. Angle brackets become
+// quotation marks, so the text can't contain a tag.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -97,7 +97,7 @@ func visible(text string) string {
 			return '‹'
 		case r == '>':
 			return '›'
-		case r == '\u200c' || r == '\u200d': // zero-width joiner or non-joiner, needed in some scripts and in emoji
+		case r == '\u200c' || r == '\u200d': // Some scripts, and emoji, need the zero-width joiner and non-joiner.
 			return r
 		case unicode.Is(unicode.Cf, r):
 			return -1

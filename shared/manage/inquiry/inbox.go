@@ -17,12 +17,12 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Status is an inquiry's processing status.
+// Status is an inquiry's status in the inbox.
 type Status string
 
 // Inquiry statuses.
 const (
-	Open     Status = "open" // initial status of an inquiry
+	Open     Status = "open"
 	Answered Status = "answered"
 	Closed   Status = "closed"
 )
@@ -33,7 +33,7 @@ func ParseStatus(text string) (Status, bool) {
 	return s, s == Open || s == Answered || s == Closed
 }
 
-// Kind is the kind of request in an inquiry.
+// Kind is the purpose of an inquiry.
 type Kind string
 
 // Kinds of inquiries.
@@ -66,17 +66,17 @@ func (i Inquiry) Names(id string) bool {
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
-// Delivery is the known outcome of emailing a reply.
+// Delivery is the outcome of emailing a reply, as far as known.
 type Delivery string
 
 // Outcomes of sending a reply.
 const (
-	Sending Delivery = "sending" // in progress or unknown (after a crash or without an SES response)
+	Sending Delivery = "sending" // in progress, or unknown after a crash or without a response from SES
 	Sent    Delivery = "sent"
 	Refused Delivery = "refused" // SES rejected the patient's address as invalid
 )
 
-// Answer is a reply sent to the patient by email. No two replies to an inquiry have the same text.
+// Answer is a reply to the patient by email. Replies to one inquiry have different texts.
 type Answer struct {
 	At       time.Time `json:"at"` // time of the latest attempt to send the reply
 	By       string    `json:"by"` // actor's name in the audit log
@@ -85,8 +85,8 @@ type Answer struct {
 }
 
 const (
-	mostADay    = 5   // maximum number of replies to an inquiry per day; retries do not count
-	mostAnswers = 20  // maximum number of replies to an inquiry; keeps rows far below DynamoDB's size limit
+	mostADay    = 5   // maximum number of replies to an inquiry per day, not counting retries
+	mostAnswers = 20  // maximum number of replies to an inquiry, which keeps rows far below DynamoDB's size limit
 	mostSent    = 100 // maximum number of emails per tenant and day (UTC) from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
@@ -117,11 +117,11 @@ type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author identifies the writer of a reply. The writer is an organisation or the operator.
+// Author is the writer of a reply: an organisation or the operator.
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
 	By   string           // author's name in the audit log
-	// AsOperator sends the reply on behalf of the service operator, so the patient's responses go to Inbox.Support.
+	// AsOperator sends the reply on the operator's behalf, with Inbox.Support as its reply-to address.
 	AsOperator bool
 }
 
@@ -129,7 +129,7 @@ type Author struct {
 type Inbox struct {
 	Rows   InboxRows
 	Mailer Mailer // nil if this stack does not send email
-	Limits Limits // nil for an operator, whose replies are not limited by account or mailbox
+	Limits Limits // nil for an operator, whose replies have no limits by account or mailbox
 	// Support is the operator's own email address. If Support is empty, nobody can reply as the operator.
 	Support string
 	Now     func() time.Time
@@ -153,7 +153,7 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 }
 
 // Move sets the status of an inquiry and reports whether the status changed. It returns fault.NotFound if the inquiry
-// does not exist and fault.Conflict if concurrent changes interfere.
+// does not exist and fault.Conflict after repeated concurrent changes.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
@@ -167,9 +167,9 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends a reply from an organisation or the operator to the patient and reports whether this call sent the
-// reply. A reply that was already sent is not sent again. Answer returns fault.Invalid, fault.NotFound, fault.Conflict
-// if no reply is possible, fault.Limited, or fault.Unavailable if it is unknown whether the email was sent.
+// Answer emails a reply to the patient and reports whether this call sent it. A reply that was already sent is not sent
+// again. The error is fault.Invalid, fault.NotFound, fault.Conflict if no reply is possible, fault.Limited, or
+// fault.Unavailable if it is unknown whether the email was sent.
 func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	text string,
 ) (i Inquiry, isSent bool, err error) {
@@ -196,17 +196,17 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// Store the known outcome even after the deadline, so that the reply is not sent again.
+	// The known outcome is stored even after the deadline, so that the reply is not sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
 
-// answerAt returns the index of the reply with the given text, or -1 if there is no such reply.
+// answerAt returns the index of the reply with the given text, or -1.
 func answerAt(i Inquiry, text string) int {
 	return slices.IndexFunc(i.Answers, func(a Answer) bool { return a.Text == text })
 }
 
-// begin records that a reply is being sent, so that no concurrent call sends the same reply.
+// begin records that a reply is being sent, which keeps concurrent calls from sending it.
 func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inquiry, error) {
 	if err := d.answerable(from, i, a); err != nil {
 		return i, err
@@ -231,7 +231,7 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	return d.save(ctx, i)
 }
 
-// count counts an emailed reply against the limits of the sending member, the organisation and the patient's mailbox.
+// count counts a reply against the limits of the sending member, the organisation and the patient's mailbox.
 func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a Answer) error {
 	if d.Limits == nil {
 		return nil
@@ -243,7 +243,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns nil if the reply can be sent now, or an error that states why the reply can't be sent.
+// answerable returns nil if the reply can be sent now, and otherwise the reason as an error.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -272,8 +272,7 @@ func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	return nil
 }
 
-// send sends the email and returns its outcome. The returned error is meant for the caller and is nil only if the
-// outcome is Sent.
+// send sends the email and returns its outcome. The error is nil only if the outcome is Sent.
 func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (Delivery, error) {
 	l, replyTo := written(from.Host.Name, i.Tenant.Mode, text), d.Support
 	if from.AsOperator {
@@ -281,7 +280,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	} else {
 		replyTo = from.Host.VerifiedEmails[0]
 	}
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // mailTime leaves time to record a failed reply
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // mailTime leaves time to record a failed reply.
 	defer cancel()
 	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, replyTo, l.Subject, l.Text(), l.HTML())
 	switch {

@@ -26,7 +26,7 @@ const (
 	reply  = "Please ask your portal for a new password.\n\nWe call you tomorrow."
 )
 
-// counter holds an inbox with a single inquiry in the tables, and a mail server that can fail.
+// counter holds an inbox with one inquiry in the tables, and a mail server that can fail.
 type counter struct {
 	*office
 
@@ -34,10 +34,9 @@ type counter struct {
 	host    org.Organisation
 	id      string
 	trouble error
-	during  func() // function called while an email is being sent
+	during  func() // called while an email is being sent
 }
 
-// SendReplyTo implements inquiry.Mailer.
 func (c *counter) SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error {
 	if c.during != nil {
 		c.during()
@@ -70,7 +69,6 @@ func (c *counter) answer(text string) (inquiry.Inquiry, bool, error) {
 	return c.inbox.Answer(c.t.Context(), inquiry.Author{Host: c.host, By: member}, alder, c.id, text)
 }
 
-// sent returns the texts of all sent emails.
 func (c *counter) sent() []string {
 	texts := make([]string, 0, 1)
 	for _, m := range c.tables.Cloud.SES().Sent() {
@@ -86,7 +84,7 @@ func (c *counter) wantRefused(what string, err error, kind fault.Kind, words str
 	}
 }
 
-// onInbox runs a test in a synctest bubble, in which time passes instantly.
+// onInbox runs a test in a synctest bubble.
 func onInbox(t *testing.T, test func(t *testing.T, c *counter)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newCounter(t)) })
@@ -130,7 +128,7 @@ func TestAnswerEmailsPatientWithOrganisationReplyTo(t *testing.T) {
 	})
 }
 
-// TestAnswerEscapesMarkupInEmail checks that markup and header lines in a reply are sent as plain text.
+// TestAnswerEscapesMarkupInEmail checks that markup and header lines in a reply stay plain text.
 func TestAnswerEscapesMarkupInEmail(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -149,7 +147,7 @@ func TestAnswerEscapesMarkupInEmail(t *testing.T) {
 	})
 }
 
-// TestAnswerIsIdempotentForSameText checks that a request repeated after a lost response does not send the reply again.
+// TestAnswerIsIdempotentForSameText covers a request repeated after a lost response.
 func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -166,8 +164,7 @@ func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	})
 }
 
-// TestAnswerReturnsConflictWhenSendIsInProgress checks that the same reply can't be sent concurrently and that
-// concurrent changes to the inquiry are kept.
+// TestAnswerReturnsConflictWhenSendIsInProgress also checks that concurrent changes to the inquiry are kept.
 func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -193,8 +190,7 @@ func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	})
 }
 
-// TestAnswerRetriesSendWithUnknownOutcome checks that an email with an unknown outcome can be sent again, on request,
-// after one minute.
+// TestAnswerRetriesSendWithUnknownOutcome checks that a repeated request sends the email again after one minute.
 func TestAnswerRetriesSendWithUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -273,8 +269,8 @@ func TestAnswersAreRateLimited(t *testing.T) {
 	})
 }
 
-// TestAnswersPerTenantAreLimitedDaily checks that every email counts towards the tenant's daily limit, regardless of
-// the patient. The emails come from the operator's address.
+// TestAnswersPerTenantAreLimitedDaily checks that every email counts towards the tenant's daily limit, whoever the
+// patient is.
 func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

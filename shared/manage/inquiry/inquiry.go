@@ -1,6 +1,6 @@
-// Package inquiry records requests that patients send to an organisation while they are connecting. A patient can ask
-// for help or report a missing health system. Each request becomes an event for the organisation's webhooks, and is
-// stored so that members can read it and reply. The package does not depend on HTTP or AWS.
+// Package inquiry records requests that patients send to an organisation while they are connecting: for help, or for a
+// missing health system. Each request becomes an event for the organisation's webhooks, and is stored so that members
+// can read it and reply.
 package inquiry
 
 import (
@@ -20,17 +20,17 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Inquiry is a patient's request to an organisation. The texts in an inquiry are plain text (see clean.go).
+// Inquiry is a patient's request to an organisation. Its texts are plain text (see clean.go).
 type Inquiry struct {
 	ID            string // ID of the event that reports the inquiry
 	Tenant        org.Tenant
 	Type          webhook.Type
 	Email         string
-	EmailVerified bool   // whether the patient has proven ownership of the address
+	EmailVerified bool   // whether the patient has proven that the address is theirs
 	Name          string // name of the patient or the missing health system
 	Subject       string
 	Body          string
-	HealthSystem  string // health system to which the patient was connecting when asking for help
+	HealthSystem  string // health system to which the patient was connecting
 	Website       string
 	StreetAddress string
 	CreatedAt     time.Time
@@ -39,13 +39,13 @@ type Inquiry struct {
 	Rev           int64    // incremented by every change; 0 for a new inquiry
 }
 
-// From describes the sender of an inquiry, as stated by the page.
+// From describes an inquiry's sender, as stated by the page.
 type From struct {
 	Tenant org.Tenant
 	Email  string
 	Token  secret.Text // token from verification of the email address; empty if unverified
-	// RequestKey identifies a single submission of a form. A submission is recorded once, regardless of how often it
-	// arrives. Without a RequestKey, identical texts are recorded once a day.
+	// RequestKey identifies one submission of a form, which is recorded once however often it arrives. Without a
+	// RequestKey, identical texts are recorded once a day.
 	RequestKey string
 }
 
@@ -87,14 +87,13 @@ type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // hash keys for event IDs, which must not reveal the inquiry's text
+	Keys     secret.Keyring // keys for hashing event IDs, which must not reveal the inquiry's text
 	Own      weburl.Own     // URLs that a submitted website must not point to; used only by AskHealthSystem
 	Now      func() time.Time
 }
 
 // AskSupport notifies the organisation and the operator that a patient or a member of the organisation needs help. It
-// returns fault.Invalid for unacceptable input. AskSupport accepts a repeated request without recording the request
-// again.
+// returns fault.Invalid for unacceptable input. A repeated request succeeds without being recorded again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -152,25 +151,25 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	i.ID = event.ID
 	var notices []notice.Notice
-	if i.Kind() == KindHelp { // also notify the operator's support team
+	if i.Kind() == KindHelp { // The operator's support team is also notified.
 		notices = append(notices, notice.SupportRequested(i.Tenant, i.ID, i.CreatedAt))
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // the inquiry was already submitted
+		return nil // The inquiry was already submitted.
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // if a message is lost, the sweeper sends it later
+	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // If a message is lost, the sweeper sends it later.
 	for _, n := range notices {
 		_ = c.Enqueuer.EnqueueNotice(ctx, n.Tenant, n.ID)
 	}
 	return nil
 }
 
-// subject returns the same value for two submissions of the same request. The value is a keyed hash, because it is part
-// of the event ID.
+// subject returns the same value for two submissions of the same request. It is a keyed hash, because the event ID
+// contains it.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey
 	if from.RequestKey == "" {

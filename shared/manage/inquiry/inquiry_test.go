@@ -34,7 +34,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue records queued events and notices, and can simulate a failure.
+// queue records queued events and notices, and can fail.
 type queue struct {
 	told    []string
 	notices []string
@@ -51,7 +51,7 @@ func (q *queue) EnqueueNotice(_ context.Context, _ org.Tenant, id string) error 
 	return q.err
 }
 
-// office holds a recorder and the tables that template.yaml declares.
+// office holds a recorder and the tables from template.yaml.
 type office struct {
 	t        *testing.T
 	tables   tables.Tables
@@ -77,7 +77,7 @@ func (o *office) flow() store.Flow {
 	return store.Flow{DB: o.tables.DB, Table: o.tables.Name("FlowTable")}
 }
 
-// rows returns, as JSON, the items in table Work whose keys contain word.
+// rows returns the items in table Work whose keys contain word, as JSON.
 func (o *office) rows(word string) []string {
 	o.t.Helper()
 	page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("WorkTable"), Limit: 100})
@@ -93,7 +93,6 @@ func (o *office) rows(word string) []string {
 	return all
 }
 
-// data returns the data of the only recorded event.
 func (o *office) data() map[string]any {
 	o.t.Helper()
 	if len(o.queue.told) != 1 {
@@ -212,8 +211,8 @@ func TestRepeatedInquiryHasNoEffect(t *testing.T) {
 	})
 }
 
-// TestAskSupportNotifiesOperatorOnceWithoutTicketText checks that a ticket notifies the operator once. A request for a
-// missing health system notifies only the organisation.
+// TestAskSupportNotifiesOperatorOnceWithoutTicketText also checks that a request for a missing health system notifies
+// only the organisation.
 func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -234,8 +233,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	}
 }
 
-// TestInquiryEventIDDoesNotRevealText checks that the event ID can't be used to confirm a guess at the text of an
-// inquiry. The event ID appears in queues and logs.
+// TestInquiryEventIDDoesNotRevealText checks that the event ID, which appears in queues and logs, can't confirm a guess
+// at an inquiry's text.
 func TestInquiryEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)
@@ -285,7 +284,7 @@ func TestAskHealthSystemRequiresTokenOfSameAddress(t *testing.T) {
 	})
 }
 
-// posted holds the text of the latest email that contains a code.
+// posted holds the text of the latest email with a code.
 type posted struct{ text string }
 
 func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
@@ -293,7 +292,7 @@ func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
 	return nil
 }
 
-// verify proves that a patient of the organisation alder owns an email address, and returns the token.
+// verify proves that a patient of the organisation alder owns an email address, and returns the proof.
 func (o *office) verify(email string) secret.Text {
 	o.t.Helper()
 	var mail posted

@@ -8,9 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// written returns an organisation's reply as an email to the patient. The email does not quote the inquiry, because the
-// patient may not have proven ownership of the email address. A stranger's text must not reach another person from the
-// service's address.
+// written returns an organisation's reply as an email to the patient. The email doesn't quote the inquiry: its address
+// may be unverified, and the service must not send a stranger's text to another person.
 func written(host string, mode org.Mode, text string) mailtext.Message {
 	name := mailtext.Plain(host)
 	shown := name
@@ -21,7 +20,7 @@ func written(host string, mode org.Mode, text string) mailtext.Message {
 		"records:", text)
 }
 
-// writtenAsOperator returns a reply from the service operator as an email to a customer's team or to a patient.
+// writtenAsOperator returns the service operator's reply as an email to a customer's team or to a patient.
 func writtenAsOperator(text string) mailtext.Message {
 	const name = "Recordbridge support"
 	return answered(name, name, name+" replied to your request:", text)

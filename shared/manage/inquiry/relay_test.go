@@ -19,10 +19,10 @@ import (
 // The limits are from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	answersPerSender  = 100
-	answersPerMailbox = 10 // limit for a single sender
+	answersPerMailbox = 10 // limit for one sender
 )
 
-// asked is a store that returns an open inquiry for every ID. The email function returns the inquiry's email address.
+// asked is a store with an open inquiry for every ID. email returns the inquiry's email address.
 type asked struct{ email func(id string) string }
 
 func (a asked) Inquiry(_ context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
@@ -33,7 +33,6 @@ func (asked) SaveInquiry(context.Context, inquiry.Inquiry) error { return nil }
 
 func (asked) CountAnswer(context.Context, org.Tenant, time.Time, int64) error { return nil }
 
-// sent counts the emails that were sent.
 type sent struct{ mails int }
 
 func (s *sent) SendReplyTo(context.Context, []string, string, string, string, string) error {

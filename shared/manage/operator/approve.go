@@ -10,10 +10,9 @@ import (
 )
 
 // Approve runs discovery on an endpoint's server again and pins the current URLs, provided that the operator has named
-// every change. If the endpoint was never pinned, the operator need not name URLs at the vendor's own origins or at the
-// origin of the FHIR base URL. Approve returns the changes, if any. Approve returns fault.NotFound, fault.Conflict, or
-// a fault.Invalid that lists the unnamed changes. If the server misbehaves, Approve returns fault.Upstream or
-// fault.Unavailable.
+// every change. For an endpoint that was never pinned, URLs at the vendor's origins or at the FHIR base URL's origin
+// need not be named. Approve returns the changes, if any. The error is fault.NotFound, fault.Conflict, a fault.Invalid
+// that lists the unnamed changes, or fault.Upstream or fault.Unavailable if the server misbehaves.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
 	if err := approved.check(); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func Pinned(p catalog.Pins) []catalog.Departure {
 	}
 }
 
-// dropped returns the roles that the server no longer has, omitting roles whose URL changed.
+// dropped returns the roles that the server no longer has, excluding roles whose URL changed.
 func dropped(before, now catalog.Pins, moved []catalog.Departure) []catalog.Departure {
 	kept := Pinned(now)
 	var gone []catalog.Departure

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// calls returns the names that each function in the package calls, keyed by function name. Exported methods are listed
-// with their type. A call on a local variable is listed under the variable's name and is not followed.
+// calls returns the names that each function in the package calls. Exported methods are listed with their type. A call
+// on a local variable is listed under the variable's name and not followed.
 func calls(t *testing.T) map[string][]string {
 	t.Helper()
 	product := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
@@ -68,7 +68,7 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// reached returns the names that a function calls, either directly or through other functions in the package.
+// reached returns the names that a function calls, directly or through other functions in the package.
 func reached(all map[string][]string, from string) map[string]bool {
 	seen, next := map[string]bool{}, []string{from}
 	for len(next) > 0 {
@@ -83,7 +83,6 @@ func reached(all map[string][]string, from string) map[string]bool {
 	return seen
 }
 
-// constructors maps names to the package's constructors.
 var constructors = map[string]any{
 	"NewCatalog": operator.NewCatalog, "NewCatalogOverrides": operator.NewCatalogOverrides,
 	"NewCatalogSources": operator.NewCatalogSources,
@@ -125,7 +124,7 @@ func TestMutatingMethodsWriteAuditRows(t *testing.T) {
 		"Setup.Show",
 		"Webhooks.List", "Webhooks.Show",
 	}
-	// The tests in account/members cover the audit rows that these methods write.
+	// The tests in account/members cover these methods' audit rows.
 	elsewhere := []string{"Members.InviteOwner", "Members.Recover", "Members.StopRecovery"}
 	all := calls(t)
 	var quiet []string
@@ -158,8 +157,7 @@ func TestMutatingMethodsWriteAuditRows(t *testing.T) {
 	}
 }
 
-// writing returns the methods that write. A method writes if it is in an interface parameter of a constructor and
-// returns only an error.
+// writing returns the methods that write: those of interface parameters of a constructor that return only an error.
 func writing() map[string]bool {
 	found := map[string]bool{}
 	for _, constructor := range constructors {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Catalog publishes and searches the catalogue. CatalogSources changes the sources of the catalogue. CatalogOverrides
-// changes the operators' overrides of those sources.
+// Catalog publishes and searches the catalogue. CatalogSources changes its sources, and CatalogOverrides operators'
+// overrides of them.
 type Catalog struct {
 	rows      CatalogRows
 	publisher publish.Publisher
@@ -44,7 +44,7 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 }
 
 // Publish publishes the accepted content. If resume is set, Publish publishes even if a rollback has paused publishing.
-// It returns fault.Invalid or fault.Conflict on failure.
+// The error is fault.Invalid or fault.Conflict.
 func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -71,7 +71,7 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve approves the question that blocks publishing in a mode, without publishing. Approve returns fault.Invalid,
+// Approve approves the question that blocks publishing in a mode, without publishing. The error is fault.Invalid,
 // fault.NotFound if no question blocks publishing, or fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {
@@ -88,8 +88,8 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 	})
 }
 
-// Rollback makes an earlier version live and pauses publishing. It returns fault.Invalid, fault.NotFound if the version
-// is no longer stored, or fault.Conflict.
+// Rollback makes an earlier version live and pauses publishing. The error is fault.Invalid, fault.NotFound if the
+// version is no longer stored, or fault.Conflict.
 func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -128,8 +128,8 @@ func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error)
 	return r, errors.Join(errs[:]...)
 }
 
-// Search returns the same institutions that patients find. It returns fault.Invalid on failure, or fault.NotFound
-// before the first publication.
+// Search returns the same institutions that patients find. The error is fault.Invalid, or fault.NotFound before the
+// first publication.
 func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (search.Page, error) {
 	live, err := o.live(ctx, mode)
 	if err != nil {
@@ -150,8 +150,8 @@ type CatalogRecord struct {
 	FHIRBase string           `json:"fhir_base,omitempty"` // set only if the record is an endpoint
 }
 
-// Show returns a record by its own ID or by the ID of a record that was merged into it. It returns fault.Invalid or
-// fault.NotFound on failure.
+// Show returns a record by its own ID or by the ID of a record that was merged into it. The error is fault.Invalid or
+// fault.NotFound.
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
@@ -199,8 +199,7 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 	return p.Live, nil
 }
 
-// note calls change to modify the publishing status of a mode, stores the status, and records the action in the audit
-// log.
+// note changes the publishing status of a mode, stores it, and records the action in the audit log.
 func (o Catalog) note(ctx context.Context, mode, action string, change func(*ledger.Publication) error) error {
 	p, err := o.rows.Publication(ctx, mode)
 	if err != nil {
@@ -215,7 +214,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
-// busy replaces a conflict with an error that names another publisher as the cause.
+// busy replaces a conflict with an error that says that another publisher is at work.
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice selects hosts whose servers are waiting for a decision. If only Source is set, HostChoice selects every
-// host that the source names. If both fields are set, HostChoice selects Host for that source only.
+// HostChoice selects hosts with servers that are waiting for a decision. Source alone selects every host that the
+// source names. With both fields, only Host is selected, for that source.
 type HostChoice struct{ Host, Source string }
 
 // Has reports whether a waiting server is at one of the chosen hosts.
@@ -23,15 +23,14 @@ func (c HostChoice) Has(w compose.Wait) bool {
 	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
 }
 
-// subject returns the host choice as text for the audit log.
+// subject returns the host choice as a text for the audit log.
 func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts accepts the servers that are currently waiting at the chosen hosts. Each server is accepted only for the
-// brands and platforms for which the server is waiting. If a list later adds servers at these hosts, the added servers
-// must wait again. AllowHosts returns the hosts. It returns fault.NotFound if no server is waiting at the chosen hosts,
-// or fault.Invalid on other failures.
+// AllowHosts accepts the servers that are waiting at the chosen hosts, each only for the brands and platforms that it
+// is waiting for. Servers that a list adds later must wait again. AllowHosts returns the hosts. The error is
+// fault.NotFound if no server is waiting at the chosen hosts, or fault.Invalid.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -41,8 +40,8 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand allows servers of all brands at a host, now and in the future. AllowEveryBrand is meant for hosts
-// such as those of a vendor with many institutions. AllowEveryBrand returns fault.Invalid or fault.Conflict on failure.
+// AllowEveryBrand allows servers of all brands at a host, now and in the future, for example at a vendor with many
+// institutions. The error is fault.Invalid or fault.Conflict.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
 		Kind: ledger.Portal, ID: ledger.EveryBrand,
@@ -53,9 +52,9 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts excludes the chosen hosts from the catalogue. Servers at these hosts no longer wait for a decision, and
-// the next publication removes servers that are already published. RefuseHosts also accepts a host that has no waiting
-// servers. RefuseHosts returns the hosts, or fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// RefuseHosts excludes the chosen hosts from the catalogue. Their servers no longer wait for a decision, and the next
+// publication removes those already published. A host without waiting servers can also be refused. RefuseHosts returns
+// the hosts. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -68,8 +67,8 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 	})
 }
 
-// ForgetHost removes all decisions about a host. Servers that were published because of these decisions remain in the
-// catalogue. ForgetHost returns fault.Invalid on failure, or fault.NotFound if there are no decisions.
+// ForgetHost removes all decisions about a host. Servers published because of them stay in the catalogue. The error is
+// fault.Invalid, or fault.NotFound if there are no decisions.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err

@@ -38,8 +38,8 @@ func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) Catalog
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
 
-// Set creates a source or applies change to an existing source. An existing source keeps its imported content. Set
-// returns fault.Invalid or fault.Conflict on failure.
+// Set creates a source or applies change to an existing source. An existing source keeps its imported content. The
+// error is fault.Invalid or fault.Conflict.
 func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -81,8 +81,8 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 	return row, nil
 }
 
-// Remove removes a source. The next publication drops the content that only this source supplied, and requires approval
-// if that content is a large part of the catalogue. Remove returns fault.NotFound or fault.Conflict on failure.
+// Remove removes a source. The next publication drops content that only this source supplied, and needs approval if
+// that is a large part of the catalogue. The error is fault.NotFound or fault.Conflict.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -97,8 +97,8 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import imports a source immediately, from list or, if list is nil, from the source's URL. It returns fault.Invalid if
-// the source has no URL, fault.NotFound, or fault.Conflict. An unusable list is not an error, because the returned row
+// Import imports a source immediately, from list or, if list is nil, from the source's URL. The error is fault.Invalid
+// if the source has no URL, fault.NotFound or fault.Conflict. An unusable list is not an error; the returned row
 // reports it.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)

@@ -22,8 +22,8 @@ type Clients struct {
 	by          Journal
 }
 
-// ClientRows stores Recordbridge's client credentials. An owner is a tenant. All tenants share the clients of the zero
-// tenant.
+// ClientRows stores Recordbridge's client credentials. Their owners are tenants. All tenants share the zero tenant's
+// clients.
 type ClientRows interface {
 	OrganisationReader
 	TenantLister
@@ -40,8 +40,8 @@ type ClientRows interface {
 	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// Sealer encrypts client secrets with a kms.Sealer for catalog.ClientSecretPurpose. Shared secrets are sealed for the
-// zero tenant.
+// Sealer encrypts client secrets (kms.Sealer with catalog.ClientSecretPurpose). Shared secrets are sealed for the zero
+// tenant.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
@@ -52,9 +52,9 @@ func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by 
 	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
-// Create stores client credentials for a single organisation or, if owner is zero, for all organisations. The plain
-// argument is the secret, or empty if the method does not use a secret. Only the sealed form of the secret is stored.
-// Create chooses and returns the ID of the client. It returns fault.Invalid or fault.NotFound on failure.
+// Create stores client credentials for one organisation or, if owner is zero, for all. plain is the secret, or empty if
+// the method uses none. It is stored only in sealed form. Create chooses the client's ID. The error is fault.Invalid or
+// fault.NotFound.
 func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
 	plain secret.Text,
 ) (string, error) {
@@ -84,15 +84,15 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show returns a client that belongs to exactly this owner. The client secret stays sealed. Show returns fault.NotFound
-// if the client does not exist.
+// Show returns a client that belongs to exactly this owner, with its secret sealed. It returns fault.NotFound if the
+// client does not exist.
 func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	return o.own(ctx, owner, id)
 }
 
 // SetOrigins replaces the origins to which a client secret may be sent. The client must belong to exactly this owner.
-// For a client with keys, the origins limit where its assertions may be sent, and an empty list removes the limit.
-// SetOrigins returns the origins as stored. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// For a client with keys, the origins limit where its assertions may be sent; an empty list removes the limit.
+// SetOrigins returns the stored origins. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -113,9 +113,9 @@ type Rotation struct {
 	KeyID  *string     // new key; nil to keep the current key, empty for the service's current key
 }
 
-// Rotate replaces the secret or key of a client that belongs to exactly this owner. The client ID stays the same.
-// Connections that were created with the client use the new secret or key from their next refresh. Rotate returns
-// fault.Invalid, fault.NotFound or, after a concurrent change, fault.Conflict.
+// Rotate replaces the secret or key of a client that belongs to exactly this owner. The client ID stays the same. The
+// client's connections use the new secret or key from their next refresh. The error is fault.Invalid, fault.NotFound
+// or, after a concurrent change, fault.Conflict.
 func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -140,10 +140,9 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client that belongs to exactly this owner, unless a registration names the client. A connection's
-// sealed tokens refer to the client that created the connection. Without that client, the connection can never be
-// refreshed again. If connections may depend on the client, the caller must confirm the removal (abandon). Remove
-// returns fault.NotFound or fault.Conflict on failure.
+// Remove removes a client that belongs to exactly this owner, unless a registration names the client. A connection can
+// be refreshed only with the client that created it. If connections may depend on the client, the caller must confirm
+// the removal (abandon). The error is fault.NotFound or fault.Conflict.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -194,8 +193,7 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// maxSecret is the maximum length of a client secret, in bytes. Secrets issued by health systems are a few dozen bytes
-// long.
+// maxSecret is the maximum length of a client secret, in bytes. Health systems issue secrets of a few dozen bytes.
 const maxSecret = 4096
 
 // checkOrigins requires at least one origin for a client with a secret. It returns the origins in canonical form.
@@ -254,7 +252,7 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 	return nil
 }
 
-// checkClient rejects values that no authorization server accepts, with errors that never contain the secret.
+// checkClient rejects values that no authorization server accepts. Its errors never contain the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
@@ -289,8 +287,8 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	return nil
 }
 
-// visible reports whether text consists only of VSCHAR characters. Client IDs and secrets must have this form (RFC
-// 6749, appendix A).
+// visible reports whether text consists only of VSCHAR characters, as client IDs and secrets must (RFC 6749, appendix
+// A).
 func visible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -26,14 +26,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fixture holds two operators. The second operator makes a change just before the first operator's next write.
+// fixture holds two operators. The second makes a change just before the first one's next write.
 type fixture struct {
 	operator  *wiring.Operator
-	control   store.Control // store of the second operator
+	control   store.Control
 	meanwhile func()
 	servers   fakeServers
 	log       audit.Log
-	audited   func() []string // actions and targets in the shared log, in order
+	audited   func() []string // actions and targets in the shared audit log, in order
 }
 
 func newFixture(t *testing.T) *fixture {

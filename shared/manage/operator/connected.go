@@ -35,7 +35,7 @@ type ConnectionReader interface {
 }
 
 // listed returns the cursors of a tenant's connections. If externalID is not empty, listed returns only connections
-// with that external ID. The external ID is looked up under every existing version of the hash key.
+// with that external ID. The ID is looked up under every version of the hash key.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {
@@ -57,13 +57,12 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 		}
 		slices.Sort(found)
 		slices.Reverse(found)
-		found = slices.Compact(found) // a connection whose hash was just recomputed may be in both lists
+		found = slices.Compact(found) // A connection whose hash was just recomputed may be in both lists.
 		return found[:min(limit, len(found))], more || len(found) > limit, nil
 	}
 }
 
-// isOf reports whether a connection still has the given external ID. The check is needed because the index may be out
-// of date.
+// isOf reports whether a connection still has the given external ID, because the index may be out of date.
 func (o Connections) isOf(c Connection, externalID string) bool {
 	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections lists and disconnects connections, and requests their erasure. Connections reports token status only as
-// far as unencrypted fields reveal the status. Connections never shows a token or the patient's identity.
+// Connections lists and disconnects connections, and requests their erasure. It derives the token status from
+// unencrypted fields only, and never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -25,13 +25,13 @@ type Connections struct {
 	now     func() time.Time
 }
 
-// connectionNames reads the names of the organisations and endpoints that are shown with connections.
+// connectionNames reads the names of connections' organisations and endpoints.
 type connectionNames interface {
 	OrganisationReader
 	EndpointReader
 }
 
-// NewConnections returns a Connections. The hashing argument holds the key used to hash external IDs.
+// NewConnections returns a Connections. hashing holds the keys for hashing external IDs.
 func NewConnections(
 	service connectionNames, rows ConnectionRows, tasks ExportTasks, hashing secret.Keyring, now func() time.Time,
 ) Connections {
@@ -47,7 +47,7 @@ type Connection struct {
 
 	Organisation string       // name of the organisation
 	Endpoint     string       // name of the endpoint; empty if unknown
-	Damaged      []fault.Spot // unreadable parts of the connection's row, which are omitted here
+	Damaged      []fault.Spot // unreadable parts of the connection's row, which are left out here
 	Exports      []Export     // latest exports, newest first; set only by Show
 	Do           string       // recommended action, with its ctl command
 }
@@ -56,20 +56,20 @@ type Connection struct {
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // organisation's own patient ID from the latest authorisation
+	ExternalID string // organisation's patient ID from the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
 
 // ConnectionPage is a page in a list of connections. Next is the cursor of the next page, or "" if there are no more
-// connections. Because the number of rows read for a page is limited, a page may be short or even empty although more
-// connections follow.
+// connections. The number of rows read for a page is limited, so a page may be short or empty although more connections
+// follow.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
 }
 
-// List returns a tenant's connections, newest first. It returns fault.Invalid or fault.NotFound on failure.
+// List returns a tenant's connections, newest first. The error is fault.Invalid or fault.NotFound.
 func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQuery) (ConnectionPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -164,11 +164,11 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is the time that a connection may be due before it counts as overdue. The scheduler runs every few
-// minutes and spreads its messages over time.
+// overdueAfter is the time after which a due connection counts as overdue. The scheduler runs every few minutes and
+// spreads its messages.
 const overdueAfter = time.Hour
 
-// adviseConnection returns the recommended action for a connection at time now, in one sentence.
+// adviseConnection returns the recommended action for a connection, in one sentence.
 func adviseConnection(c Connection, now time.Time) string {
 	of := fmt.Sprintf("-org %s -mode %s", c.Tenant.OrgID, c.Tenant.Mode)
 	switch {

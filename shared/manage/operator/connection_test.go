@@ -34,7 +34,7 @@ var (
 	noon  = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// shelf holds an operator and the rows of a single organisation without deliveries.
+// shelf holds an operator and an organisation's rows, without deliveries.
 type shelf struct {
 	connections operator.Connections
 	exports     operator.Exports
@@ -43,7 +43,7 @@ type shelf struct {
 	work        store.Register
 	links       int
 	control     store.Control
-	external    secret.Mark // keyed hash of the external ID for the next connection
+	external    secret.Mark // keyed hash of the next connection's external ID
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -100,7 +100,7 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	return c
 }
 
-// export creates the next export of the connection and makes it fail, so that another export can be created.
+// export creates the connection's next export and makes it fail, so that another can be created.
 func (s *shelf) export(t *testing.T, c connection.Connection, previous string) string {
 	t.Helper()
 	s.links++
@@ -187,8 +187,8 @@ func TestConnectionsListSupportsFiltersAndPagination(t *testing.T) {
 	}
 }
 
-// TestConnectionsListFindsConnectionByExternalID checks that a connection is found by its external ID under every
-// version of the hash key. The connection must be found only in its own organisation and mode.
+// TestConnectionsListFindsConnectionByExternalID checks every version of the hash key, and that a connection is found
+// only in its own organisation and mode.
 func TestConnectionsListFindsConnectionByExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -238,8 +238,8 @@ func TestConnectionsListFindsConnectionByExternalID(t *testing.T) {
 	}
 }
 
-// TestConnectionsShowToleratesDamagedExport checks that a damaged row hides only its damaged parts and does not hide
-// earlier exports.
+// TestConnectionsShowToleratesDamagedExport checks that a damaged row hides only its damaged parts, and no earlier
+// exports.
 func TestConnectionsShowToleratesDamagedExport(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -30,8 +30,8 @@ type Credentials struct {
 	within  org.Tenant // tenant whose credentials are visible; zero for all tenants
 }
 
-// NewCredentials returns a Credentials that generates private keys from random and hashes them with hashing. The
-// Credentials rejects credential URLs that point to any of the service's own URLs (own).
+// NewCredentials returns a Credentials that generates private keys from random and hashes them with hashing. It rejects
+// URLs that point to the service itself (own).
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -60,8 +60,8 @@ type CredentialRows interface {
 	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential has changed since it was
 	// read.
 	SaveCredential(ctx context.Context, c org.Credential) error
-	// TenantOf returns the tenant of a credential. Credential reads a credential. TenantOf and Credential return
-	// fault.NotFound if the credential does not exist.
+	// TenantOf returns a credential's tenant, and Credential reads a credential. Both return fault.NotFound if the
+	// credential does not exist.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
@@ -81,9 +81,9 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key and notifies the organisation by email. Only this call returns
-// the key. Create returns fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential of an organisation
-// without live access.
+// Create creates a credential with its first private key, and notifies the organisation by email. Only this call
+// returns the key. The error is fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential without live
+// access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -137,7 +137,7 @@ func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]ti
 	return uses, nil
 }
 
-// Show returns a credential. It returns fault.Invalid or fault.NotFound on failure.
+// Show returns a credential. The error is fault.Invalid or fault.NotFound.
 func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
 	return o.credential(ctx, publicID)
 }
@@ -175,8 +175,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes either the oldest live key or all live keys of a credential. Revoked keys stop working within 30
-// seconds.
+// RevokeKeys revokes the oldest live key or all live keys of a credential. Revoked keys stop working within 30 seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
 	const none = "The credential has no live key to revoke."
 	found := 0
@@ -186,16 +185,15 @@ func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) 
 	})
 }
 
-// RevokeKey revokes a live key of a credential. The key stops working within 30 seconds. RevokeKey returns
-// fault.NotFound or fault.Conflict on failure.
+// RevokeKey revokes a live key of a credential. The key stops working within 30 seconds. The error is fault.NotFound or
+// fault.Conflict.
 func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
 	const none = "The credential has no such live key."
 	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
 }
 
-// Change adds and removes URLs of a credential without changing its keys. A removed URL stops working within 30
-// seconds, except for sign-ins that have already begun. Change returns fault.Invalid, fault.NotFound or fault.Conflict
-// on failure.
+// Change adds and removes a credential's URLs. A removed URL stops working within 30 seconds, except for sign-ins that
+// have already begun. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -210,9 +208,8 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential without live keys, together with its public ID. The public ID stops working in browsers
-// within 30 seconds. Sign-ins that have already begun are not affected. Remove returns fault.Invalid, fault.NotFound or
-// fault.Conflict on failure.
+// Remove removes a credential without live keys, and its public ID. The public ID stops working in browsers within 30
+// seconds, except for sign-ins that have already begun. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {

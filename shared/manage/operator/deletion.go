@@ -32,11 +32,11 @@ type DeletionMembers interface {
 // DeletionRequests stores organisation deletions (deletion.Requests).
 type DeletionRequests interface {
 	DeletionReader
-	// Request schedules the deletion of an organisation after a waiting period, calling announce before it stores a new
-	// deletion.
+	// Request schedules the deletion of an organisation after a waiting period. It calls announce before it stores a
+	// new deletion.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
-	// Cancel cancels a deletion that has not begun. It returns fault.NotFound or fault.Conflict on failure.
+	// Cancel cancels a deletion that has not begun. The error is fault.NotFound or fault.Conflict.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
@@ -51,10 +51,10 @@ func (o Deletions) As(actor string) Deletions {
 	return o
 }
 
-// Request schedules the deletion of an organisation and all its data. If a deletion is already scheduled or in
-// progress, Request returns that deletion. Owners can cancel the deletion for one week. The name argument must repeat
-// the organisation's name. Request notifies members and verified notice addresses before it stores the deletion. It
-// returns fault.Invalid, fault.NotFound, fault.Conflict or fault.Limited on failure.
+// Request schedules the deletion of an organisation and all its data. It returns a deletion that is already scheduled
+// or in progress. Owners can cancel the deletion for one week. name must repeat the organisation's name. Members and
+// verified notice addresses are notified before the deletion is stored. The error is fault.Invalid, fault.NotFound,
+// fault.Conflict or fault.Limited.
 func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -75,8 +75,7 @@ func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) 
 	})
 }
 
-// Cancel cancels the deletion of an organisation if the deletion has not begun. It returns fault.NotFound or
-// fault.Conflict on failure.
+// Cancel cancels an organisation's deletion if it has not begun. The error is fault.NotFound or fault.Conflict.
 func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -91,8 +90,7 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show returns the deletion of an organisation until 90 days after the deletion ended. It returns fault.NotFound if the
-// organisation has no deletion.
+// Show returns an organisation's deletion until 90 days after its end. It returns fault.NotFound if there is none.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }

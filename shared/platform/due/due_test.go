@@ -43,8 +43,7 @@ func TestItemRoundTripsThroughEncodeAndDecode(t *testing.T) {
 	}
 }
 
-// TestEncodeFormatIsStable checks that the message format does not change, because a deployment's queue may contain
-// messages from an older or newer version.
+// TestEncodeFormatIsStable checks the message format, because a queue may hold messages from older or newer releases.
 func TestEncodeFormatIsStable(t *testing.T) {
 	t.Parallel()
 	const want = `{"mode":"test","org":"` + orgID + `","kind":"task","id":"` + taskID + `"}`
@@ -92,8 +91,7 @@ func TestDecodeRejectsInvalidMessage(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that every accepted message yields a valid row key, and that encoding the row yields the same
-// message.
+// FuzzDecode checks that every accepted message yields a valid row key, and that the row encodes to the same message.
 func FuzzDecode(f *testing.F) {
 	for _, body := range garbage() {
 		f.Add(body)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// journey is a row with five steps. The row waits for an hour after the third step.
+// journey is a row with five steps, which waits for an hour after the third.
 type journey struct {
 	rev   int
 	steps int
@@ -19,12 +19,11 @@ type journey struct {
 
 const journeyEnds = 5
 
-// journeys stores a single journey.
 type journeys struct {
 	stored journey
 	now    time.Time
 	took   time.Duration // duration of each step
-	err    error         // error returned by the next step
+	err    error
 }
 
 func (j *journeys) steps() due.Steps[journey] {
@@ -54,7 +53,7 @@ func (j *journeys) steps() due.Steps[journey] {
 	}
 }
 
-// run starts a run from the given version of the row, with a time limit.
+// run starts a run with a version of the row and a time limit.
 func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), j.now.Add(within))

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// parallel is the number of shards read concurrently, and the number of rows processed concurrently.
+	// parallel is the number of shards read, and of rows processed, concurrently.
 	parallel = 8
-	// reserve is the final period of a run, during which rows in progress can finish but no new rows begin. The
-	// remaining rows are still due in the next run, a minute later.
+	// reserve is the final period of a run, in which rows in progress can finish but none begin. The remaining rows are
+	// due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if a
-	// call hangs.
+	// abandon is the time before the deadline at which unfinished rows are cancelled, so the run ends even if a call
+	// hangs.
 	abandon = time.Second
 	// maxReported is the maximum number of failures listed in a run's error. The log line counts all failures.
 	maxReported = 10
@@ -44,8 +44,8 @@ type Queue interface {
 	Send(ctx context.Context, i Item, delay time.Duration) error
 }
 
-// Sweep processes a table's due rows. Each row stores its own due time (docs/develop/architecture.md, "Data"), so
-// concurrent runs and long pauses between runs do no harm.
+// Sweep processes a table's due rows. Each row stores its own due time (docs/develop/architecture.md, "Data"), so runs
+// may be concurrent or far apart.
 type Sweep struct {
 	rows   Rows
 	queue  Queue
@@ -58,19 +58,18 @@ func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 	return Sweep{rows: rows, queue: queue, shards: shards, now: now}
 }
 
-// Position is the row's zero-based index within a run.
+// Position is a row's zero-based index within a run.
 type Position struct{ Index, Total int }
 
-// Of returns the position's proportional offset within a time span, for spreading the rows of one run over the span.
+// Of returns the position's proportional offset within a time span, which spreads a run's rows over the span.
 func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
-// Run calls act for every row that is due before a given time. Several calls run concurrently. Run processes each
-// shard's rows oldest first, and interleaves the shards so that a run that is cut short has processed some rows of
-// every shard. act reports whether it sent a message. A failed row does not stop the other rows: the error lists the
-// first failures, and the log line counts all failures. Run returns before ctx's deadline. A run that is cut short is
-// not an error.
+// Run calls act, concurrently, for every row that is due before a given time. Each shard's rows are processed oldest
+// first. The shards are interleaved, so a run that is cut short has processed some rows of every shard. act reports
+// whether it sent a message. A failed row does not stop the others: the error lists the first failures, and the log
+// line counts all of them. Run returns before ctx's deadline. Being cut short is not an error.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
@@ -95,7 +94,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 			return nil
 		})
 	}
-	_ = group.Wait() // the run records failures
+	_ = group.Wait() // The run records failures.
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
 	for _, kind := range slices.Sorted(maps.Keys(r.oldestOf)) {
@@ -105,7 +104,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 }
 
 // Send claims a row until a later time and sends a message to the row's worker. Send skips a row that another process
-// has claimed or handled. If sending fails, the row is due again at until.
+// has claimed or handled. After a failure, the row is due again at until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -120,7 +119,7 @@ func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Dur
 	return true, nil
 }
 
-// bound returns a context that is cancelled shortly before ctx's deadline.
+// bound returns a context that ends shortly before ctx's deadline.
 func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -142,7 +141,7 @@ type run struct {
 	failures []error // the first failures, up to maxReported
 }
 
-// late reports whether too little time remains to begin another row, and if so marks the run as cut short.
+// late reports whether too little time is left to begin another row, and marks the run as cut short if so.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon
@@ -186,8 +185,7 @@ func logFailure(ctx context.Context, i Item, err error) {
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done records the result for a row or a shard, and reports whether a failure is among the first failures, which are
-// logged individually.
+// done records the result for a row or a shard, and reports whether to log it individually, as the first failures are.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

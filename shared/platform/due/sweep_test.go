@@ -24,14 +24,14 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// world simulates the database and the queue. Calls listed in failing return an error.
+// world simulates the database and the queue. Calls in failing return an error.
 type world struct {
 	told []map[string]any // the last run's log lines about rows
-	// measured holds the metrics of the last run.
+	// measured holds the last run's metrics.
 	measured map[string]int
 	start    time.Time
 	rows     [][]due.Item             // due rows, by shard
-	failing  map[string]error         // errors to return, by method and either shard or ID
+	failing  map[string]error         // errors by method, with the shard or ID
 	takes    map[string]time.Duration // duration of calls, by method
 
 	mu       sync.Mutex
@@ -88,8 +88,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	}
 }
 
-// sweep performs one run in virtual time, with a deadline, and returns the run's log line. Rows are claimed for an
-// hour.
+// sweep performs one run in virtual time, with a deadline, and returns its log line. Rows are claimed for an hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked = time.Now(), map[string]int{}
@@ -135,8 +134,7 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	return fields, err
 }
 
-// row returns an item that is due at the given offset from the start of the run. The offset may be negative. sweep adds
-// the start time.
+// row returns an item due at the given offset, which may be negative, from the start of the run.
 func row(id string, after time.Duration) due.Item {
 	return due.Item{
 		Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id,
@@ -144,7 +142,6 @@ func row(id string, after time.Duration) due.Item {
 	}
 }
 
-// full returns the given number of shards, each with the given number of rows.
 func full(shards, rows int) [][]due.Item {
 	all := make([][]due.Item, shards)
 	for shard := range all {
@@ -213,8 +210,8 @@ func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 	})
 }
 
-// TestSweepProcessesShardsAndRowsConcurrently checks that one run reads eight shards and sends eight messages
-// concurrently, which is needed to process the maximum number of due rows in time.
+// TestSweepProcessesShardsAndRowsConcurrently checks that a run reads eight shards and sends eight messages
+// concurrently, which the maximum number of due rows requires.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,8 +231,8 @@ func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	})
 }
 
-// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short ends before its deadline without
-// an error, having processed equally many rows of every shard.
+// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short processes equally many rows of
+// every shard and ends without an error.
 func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -264,8 +261,7 @@ func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	})
 }
 
-// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline, and that the
-// cancellation is reported.
+// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline and reported.
 func TestSweepCancelsHangingCalls(t *testing.T) {
 	t.Parallel()
 	for _, hanging := range []string{"Due", "Postpone", "Send"} {
@@ -344,8 +340,8 @@ func TestSweepContinuesAfterFailedRow(t *testing.T) {
 	}
 }
 
-// TestSweepCountsAllFailuresAndLogsFirstOnes checks that the log line doesn't list thousands of errors if the queue is
-// down.
+// TestSweepCountsAllFailuresAndLogsFirstOnes checks that the log line doesn't list thousands of errors while the queue
+// is down.
 func TestSweepCountsAllFailuresAndLogsFirstOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
 // HTTP adapts an http.Handler to Lambda. The request's Pattern is the declared resource, and its PathValues are the
-// path parameters ({proxy+} is "proxy"). The request's path begins with the stage. The request's context holds API
-// Gateway's request ID (logx.RequestID), and RemoteAddr is the client address that the gateway reports.
+// path parameters ({proxy+} is "proxy"). Its path begins with the stage, its context holds API Gateway's request ID
+// (logx.RequestID), and its RemoteAddr is the client address that the gateway reports.
 func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
@@ -37,7 +37,7 @@ func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 			handler.ServeHTTP(answer, request)
 			return nil
 		})
-		if err != nil { // without an error, the handler writes its own log line
+		if err != nil { // The handler writes its own log line unless there is an error.
 			logx.Fail(ctx, err)
 			line.Emit(ctx, logger, "http.failed")
 			return events.APIGatewayProxyResponse{}, err
@@ -80,9 +80,9 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	return request, nil
 }
 
-// pathOf returns the path as the client sent it, including the stage. An event contains two paths, and a custom domain
-// alters event.Path. pathOf uses event.Path only if an emulator, such as sam local start-api, has put the resource
-// pattern in event.RequestContext.Path.
+// pathOf returns the path as the client sent it, including the stage. An event contains two paths. A custom domain
+// alters event.Path, so pathOf uses it only if an emulator, such as sam local start-api, has put the resource pattern
+// in event.RequestContext.Path.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
 	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
@@ -120,10 +120,10 @@ func queryOf(event events.APIGatewayProxyRequest) string {
 	return query.Encode()
 }
 
-// recorder buffers a response, because Lambda returns the response as a single event.
+// recorder buffers a response, which Lambda returns as a single event.
 type recorder struct {
 	header http.Header
-	sent   http.Header // copied when the status is written; later changes are ignored
+	sent   http.Header // copied when the status is written, so later changes are ignored
 	status int
 	body   bytes.Buffer
 }
@@ -145,8 +145,8 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response returns text unchanged and all other content as base64. The API declares all media types as binary, so API
-// Gateway decodes bodies marked as base64 and passes other bodies through. Some emulators never decode bodies.
+// response returns text unchanged, because some emulators never decode bodies, and all other content as base64. The API
+// declares all media types as binary, so API Gateway decodes bodies marked as base64 and passes on other bodies.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)

@@ -87,7 +87,7 @@ func TestHTTPAcceptsEventWithSingleValueFields(t *testing.T) {
 }
 
 // TestHTTPUsesPathInsteadOfResourcePattern covers an emulator that replaces the path with the resource pattern, and a
-// client that sends a path with a brace.
+// client whose path contains a brace.
 func TestHTTPUsesPathInsteadOfResourcePattern(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ inContext, path, want string }{
@@ -113,8 +113,7 @@ func TestHTTPUsesPathInsteadOfResourcePattern(t *testing.T) {
 	}
 }
 
-// TestHTTPEncodesBinaryBodyAsBase64 checks that UTF-8 text arrives unchanged even if the gateway does not decode
-// base64.
+// TestHTTPEncodesBinaryBodyAsBase64 checks that UTF-8 text arrives unchanged even if the gateway doesn't decode base64.
 func TestHTTPEncodesBinaryBodyAsBase64(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
@@ -231,7 +230,6 @@ func TestHTTPFailsInvocationOnInvalidBase64(t *testing.T) {
 	}
 }
 
-// FuzzProxyEvent searches for events that cause a panic outside the handler.
 func FuzzProxyEvent(f *testing.F) {
 	document, err := os.ReadFile("testdata/proxy_event.json")
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package lambdarun adapts AWS Lambda to the service's code, and provides every function's main (Run). The package
-// converts REST proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and
-// schedule events to calls. Panics are recovered in all three cases. The package doesn't contain business rules or
-// write error envelopes. If an event can't be handled, the invocation fails, and API Gateway's gateway response
-// supplies the envelope.
+// Package lambdarun adapts AWS Lambda to the service's code, and provides every function's main (Run). It converts REST
+// proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and schedule
+// events to calls, and recovers from panics. If an event can't be handled, the invocation fails, and API Gateway's
+// gateway response supplies the error envelope.
 package lambdarun
 
 import (
@@ -16,8 +15,8 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// guarded calls f and converts a panic to an error. The error includes the panic value only if the value is a runtime
-// error, because any other value may quote client input.
+// guarded calls f and converts a panic to an error. The error includes the panic value only for a runtime error,
+// because other values may quote client input.
 func guarded(ctx context.Context, f func(context.Context) error) (err error) {
 	defer func() {
 		value := recover()

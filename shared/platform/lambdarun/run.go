@@ -16,8 +16,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process holds a function's environment. Run creates the Process for production, and each test creates its own
-// Process. All other code is the same in production and tests.
+// Process holds a function's environment. Run creates it in production, and each test creates its own.
 type Process struct {
 	AWS    aws.Config // shared by all SDK clients
 	Logger *slog.Logger
@@ -31,12 +30,12 @@ type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main function of every Lambda function. Run loads the environment, calls build, serves events and never
-// returns. build runs once per cold start. If build fails, the process logs the reason and exits, and Lambda starts
-// another process. Only bootstrap/main.go calls Run, either directly or through package outbound.
+// Run is the main function of every Lambda function. It loads the environment, calls build once, serves events and
+// never returns. If build fails, the process logs the reason and exits, and Lambda starts another process. Only
+// bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
-	if own, err := config.Load[environment](); err == nil { // if loading fails, start reports the error
+	if own, err := config.Load[environment](); err == nil { // If loading fails, start reports the error.
 		logger = logger.With(slog.String(metric.Stack, own.Service))
 	}
 	handler, err := start(ctx, logger, build)
@@ -47,7 +46,7 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	lambda.Start(handler)
 }
 
-// environment holds the only variable that all functions have: the stack's name.
+// environment holds the only variable common to all functions: the stack's name.
 type environment struct {
 	Service string `env:"SERVICE,required"`
 }

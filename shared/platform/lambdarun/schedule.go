@@ -20,8 +20,7 @@ type Tick struct {
 type ScheduleHandler func(context.Context, Tick) error
 
 // Schedule adapts a scheduled function. The function's log lines are named "<name>.run". handle receives the run's
-// scheduled time. If the event contains no time, handle receives the current time. An error or a panic fails the
-// invocation.
+// scheduled time, or the current time if the event has none. An error or a panic fails the invocation.
 func Schedule(p Process, name string, handle func(context.Context, time.Time) error) ScheduleHandler {
 	return func(ctx context.Context, tick Tick) error {
 		started := p.Now()
@@ -39,8 +38,8 @@ func Schedule(p Process, name string, handle func(context.Context, time.Time) er
 	}
 }
 
-// invocationID returns Lambda's request ID, which stays the same when Lambda retries the event, or the event's ID if
-// there is no request ID.
+// invocationID returns Lambda's request ID, which is the same for each retry of an event. Without a request ID, it
+// returns the event's ID.
 func invocationID(ctx context.Context, tick Tick) string {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
 		return invocation.AwsRequestID

@@ -12,31 +12,29 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda doesn't deliver more messages to an invocation until the invocation's batch is finished. A single message that
-// waits, for example for a receiver that does not respond, would therefore block its invocation. Once the concurrency
-// limit is reached, such messages would block the queue (docs/adr/0014-who-waits-works-on.md). An invocation with
-// waiting messages therefore receives further messages from the queue itself.
+// Lambda delivers no further messages to an invocation until its batch is finished. A message that waits for a slow
+// receiver would block its invocation and, at the concurrency limit, the queue. An invocation with waiting messages
+// therefore receives further messages from the queue itself (docs/adr/0014-who-waits-works-on.md).
 
-// Backlog is a worker's queue. Invocations with waiting messages receive further messages from the Backlog.
+// Backlog is a worker's queue. An invocation with waiting messages receives further messages from it.
 type Backlog interface {
-	// Receive returns up to ten messages. If the queue is empty, Receive waits up to a second for a message.
+	// Receive returns up to ten messages. It waits up to a second if the queue is empty.
 	Receive(ctx context.Context) ([]events.SQSMessage, error)
 	// Delete deletes a message that Receive returned.
 	Delete(ctx context.Context, message events.SQSMessage) error
 }
 
 const (
-	// longestWait is the maximum time that a message may wait for an external party before losing its slot to another
+	// longestWait is the maximum time that a message may wait for an external party before it loses its slot to another
 	// message.
 	longestWait = 500 * time.Millisecond
 	// maxMessages is the maximum number of messages per invocation, including waiting messages. Each message may hold a
-	// connection open, and a Lambda process can open 1,024 files.
+	// connection open, and a Lambda process can open at most 1,024 files.
 	maxMessages = 500
-	// longestMessage is the minimum time that an invocation must have left to begin a message, twice the timeout for a
-	// receiver.
+	// longestMessage is the minimum time left in an invocation to begin a message: twice the timeout for a receiver.
 	longestMessage = time.Minute
-	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all invocations stopped
-	// at the same time, the queue wouldn't have any consumers.
+	// stopsWithin is the period over which concurrent invocations stop receiving messages. If they all stopped at once,
+	// the queue would have no consumers.
 	stopsWithin = 2 * time.Minute
 	// retryDelay is the delay after a failure to read the queue.
 	retryDelay = time.Second
@@ -44,7 +42,7 @@ const (
 
 // messagePool tracks the messages that one invocation is processing.
 type messagePool struct {
-	slots   chan struct{} // one entry per message being processed, except waiting messages
+	slots   chan struct{} // one entry per message in progress, except waiting messages
 	places  chan struct{} // one entry per unfinished message
 	waiting atomic.Int64  // unfinished messages that have released their slots
 	changed chan struct{} // signals that a message has released its slot or finished
@@ -58,7 +56,7 @@ func newMessagePool(concurrency int) *messagePool {
 	}
 }
 
-// begin waits for a free slot and then starts processing a message.
+// begin waits for a free slot and starts to process a message.
 func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 	s.places <- struct{}{}
 	s.slots <- struct{}{}
@@ -86,9 +84,9 @@ func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 
 type messagePoolKey struct{}
 
-// Waits marks ctx's message as waiting for an external party until stop is called. If the wait is long and the worker
-// has a Backlog, the invocation processes other messages in the meantime. Don't use Waits for work that is merely slow
-// on a busy machine, because starting more work would slow the machine further.
+// Waits marks ctx's message as waiting for an external party until stop is called. During a long wait, an invocation
+// with a Backlog processes other messages. Don't use Waits for work that is merely slow on a busy machine, because more
+// work would slow the machine further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -101,7 +99,7 @@ func Waits(ctx context.Context) (stop func()) {
 func (s *messagePool) tell() {
 	select {
 	case s.changed <- struct{}{}:
-	default: // a signal is already pending
+	default: // A signal is already pending.
 	}
 }
 
@@ -116,14 +114,13 @@ func (s *messagePool) awaitWaiting() bool {
 	return false
 }
 
-// takeMore receives and processes further messages while messages of the batch that begins with first are waiting.
-// takeMore never cancels a receive call, because messages that SQS has already returned would stay hidden until their
-// visibility timeout.
+// takeMore receives and processes further messages while messages of the batch that begins with first are waiting. It
+// never cancels a receive call, because messages in the lost response would stay hidden until their visibility timeout.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
 	for s.awaitWaiting() && taking.Err() == nil {
-		s.slots <- struct{}{} // wait for a free slot before receiving a message
+		s.slots <- struct{}{} // Wait for a free slot before receiving a message.
 		<-s.slots
 		records, err := w.Backlog.Receive(ctx)
 		if err != nil {
@@ -143,8 +140,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool
 	}
 }
 
-// untilLate returns a context that is cancelled when the invocation must stop receiving messages. The time is brought
-// forward by an amount derived from id, a random message ID, so that invocations stop at different times.
+// untilLate returns a context that is cancelled when the invocation must stop receiving messages. An amount derived
+// from id, a random message ID, makes invocations stop at different times.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -154,7 +151,7 @@ func untilLate(ctx context.Context, id string) (context.Context, context.CancelF
 	return context.WithDeadline(ctx, deadline.Add(-longestMessage-early))
 }
 
-// note logs a failure that causes only a delay. SQS redelivers messages, and the sweeper processes overdue rows.
+// note logs a failure that only causes a delay: SQS redelivers messages, and the sweeper processes overdue rows.
 func note(ctx context.Context, p Process, what string, err error) {
 	ctx, line := logx.Begin(ctx)
 	logx.Fail(ctx, err)

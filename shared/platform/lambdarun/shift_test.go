@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that returns the results of next, or waits for a second if there are none.
+// backlog is a queue that returns the results of next. If there are none, it waits for a second.
 type backlog struct {
-	next func(nth int) ([]string, error) // message bodies, which also serve as IDs
+	next func(nth int) ([]string, error) // returns message bodies, which also serve as IDs
 
 	mu       sync.Mutex
 	receives int
@@ -52,7 +52,7 @@ func (b *backlog) Delete(_ context.Context, message events.SQSMessage) error {
 	return nil
 }
 
-// patient returns a worker that has a backlog.
+// patient returns a worker with a backlog.
 func patient(log *bytes.Buffer, concurrency int, b *backlog,
 	handle func(context.Context, string) error,
 ) lambdarun.SQSHandler {
@@ -68,9 +68,8 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute does not delay other
-// messages. The invocation receives further messages from its queue and deletes those messages itself. The invocation
-// reports the results of its own batch to Lambda.
+// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute doesn't delay other
+// messages. The invocation deletes the messages that it receives itself, and reports only its own batch to Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,8 +138,8 @@ func TestBusyInvocationReceivesNoMoreMessages(t *testing.T) {
 	})
 }
 
-// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress stays within the limit for a
-// batch, regardless of the number of messages in the queue. Waiting messages don't count.
+// TestWaitingMessagesDoNotRaiseConcurrency checks that the messages in progress, apart from waiting messages, stay
+// within the limit, however many messages are queued.
 func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,8 +173,8 @@ func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	})
 }
 
-// TestInvocationsStopReceivingAtDifferentTimes checks that stop times differ, and that an invocation never receives
-// messages that it would not have time to finish.
+// TestInvocationsStopReceivingAtDifferentTimes checks that stop times differ, and that an invocation receives no
+// messages that it has no time to finish.
 func TestInvocationsStopReceivingAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

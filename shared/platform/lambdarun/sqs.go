@@ -18,17 +18,17 @@ type SQSHandler func(context.Context, events.SQSEvent) (events.SQSEventResponse,
 // Worker describes how a queue's messages of type M are processed.
 type Worker[M any] struct {
 	Name        string // prefix of the names of the worker's log lines ("<name>.message")
-	Concurrency int    // number of messages in a batch that are processed concurrently
+	Concurrency int    // number of a batch's messages that are processed concurrently
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
-	// Together prepares the messages of a batch and returns the function that handles the messages instead of Handle.
-	// Messages received from a Backlog still go to Handle. Together is nil if messages don't need common preparation.
+	// Together prepares a batch and returns the function that handles its messages instead of Handle. Messages from a
+	// Backlog still go to Handle. Together is nil if messages need no common preparation.
 	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
-	Backlog  Backlog // the worker's queue, if messages may wait long for external parties; otherwise nil
+	Backlog  Backlog // the worker's queue if messages may wait long for external parties, or nil
 }
 
-// SQS adapts a worker. At most w.Concurrency messages are processed concurrently. Each message is decoded, handled and
-// acknowledged separately, and each message writes one log line:
+// SQS adapts a worker. At most w.Concurrency messages are processed concurrently. Each message is decoded, handled,
+// acknowledged and logged separately:
 //   - If decode fails, the message can never succeed, so it is logged with outcome "poison" and acknowledged.
 //   - If handle returns an error or panics, only this message is retried. A business failure must not be returned as
 //     an error; the worker records the failure and returns nil.
@@ -59,8 +59,8 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	}
 }
 
-// prepared returns a worker for the messages of one batch. If preparation fails, the messages are still processed.
-// prepared writes a log line only if there is something to report.
+// prepared returns a worker for the messages of one batch. If preparation fails, the messages are still processed. A
+// log line is written only if there is something to report.
 func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMessage) Worker[M] {
 	if w.Together == nil {
 		return w
@@ -85,7 +85,7 @@ func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMe
 	return w
 }
 
-// process handles a message and reports whether the message can be acknowledged.
+// process handles a message and reports whether it can be acknowledged.
 func process[M any](ctx context.Context, p Process, w Worker[M], record events.SQSMessage) bool {
 	started := p.Now()
 	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // trace of the request that caused the message

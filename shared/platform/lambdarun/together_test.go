@@ -17,7 +17,6 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// handled records the messages that each handler received.
 type handled struct {
 	mu sync.Mutex
 	by map[string][]string

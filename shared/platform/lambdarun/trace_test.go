@@ -21,14 +21,13 @@ const (
 	requestTrace    = "1-67891233-abcdef012345678912345678"
 )
 
-// invoked returns an invocation's context in the form that aws-lambda-go creates.
+// invoked returns an invocation's context as aws-lambda-go creates it.
 func invoked(t *testing.T) context.Context {
 	t.Helper()
 	//nolint:revive,staticcheck // the library's key
 	return context.WithValue(t.Context(), "x-amzn-trace-id", "Root="+invocationTrace+";Parent=53995c3f42cd8ad8;Sampled=1")
 }
 
-// traceIDs returns the trace IDs of all lines in a log.
 func traceIDs(t *testing.T, log *bytes.Buffer) []string {
 	t.Helper()
 	var all []string

@@ -1,6 +1,5 @@
 // Package maillimit limits the emails that the service sends: per sender, per recipient mailbox across all
-// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). The package stores addresses only as keyed hashes,
-// and does not depend on HTTP, AWS or a store.
+// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). Addresses are stored only as keyed hashes.
 package maillimit
 
 import (
@@ -43,8 +42,8 @@ type Mail struct {
 	To      string
 }
 
-// Take counts an email against its limits. It returns fault.Limited if any limit is exceeded. Take checks the mailbox's
-// limit last, so that an email rejected because of its sender does not use up the mailbox's budget.
+// Take counts an email against its limits. It returns fault.Limited if any limit is exceeded. The mailbox's limit is
+// checked last, so an email rejected for its sender uses none of the mailbox's budget.
 func (l Limiter) Take(ctx context.Context, m Mail) error {
 	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
 	senders := m.From.senders()
@@ -61,7 +60,7 @@ func (l Limiter) Take(ctx context.Context, m Mail) error {
 	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
 }
 
-// senders returns the distinct IDs to count emails against. If an organisation counts as its founder, senders uses the
+// senders returns the distinct IDs that an email counts against. An organisation that counts as its founder yields the
 // founder's ID.
 func (f From) senders() []string {
 	all := make([]string, 0, 2)
@@ -73,8 +72,7 @@ func (f From) senders() []string {
 	return all
 }
 
-// take counts an email in one bucket. The bucket belongs to a sender, to a mailbox, or to a pair of a sender and a
-// mailbox.
+// take counts an email in one bucket. A bucket belongs to a sender, a mailbox, or both.
 func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbox string) error {
 	if perDay == 0 {
 		return nil
@@ -96,8 +94,8 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
 }
 
-// Mailbox returns the same string for all addresses that deliver to the same mailbox, as far as the addresses reveal
-// the mailbox. Mailbox ignores case and any part after a plus sign (RFC 5233).
+// Mailbox returns the same string for addresses that deliver to the same mailbox, as far as the addresses show. It
+// ignores case and any part after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

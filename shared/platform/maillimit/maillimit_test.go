@@ -41,8 +41,7 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted tries to send n emails and returns the number of allowed emails. Errors other than fault.Limited fail the
-// test.
+// admitted tries to send n emails and returns the number allowed.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {
@@ -57,8 +56,8 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeEnforcesPerPurposeLimits checks each purpose's limits against its row in
-// docs/adr/0042-mail-is-not-a-relay.md. Zero means unlimited.
+// TestTakeEnforcesPerPurposeLimits compares each purpose's limits with docs/adr/0042-mail-is-not-a-relay.md. Zero means
+// unlimited.
 func TestTakeEnforcesPerPurposeLimits(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{

@@ -1,5 +1,5 @@
-// Package ratelimit defines rate limits and decides whether a bucket allows a request. The package doesn't store
-// buckets or handle requests: the HTTP edge names the buckets, and a store saves the buckets.
+// Package ratelimit defines rate limits and decides whether a bucket allows a request. The HTTP edge names the buckets,
+// and a store saves them.
 package ratelimit
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Limit allows Quota requests per Window, even if the requests all arrive at once. A Quota or Window of zero or less
-// means unlimited.
+// Limit allows Quota requests per Window, even if they all arrive at once. A Quota or Window of zero or less means
+// unlimited.
 type Limit struct {
 	Name   string // name of the route class in RateLimit response headers, in lower-case letters
 	Quota  int
@@ -18,7 +18,7 @@ type Limit struct {
 // Unlimited reports whether every request is allowed.
 func (l Limit) Unlimited() bool { return l.Quota <= 0 || l.Interval() <= 0 }
 
-// Interval returns the time that the bucket needs to regain capacity for one request.
+// Interval returns the time in which a bucket regains capacity for one request.
 func (l Limit) Interval() time.Duration { return l.Window / time.Duration(max(l.Quota, 1)) }
 
 // Decision is the outcome of applying a limit to one request.
@@ -29,9 +29,9 @@ type Decision struct {
 	Reset      time.Duration // time until the bucket is full again
 }
 
-// GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A). The algorithm is a form of token bucket that
-// stores a single time, the theoretical arrival time. tat is the stored time, or zero if no time is stored. next is the
-// time to store, which equals tat if the request is refused.
+// GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A). The algorithm is a token bucket that stores a
+// single time, the theoretical arrival time. tat is the stored time, or zero if there is none. next is the time to
+// store, which equals tat for a refused request.
 func GCRA(tat, now time.Time, limit Limit) (next time.Time, decision Decision) {
 	if limit.Unlimited() {
 		return tat, Decision{Allowed: true, Remaining: math.MaxInt32}

@@ -62,7 +62,7 @@ func TestZeroLimitIsUnlimited(t *testing.T) {
 }
 
 // TestGCRANeverExceedsRate checks that a bucket allows its quota at once and never exceeds its rate in the long run. A
-// refused request that waits for RetryAfter is allowed.
+// refused request is allowed after RetryAfter.
 func TestGCRANeverExceedsRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

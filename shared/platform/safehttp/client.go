@@ -1,8 +1,7 @@
-// Package safehttp is the service's only outbound HTTP client. The client calls webhooks (URLs from customers) and
-// health systems (URLs from a catalogue and from the health systems' own responses). The package restricts where
-// requests can go, how long requests take and how large responses may be. Requests are not retried. The package doesn't
-// hold credentials, except for an optional client certificate. Redirects are not followed, because only the caller
-// knows whether following a redirect is safe.
+// Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
+// systems (URLs from a catalogue and from the health systems' own responses), and limits the requests' destinations,
+// their duration, and the size of responses. Requests are not retried. Redirects are not followed, because only the
+// caller knows whether that is safe.
 package safehttp
 
 import (
@@ -30,27 +29,27 @@ const (
 	totalTimeout  = 60 * time.Second // from DNS lookup to the last byte of the response body
 	idleTimeout   = 30 * time.Second
 	idlePool      = 64
-	idlePerHost   = 8 // exports send four concurrent requests to a host
+	idlePerHost   = 8 // Exports send four concurrent requests to a host.
 )
 
 // Options configures a Client.
 type Options struct {
-	// Allow lists additional address ranges that may be reached. In these ranges, requests may use any port and need
-	// not use TLS. Allow is empty in production. The local runner sets Allow to loopback.
+	// Allow lists further address ranges that may be reached, on any port and without TLS. It is empty in production
+	// and loopback in the local runner.
 	Allow []netip.Prefix
 	// Within is the time limit for a complete exchange. Zero means one minute. Downloading a vendor's list of all its
 	// institutions takes longer than a minute.
 	Within time.Duration
-	// Certificate is the client certificate for servers that request a certificate over TLS. If Certificate is nil, the
-	// client doesn't send a certificate. Use a Client with a certificate only for servers that may see the certificate.
+	// Certificate is the TLS client certificate for servers that request one, or nil. Use a Client with a certificate
+	// only for servers that may see it.
 	Certificate *tls.Certificate
-	// Roots replaces the system's certificate authorities. If Roots is nil, the client uses the system's authorities.
+	// Roots replaces the system's certificate authorities. If nil, the client uses the system's authorities.
 	Roots *x509.CertPool
 }
 
-// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. Client
-// doesn't use a proxy, because the guard could not control a proxy's name resolution. An exchange ends after
-// Options.Within, or earlier if the request's context ends. Client is safe for concurrent use.
+// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
+// proxy, because the guard can't control a proxy's name resolution. An exchange ends after Options.Within, or when the
+// request's context ends. A Client is safe for concurrent use.
 type Client struct {
 	secure *http.Client
 	plain  *http.Client // for http URLs; reaches only the allowed ranges, which are empty in production
@@ -99,9 +98,9 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	}
 }
 
-// Do sends a request and returns the response, regardless of its status. Redirects are returned instead of followed. Do
-// rejects URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses.
-// Errors are always *Error. The caller must close the body, preferably with ReadAll.
+// Do sends a request and returns the response, whatever its status. Redirects are returned, not followed. Do rejects
+// URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses. Errors are
+// always *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {
@@ -149,8 +148,8 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	return whole, nil
 }
 
-// largeBody is the length in bytes above which a buffer of the full limit is allocated at once. Doubling the buffer
-// step by step would temporarily use three times as much memory.
+// largeBody is the length in bytes above which a buffer of the full limit is allocated at once, because growing a
+// buffer by doubling would temporarily take three times the memory.
 const largeBody = 8 << 20
 
 // readLarge reads the rest of a body whose first bytes are head.
@@ -163,7 +162,7 @@ func readLarge(head []byte, rest io.Reader, limit int64) ([]byte, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // including a truncated body
+		if err != nil { // A truncated body is also an error.
 			return nil, fmt.Errorf("read body: %w", err)
 		}
 	}

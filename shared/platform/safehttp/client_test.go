@@ -25,7 +25,7 @@ func loopback() safehttp.Options {
 	return safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }
 
-// server starts a loopback server that does not log connections broken by tests.
+// server starts a loopback server that doesn't log connections broken by tests.
 func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -35,7 +35,6 @@ func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc
 	return s
 }
 
-// get sends a GET request and returns the status, the body, and any error.
 func get(t *testing.T, client *safehttp.Client, address string, limit int64) (int, string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -54,7 +53,7 @@ func send(client *safehttp.Client, request *http.Request, limit int64) (int, str
 	return response.StatusCode, string(body), err
 }
 
-// wantClass checks an error's class, and checks that the error's text doesn't reveal any details.
+// wantClass checks an error's class, and that its text reveals no details.
 func wantClass(t *testing.T, err error, class safehttp.Class) {
 	t.Helper()
 	failure, ok := errors.AsType[*safehttp.Error](err)
@@ -174,7 +173,7 @@ func TestDoClassifiesFailures(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(old.Certificate()) // the TLS version must be the only fault
+	roots.AddCert(old.Certificate()) // The TLS version must be the only fault.
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration
@@ -262,8 +261,8 @@ func hijack(raw string) http.HandlerFunc {
 	}
 }
 
-// fakeDNS returns a resolver that answers IPv4 lookups with the result of answer. A nil result means that the name does
-// not exist.
+// fakeDNS returns a resolver that answers IPv4 lookups with the result of answer. A nil result means that the name
+// doesn't exist.
 func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, end := net.Pipe()

@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// Class is a single word that classifies a request's failure. A Class is safe to use in logs, delivery records and
-// support.
+// Class classifies a request's failure in a single word, which is safe in logs, delivery records and support.
 type Class string
 
 // Classes of failure.
@@ -24,8 +23,8 @@ const (
 	Canceled       Class = "canceled"   // the caller's context was cancelled
 )
 
-// Error means that a request didn't get a usable response. Error deliberately omits the net/http error, because that
-// error's text contains the full URL and the resolved address.
+// Error means that a request got no usable response. It omits net/http's error, whose text contains the full URL and
+// the resolved address.
 type Error struct {
 	Class Class
 	cause error
@@ -43,8 +42,8 @@ func (e *Error) Unwrap() error { return e.cause }
 // errBlocked is the error that the guard returns to the dialler.
 var errBlocked = errors.New("safehttp: address not allowed")
 
-// failed converts a net/http error to an Error. handshake reports whether the TLS handshake failed. The caller must
-// provide handshake, because many crypto/tls errors do not reveal a handshake failure.
+// failed converts a net/http error to an Error. handshake states whether the TLS handshake failed, which many
+// crypto/tls errors don't reveal.
 func failed(err error, handshake bool) *Error {
 	var network net.Error
 	switch {

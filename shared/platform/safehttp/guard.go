@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// guard decides at dial time whether a connection to an address is allowed. The guard checks the address actually being
-// dialled, so DNS rebinding can't bypass it.
+// guard decides at dial time whether a connection to an address is allowed. It checks the address actually dialled, so
+// DNS rebinding can't bypass it.
 type guard struct {
 	allow      []netip.Prefix // allowed on any port
 	public     bool           // whether public addresses are also allowed, on port 443 only
@@ -41,8 +41,7 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 }
 
 // permits reports whether a connection to target is allowed. Addresses with a zone and IPv4-mapped IPv6 addresses are
-// never allowed. The dialler unmaps mapped addresses before the check, so a mapped address that reaches permits is
-// forged.
+// never allowed; the dialler unmaps mapped addresses first.
 func (g *guard) permits(target netip.AddrPort) bool {
 	address := target.Addr()
 	if address.Zone() != "" {
@@ -52,8 +51,8 @@ func (g *guard) permits(target netip.AddrPort) bool {
 }
 
 // MayReach reports whether a client with these options would attempt a request to target. The URL must pass Do's
-// checks. If the host is an IP address, the guard must also allow that address. The address behind a host name can't be
-// checked, because the name has not been resolved yet.
+// checks. If the host is an IP address, the guard must also allow that address. A host name is not checked, because it
+// has not been resolved.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -87,8 +86,8 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 }
 
 // special4 returns the IPv4 ranges that are not globally reachable unicast ranges: the ranges in the IANA
-// Special-Purpose Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, because the Runtime API
-// listens on a loopback address.
+// Special-Purpose Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, whose Runtime API
+// listens on it.
 func special4() []netip.Prefix {
 	return prefixes(
 		"0.0.0.0/8",       // this network

@@ -70,7 +70,6 @@ func TestReadAllClassifiesTruncatedBody(t *testing.T) {
 	}
 }
 
-// broken is a response body that ends prematurely.
 type broken struct{ left int }
 
 func (b *broken) Read(p []byte) (int, error) {

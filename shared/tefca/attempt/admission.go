@@ -14,8 +14,7 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is a mode's configuration: its identity providers, and whether its network and all of the network's records
-// are simulated.
+// Setting is a mode's configuration: its identity providers, and whether its network and records are simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool
@@ -24,11 +23,11 @@ type Setting struct {
 // Admission decides which organisations may use TEFCA mode. Both fields are required.
 type Admission struct {
 	Organisations Organisations
-	Settings      map[org.Mode]Setting // modes without a network don't have an entry
+	Settings      map[org.Mode]Setting // A mode without a network has no entry.
 }
 
-// Offer returns the setting for the mode of a public ID. It returns fault.Forbidden if the organisation's plan does not
-// include TEFCA mode. It returns fault.Invalid if the mode doesn't have an identity provider or a network.
+// Offer returns the setting for the mode of a public ID. It returns fault.Forbidden if the organisation's plan doesn't
+// include TEFCA mode, and fault.Invalid if the mode has no identity provider or network.
 func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
 	if mode == org.Live {
 		o, err := d.Organisations.Organisation(ctx, publicID)

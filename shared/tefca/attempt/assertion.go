@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// document is the JSON form of an assertion. The document is stored encrypted.
+// document is the JSON form of an assertion, which is stored encrypted.
 type document struct {
 	Provider  string       `json:"provider"`
 	Issuer    string       `json:"issuer"`
@@ -25,15 +25,14 @@ type document struct {
 	ExpiresAt time.Time    `json:"expires_at"`
 }
 
-// sealAssertion encrypts an assertion and binds it to its attempt. An assertion that is copied to another attempt can't
-// be decrypted.
+// sealAssertion encrypts an assertion and binds it to its attempt. A copy in another attempt's row can't be decrypted.
 func sealAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt, who tefca.Assertion) ([]byte, error) {
 	plain, err := json.Marshal(document{
 		Provider: who.Provider, Issuer: who.Issuer, Subject: who.Subject, Level: who.Level, Person: who.Person,
 		Token: who.Token.Reveal(), IssuedAt: who.IssuedAt, ExpiresAt: who.ExpiresAt,
 	})
 	if err != nil {
-		return nil, errors.New("encode the assertion") // the underlying error could quote the assertion
+		return nil, errors.New("encode the assertion") // The error could quote the assertion.
 	}
 	sealed, err := sealer.Seal(ctx, a.Tenant, assertionBinding(a), plain)
 	if err != nil {
@@ -70,7 +69,7 @@ func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Fac
 	return sealed, nil
 }
 
-// located decrypts f's identifiers for the person and returns the facility as its network reported it.
+// located decrypts the facility's identifiers for the person and returns the facility as its network reported it.
 func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (tefca.Facility, error) {
 	var local []byte
 	if len(f.Local) > 0 {

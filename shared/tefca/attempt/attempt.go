@@ -1,8 +1,7 @@
 // Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
-// and the network is queried with the verified identity. Each facility that the person chooses becomes a connection.
-// State that must survive a crash is stored in one row for the attempt and one row per facility. Workers process due
-// rows and may run repeatedly and concurrently. The package accesses providers and networks through interfaces and is
-// independent of HTTP and AWS. The package never logs, queues or discloses personal data.
+// and the network is queried with the verified identity. Each facility that the person chooses becomes a connection. An
+// attempt is one row, with a row for each facility. Workers process due rows, and may run repeatedly and concurrently.
+// The package never logs, queues or discloses personal data.
 package attempt
 
 import (
@@ -20,7 +19,7 @@ import (
 )
 
 const (
-	// Path is the path at which the service's pages create and start attempts. The path is relative to the base URL.
+	// Path is the path, relative to the base URL, at which the service's pages create and start attempts.
 	Path = "/bridge/tefca/identity"
 	// VerifierPurpose is the encryption context for PKCE verifiers.
 	VerifierPurpose = "identity-verifier"
@@ -29,7 +28,7 @@ const (
 	AssertionPurpose = "identity-assertion"
 )
 
-// Attempt is one verification of a person's identity, including the network queries made with that identity.
+// Attempt is one verification of a person's identity, with the network queries for that identity.
 type Attempt struct {
 	ID            string
 	Tenant        org.Tenant
@@ -48,8 +47,8 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity used to query the network, deleted at IdentityEnds. IdentityEnds is the
-	// token's or the attempt's expiry, whichever is earlier.
+	// Assertion is the encrypted identity that queries the network. It is deleted at IdentityEnds, the earlier of the
+	// token's and the attempt's expiry.
 	Assertion    []byte
 	IdentityEnds time.Time
 
@@ -62,8 +61,8 @@ type Attempt struct {
 // Status is the progress of an attempt.
 type Status string
 
-// Statuses of an attempt. Authorizing and Expired are never stored but computed on reading. An attempt is Authorizing
-// while a chosen facility is not yet connected. An attempt is Expired after its expiry.
+// Statuses of an attempt. Authorizing and Expired are computed, never stored. An attempt is Authorizing while a chosen
+// facility is not yet connected, and Expired after its expiry.
 const (
 	Created     Status = "created"  // the browser has not been redirected yet
 	Open        Status = "open"     // the browser has been redirected to the provider
@@ -94,8 +93,7 @@ type Facility struct {
 	Outcome   Outcome // empty unless the facility was chosen
 	Reason    Reason  // set only if the facility failed
 	Connected Connected
-	// LeaseUntil is the expiry of the lease for reading the chosen facility's record, or zero if no worker holds the
-	// lease.
+	// LeaseUntil is the expiry of the lease for reading the facility's record, or zero if no worker holds it.
 	LeaseUntil time.Time
 	ExpiresAt  time.Time // expiry of the attempt
 	Rev        int64
@@ -117,14 +115,13 @@ type Connected struct {
 	ConsentExpiresAt time.Time
 }
 
-// Conclusion holds the data that is stored in one transaction when a facility is connected.
+// Conclusion holds the rows that one transaction stores when a facility is connected.
 type Conclusion struct {
 	AttemptID string
-	Facility  Facility // new state; Rev is the revision that was previously read
-	// Known is the ID of the facility's previous connection under the same VaultKey, or empty if there was no previous
-	// connection.
+	Facility  Facility // new state; Rev is the revision that was read
+	// Known is the ID of the facility's previous connection under the same VaultKey, or empty if there is none.
 	Known      string
-	Erased     time.Time             // time of the connection's last erasure, as previously read
+	Erased     time.Time             // time of the connection's last erasure, as it was read
 	Connection connection.Connection // replaces the stored connection if Connection has a revision
 	Tokens     tokens.Row
 	Events     []webhook.Event
@@ -172,13 +169,13 @@ type Exchanger interface {
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
 // vaultKey returns a key derived from an assertion's person and the organisation's external ID. Each facility has at
-// most one connection per vault key. The key is a plain hash and not a keyed hash, because it must remain the same for
-// years, across key rotations. A plain hash is safe because the issuer and subject can't be guessed.
+// most one connection per vault key. The key is a plain hash, because it must stay the same across key rotations. That
+// is safe, because the issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }
 
-// personKey returns the key that is shared by all of a person's connections.
+// personKey returns the key shared by all of a person's connections.
 func personKey(issuer, subject string) string { return binding.Hash(issuer + "|" + subject) }
 
 // hasToken reports whether token is the attempt's polling token.

@@ -91,11 +91,11 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 // StartStore stores attempts when a browser starts them.
 type StartStore interface {
 	Attempts
-	// Ticket returns a ticket that is not expired at time now, using a consistent read. It returns fault.NotFound if no
-	// such ticket exists.
+	// Ticket returns the ticket if it has not expired at now, using a consistent read. Otherwise it returns
+	// fault.NotFound.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt deletes the ticket, replaces revision a.Rev of the ticket's attempt, and creates the state, all in
-	// one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
+	// OpenAttempt deletes the ticket, replaces revision a.Rev of its attempt, and creates the state, in one
+	// transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, a Attempt, state binding.State) error
 }
 
@@ -111,12 +111,11 @@ type Starter struct {
 	Random  io.Reader
 }
 
-// Leave starts the attempt that a start value belongs to and returns the redirect to the attempt's identity provider. A
-// start value can be used only once, but it remains valid if Leave fails. Leave returns fault.Invalid if the value is
-// unknown, already used or expired, or if its attempt was cancelled (binding.IsCancelled). Leave also returns errors
-// from package identity. The caller must verify that the request comes from the service's own page, because the
-// callback trusts the browser that started the attempt. If known, the Look of the start value's attempt is returned
-// even with an error.
+// Leave starts a start value's attempt and returns the redirect to its identity provider. A start value works once, but
+// stays valid if Leave fails. Leave returns fault.Invalid if the value is unknown, already used or expired, or if its
+// attempt was cancelled (binding.IsCancelled), and errors from package identity. The caller must verify that the
+// request comes from the service's own page, because the callback trusts the browser that started the attempt. The
+// attempt's Look, if known, is returned even with an error.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -131,7 +130,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	if err = a.cancelled(); err != nil {
 		return seen, err
 	}
-	if a.Status != Created { // only the browser that started the attempt may continue it
+	if a.Status != Created { // Only the browser that started the attempt may continue it.
 		return seen, binding.StartError(fault.NotFound)
 	}
 	provider, ok := s.Settings[a.Tenant.Mode].provider(a.Provider)

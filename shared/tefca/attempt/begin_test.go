@@ -108,14 +108,13 @@ func TestLeaveAcceptsStartValueOnce(t *testing.T) {
 	}
 }
 
-// between is a Party that runs a function during the call to the provider.
+// between is a Party that runs a function while it is called.
 type between struct {
 	attempt.Party
 
 	act func()
 }
 
-// Begin implements attempt.Party.
 func (b between) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -182,7 +181,7 @@ func TestCompleteFailsAttemptWhenCallbackIsInvalid(t *testing.T) {
 				!a.DueAt.IsZero() || len(w.enqueued) != 0 {
 				t.Errorf("known: %t, %v; the attempt is %+v", done.Known, err, a)
 			}
-			w.pass(time.Hour) // an attempt that has failed does not expire
+			w.pass(time.Hour) // A failed attempt does not expire.
 			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
 			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause ||
@@ -195,8 +194,8 @@ func TestCompleteFailsAttemptWhenCallbackIsInvalid(t *testing.T) {
 	}
 }
 
-// TestIdentityExpiresWithTokenOrAttempt checks the identity's expiry, that the identity is encrypted for its attempt,
-// and that the network query is queued at once.
+// TestIdentityExpiresWithTokenOrAttempt checks the identity's expiry and its encryption for the attempt, and that the
+// network query is queued at once.
 func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lasts, ends time.Duration }{
@@ -207,7 +206,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 		w.lasts = c.lasts
 		w.exchange = func(ctx context.Context, _ identity.Return) error {
 			if _, ok := ctx.Deadline(); !ok {
-				return errTrouble // the function must still be able to respond to the browser
+				return errTrouble // The function must still respond to the browser.
 			}
 			return nil
 		}
@@ -227,7 +226,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	}
 }
 
-// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser does not receive a success response.
+// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser gets no success response.
 func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -241,19 +240,16 @@ func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	}
 }
 
-// brokenSealer is a tokens.Sealer that always fails.
 type brokenSealer struct {
 	tokens.Sealer
 
 	err error
 }
 
-// Seal implements tokens.Sealer.
 func (s brokenSealer) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, s.err
 }
 
-// Open implements tokens.Sealer.
 func (s brokenSealer) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, s.err
 }

@@ -27,10 +27,10 @@ type Canceler struct {
 	Now   func() time.Time
 }
 
-// Cancel fails an attempt whose identity has not been verified yet, and returns the attempt's progress. Any other
-// attempt remains unchanged. requestID is the ID of this request, which is stored with the attempt's error. If a
-// cancellation and a verification coincide, the store accepts only one of the two. Cancel returns fault.NotFound in the
-// same cases as Watcher.Progress.
+// Cancel fails an attempt whose identity has not been verified yet, and returns its progress. Other attempts are
+// unchanged. requestID, the ID of this request, is stored with the attempt's error. If a cancellation and a
+// verification coincide, the store accepts only one of them. Cancel returns fault.NotFound in the same cases as
+// Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (p Progress, err error) {
@@ -42,7 +42,7 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return p, err
 }
 
-// cancel tries once to cancel an attempt. It returns fault.Conflict if the attempt has changed in the meantime.
+// cancel tries once to cancel an attempt. It returns fault.Conflict if the attempt has changed since it was read.
 func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -63,8 +63,7 @@ func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return watcher.progress(ctx, a)
 }
 
-// cancelled returns an error if a browser is about to continue an attempt that the patient has cancelled, and nil
-// otherwise.
+// cancelled returns an error if the patient has cancelled the attempt that a browser is about to continue.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -72,8 +71,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error to report after a write conflict. If a cancellation caused the conflict, ended returns the
-// error for the cancellation rather than err.
+// ended returns the error to report after a write conflict: the cancellation's error if a cancellation caused the
+// conflict, or else err.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

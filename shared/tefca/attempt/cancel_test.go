@@ -17,7 +17,6 @@ import (
 
 func (w *world) canceler() attempt.Canceler { return attempt.Canceler{Store: w.rows, Now: w.time} }
 
-// cancel cancels the attempt with its page's token.
 func (w *world) cancel(t *testing.T, requestID string) attempt.Progress {
 	t.Helper()
 	got, err := w.canceler().Cancel(t.Context(), tenant, attemptID, pageToken(), requestID)
@@ -25,7 +24,7 @@ func (w *world) cancel(t *testing.T, requestID string) attempt.Progress {
 	return got
 }
 
-// wantCancelled checks the progress of an attempt that the request cancel-1 cancelled.
+// wantCancelled checks the progress of an attempt that request cancel-1 cancelled.
 func wantCancelled(t *testing.T, got attempt.Progress) {
 	t.Helper()
 	want := &binding.Failure{
@@ -110,7 +109,6 @@ type begins struct {
 	meanwhile func()
 }
 
-// Begin implements attempt.Party.
 func (b begins) Begin(ctx context.Context, p identity.Provider,
 	r identity.Request,
 ) (string, identity.Authority, error) {

@@ -10,15 +10,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Causes of failure, in addition to the causes in package identity.
+// Causes of failure other than those in package identity.
 const (
 	causeRefused  = "identity_refused"
 	causeNetwork  = "network_unavailable"
 	causeInternal = "internal"
 )
 
-// causes returns the table of failures that can occur after the provider has responded. Each cause is a stable
-// identifier.
+// causes returns the table of failures that can follow the provider's response. Each cause is a stable identifier.
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
@@ -49,7 +48,7 @@ func failed(cause string, because error) error { return causes().Failed(cause, b
 // failure.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf returns the suggested remedy for a cause. The cause may have been stored by a different release.
+// actionOf returns the remedy for a cause, which another release may have stored.
 func actionOf(cause string) string {
 	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
 }
@@ -68,8 +67,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf returns the reason for an error from a network or facility. For any other error, which is an internal
-// failure, known is false.
+// reasonOf returns the reason for an error from a network or facility. Any other error is an internal failure, and
+// known is false.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error
@@ -79,7 +78,7 @@ func reasonOf(err error) (reason Reason, known bool) {
 		{tefca.ErrRefused, ReasonRefused},
 		{tefca.ErrNotFound, ReasonUnavailable},
 		{tefca.ErrTooLarge, ReasonTooLarge},
-		{tefca.ErrOtherPerson, ReasonOther}, // must precede ErrContent, which ErrOtherPerson wraps
+		{tefca.ErrOtherPerson, ReasonOther}, // ErrOtherPerson wraps ErrContent, so it comes first.
 		{tefca.ErrContent, ReasonContent},
 		{tefca.ErrUnavailable, ReasonUnavailable},
 	} {

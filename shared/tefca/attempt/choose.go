@@ -13,8 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen is the maximum number of facilities that a person can choose in one request. The number is limited because
-// a choice is stored in a single transaction.
+// maxChosen limits the facilities in one request, because a choice is stored in a single transaction.
 const maxChosen = 50
 
 // ChoiceStore stores a person's choice of facilities.
@@ -25,7 +24,7 @@ type ChoiceStore interface {
 	Choose(ctx context.Context, a Attempt, chosen []Facility) error
 }
 
-// Chooser records the facilities that a person chooses. All fields are required.
+// Chooser records the facilities that people choose. All fields are required.
 type Chooser struct {
 	Watcher
 
@@ -33,10 +32,9 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose starts connecting the chosen facilities and returns the attempt's progress. Choose is idempotent, because
-// facilities that are already connected or being connected remain unchanged. Choose returns fault.Invalid if a facility
-// can't be chosen. It returns fault.Conflict if no facilities have been located yet or the identity has expired. Choose
-// can also return errors from Watcher.Progress.
+// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities that
+// are connected or being connected stay unchanged. The error is fault.Invalid if a facility can't be chosen,
+// fault.Conflict if no facilities have been located yet or the identity has expired, or an error from Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {
@@ -97,6 +95,6 @@ func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, to
 	if err := c.Store.Choose(ctx, a, chosen); err != nil {
 		return fmt.Errorf("store the choice: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // the sweeper resends a lost message
+	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // The sweeper resends a lost message.
 	return nil
 }

@@ -20,7 +20,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// crowd returns n different facility IDs.
 func crowd(n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -67,8 +66,7 @@ func TestChooseRejectsFacilitiesThatWereNotFound(t *testing.T) {
 	chosen("after the identity has expired", "has expired", fault.Conflict, "attempt_id", "f00")
 }
 
-// TestChooseIsIdempotent checks that facilities that are already connected or being connected remain unchanged, and
-// that failed facilities are started again.
+// TestChooseIsIdempotent checks that only failed facilities are started again.
 func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +93,7 @@ func TestChooseIsIdempotent(t *testing.T) {
 	}
 }
 
-// racing is a store whose compare-and-swap operations lose to other writers.
+// racing is a store whose writes lose to concurrent writers.
 type racing struct {
 	attempt.ChoiceStore
 
@@ -105,13 +103,11 @@ type racing struct {
 	reads int
 }
 
-// Attempt implements attempt.ChoiceStore.
 func (r *racing) Attempt(ctx context.Context, of org.Tenant, id string) (attempt.Attempt, error) {
 	r.reads++
 	return r.ChoiceStore.Attempt(ctx, of, id)
 }
 
-// Choose implements attempt.ChoiceStore.
 func (r *racing) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.Facility) error {
 	r.tries++
 	if r.lost--; r.lost >= 0 {
@@ -150,10 +146,9 @@ func TestChooseRetriesConflictingWrite(t *testing.T) {
 	}
 }
 
-// reversed returns facilities in reverse order. A store may return facilities in any order.
+// reversed returns facilities in reverse order, because a store may return them in any order.
 type reversed struct{ attempt.WorkStore }
 
-// Facilities implements attempt.Facilities.
 func (r reversed) Facilities(ctx context.Context, of org.Tenant, id string) ([]attempt.Facility, error) {
 	all, err := r.WorkStore.Facilities(ctx, of, id)
 	slices.Reverse(all)
@@ -212,7 +207,7 @@ func TestProgressRequiresTokenAndListsFoundFacilitiesFirst(t *testing.T) {
 	w.pass(30*time.Minute - time.Nanosecond)
 	status(attempt.Authorizing)
 	w.pass(time.Nanosecond)
-	status(attempt.Authorizing) // facilities chosen before the expiry are reported until they finish
+	status(attempt.Authorizing) // Facilities chosen before the expiry are reported until they finish.
 	w.look(t, other)
 	if listed := status(attempt.Expired); listed[1].Reason != attempt.ReasonIdentity || len(w.asked) != 0 {
 		t.Errorf("after the identity has ended it is told of %+v; asked are %v", listed, w.asked)

@@ -26,15 +26,15 @@ import (
 
 const (
 	// facilityTime is the time that a facility has to return a record. keepTime is the time allowed to convert, encrypt
-	// and store the record. facilityLease covers both periods. If storing took longer than the lease, workers would
-	// read the record repeatedly.
+	// and store the record. facilityLease covers both periods. If storing outlasted the lease, workers would read the
+	// record repeatedly.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads several of the chosen facilities' records concurrently. If a facility fails, authorize continues with
-// the other facilities.
+// authorize reads several of the chosen facilities' records concurrently. A facility's failure does not affect the
+// others.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
 	if err != nil {
@@ -52,7 +52,7 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 		}
 		group.Go(func() error {
 			if w.isLate(ctx) {
-				return nil // the next run reads the remaining facilities
+				return nil // The next run reads the remaining facilities.
 			}
 			if err := w.connect(ctx, a, f); err != nil {
 				mu.Lock()
@@ -62,18 +62,18 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are collected separately
+	_ = group.Wait() // Failures are collected separately.
 	return errors.Join(append(failures, w.reschedule(ctx, a.Tenant, a.ID))...)
 }
 
-// isLate reports whether too little time remains to start reading another facility.
+// isLate reports whether too little time is left to read another facility.
 func (w Worker) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads a facility's record and creates a connection from the record. connect does nothing if another worker
-// holds the facility's lease. An error is an internal failure, which the person sees as a failed facility.
+// connect reads a facility's record and creates a connection. It does nothing if another worker holds the facility's
+// lease. An error is an internal failure, which the person sees as a failed facility.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -115,15 +115,15 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the result of reading a facility: either a record to store, or the tokens needed to read the record.
+// source is the result of reading a facility: a record to store, or the tokens to read the record.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // the set never expires if a record is present
+	set tokens.Set // never expires if there is a record
 }
 
-// read fetches a facility's record. If the facility refuses the request, read stores the reason in f.
+// read fetches a facility's record. If the facility refuses, read stores the reason in f.
 func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error) {
 	fail := func(reason Reason) (source, error) {
 		f.Outcome, f.Reason = HasFailed, reason
@@ -164,11 +164,11 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 	return found, nil
 }
 
-// errTaken means that another worker has already handled the facility.
+// errTaken means that another worker has handled the facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude creates the connection. If another attempt has since connected the same person to the same facility,
-// conclude reauthorises the existing connection instead.
+// conclude creates the connection. If another attempt has connected the same person to the facility meanwhile, conclude
+// reauthorises that connection.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -186,7 +186,6 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 	})
 }
 
-// concludeOnce tries once to create the connection for conclude.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
 	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
@@ -200,7 +199,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected &&
 		conn.Refresh.EndedAt.After(a.CreatedAt) {
-		f.Outcome, f.Reason = HasFailed, ReasonRefused // the organisation ended or erased the connection meanwhile
+		f.Outcome, f.Reason = HasFailed, ReasonRefused // The organisation has ended or erased the connection meanwhile.
 		return nil
 	}
 	conn.Generation++
@@ -222,12 +221,12 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	*f = end.Facility
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	for _, event := range end.Events {
-		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper resends a lost message
+		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // The sweeper resends a lost message.
 	}
 	return nil
 }
 
-// connectionOf returns the new or existing connection to authorise, and the version of the connection's tokens.
+// connectionOf returns the new or existing connection to authorise, and its token version.
 func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	known string,
 ) (connection.Connection, int64, error) {
@@ -238,7 +237,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 		return fresh, 0, nil
 	}
 	conn, err := w.Store.Connection(ctx, a.Tenant, known)
-	if errors.Is(err, fault.NotFound) { // the connection has been erased
+	if errors.Is(err, fault.NotFound) { // The connection has been erased.
 		return fresh, 0, nil
 	}
 	if err != nil {
@@ -251,7 +250,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep creates a connection's token set and stores the record that can be read with this token set.
+// keep creates a connection's token set and stores the record that it refers to.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {
@@ -270,7 +269,7 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
 }
 
-// complete fills in the remaining rows that are stored together with an authorised connection.
+// complete fills in the other rows that are stored with an authorised connection.
 func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
 	set tokens.Set, version int64,
 ) error {

@@ -82,7 +82,7 @@ func TestConcludeDoesNotRestoreEndedConnection(t *testing.T) {
 		w.connection(t, id).Status != connection.Revoked {
 		t.Errorf("it is %+v", f)
 	}
-	w.located(t, last, "x", "a") // a later sign-in is a new decision by the person
+	w.located(t, last, "x", "a") // A later sign-in is the person's new decision.
 	w.choose(t, last, "a")
 	w.look(t, last)
 	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 2 || c.Refresh.Ended != "" {

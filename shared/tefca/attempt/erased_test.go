@@ -20,12 +20,12 @@ func (w *world) erase(t *testing.T, id string) {
 	c := w.connection(t, id)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
-	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // these methods don't list anything
+	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // These methods list nothing.
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and an erasure while the worker
-// stores the record.
+// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and one while the worker stores
+// the record.
 func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()
 	for name, isLate := range map[string]bool{"before": false, "while": true} {
@@ -52,7 +52,7 @@ func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 				t.Errorf("it is %+v", f)
 			}
 			w.pass(time.Second)
-			w.located(t, last, "x", "a") // a later sign-in is a new decision by the person
+			w.located(t, last, "x", "a") // A later sign-in is the person's new decision.
 			w.choose(t, last, "a")
 			w.look(t, last)
 			if f := w.facilities(t, last)["a"]; f.Outcome != attempt.IsConnected || f.Connected.ConnectionID == id {
@@ -69,7 +69,6 @@ type meanwhile struct {
 	act func()
 }
 
-// Write implements attempt.Cache.
 func (m *meanwhile) Write(ctx context.Context, of org.Tenant, id string,
 	content records.Content,
 ) (tokens.Records, error) {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// TestUnresponsiveDependenciesTimeOut checks that each call's context ends at its time limit, and that an error
-// returned after the limit is ignored.
+// TestUnresponsiveDependenciesTimeOut checks that each call's context ends at its time limit, and that later errors are
+// ignored.
 func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	t.Parallel()
 	silent := func(ctx context.Context) error {
@@ -41,7 +41,7 @@ func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 		w.verified(t, second, "x")
 		w.locate = func(ctx context.Context, found func(tefca.Facility) error) error {
 			err := silent(ctx)
-			expect.NoError(t, found(facility("late", tefca.Unanswered))) // this late report is still stored
+			expect.NoError(t, found(facility("late", tefca.Unanswered))) // This late report is still stored.
 			return err
 		}
 		waited("a network", 75*time.Second, func() { w.look(t, second) })
@@ -59,8 +59,8 @@ func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	})
 }
 
-// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities, because an interrupted read
-// would leave a lease that blocks other runs.
+// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities. An interrupted read would
+// leave a lease that blocks other runs..
 func TestWorkerSkipsFacilityNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestWorkerReadsFourFacilitiesConcurrently(t *testing.T) {
 	})
 }
 
-// TestWorkerReadsSlowRecordOnce checks that other workers, such as a worker started by the next sweep, skip a facility
-// while its record is being read.
+// TestWorkerReadsSlowRecordOnce checks that other workers, such as one started by the next sweep, skip a facility while
+// its record is being read.
 func TestWorkerReadsSlowRecordOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// locateTime is the time that the network has to report facilities. Facilities that do not respond in time are
-	// displayed as unanswered.
+	// locateTime is the network's time limit for reporting facilities. Facilities that don't respond in time are shown
+	// as unanswered.
 	locateTime = 75 * time.Second
 	// locateLease is the duration of the lease for querying the network, which exceeds locateTime.
 	locateLease = 90 * time.Second
@@ -23,24 +23,23 @@ const (
 	maxFacilityID = 256
 )
 
-// locating is the state of one network query.
 type locating struct {
 	worker  Worker
 	attempt Attempt
 	known   map[string]Facility
-	failure error // an internal failure
+	failure error
 }
 
 // locate queries the network for facilities with records, and stores each facility as soon as the network reports it.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
-		return nil // another worker holds the lease; the sweeper retries when the lease expires
+		return nil // Another worker holds the lease. The sweeper retries when the lease expires.
 	}
 	a.LeaseUntil, a.DueAt = now.Add(locateLease), now.Add(locateLease)
 	if err := w.Store.SaveAttempt(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return nil // another worker took the lease first
+			return nil // Another worker took the lease first.
 		}
 		return fmt.Errorf("claim attempt: %w", err)
 	}
@@ -67,7 +66,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 	return nil
 }
 
-// ask queries the network for facilities. failure is the reason why the attempt failed. err is an internal failure.
+// ask queries the network for facilities. failure ends the attempt; err is an internal failure.
 func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	if !a.isVerified(w.Now()) {
 		return identity.Expired(), nil
@@ -91,7 +90,7 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	asking, cancel := context.WithTimeout(ctx, locateTime)
 	defer cancel()
 	err = network.Locate(asking, who, func(f tefca.Facility) error {
-		// Writes have a separate deadline, so that a result that arrives just before the query ends is still stored.
+		// Writes have their own deadline, so a result that arrives just before the query ends is still stored.
 		l.failure = l.found(context.WithoutCancel(asking), f)
 		return l.failure
 	})
@@ -109,8 +108,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores a facility that the network reported. A later report replaces an earlier report, but a facility that has
-// responded never becomes unanswered again.
+// found stores a facility that the network reported. A later report replaces an earlier one, but a response is never
+// replaced by unanswered.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

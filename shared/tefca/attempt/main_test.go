@@ -40,7 +40,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world holds an attempt in the tables declared in template.yaml, with a configurable network and cache.
+// world holds an attempt in the tables from template.yaml, with a configurable network and cache.
 type world struct {
 	rows   store.TEFCAConnections
 	conns  store.Connections
@@ -54,11 +54,11 @@ type world struct {
 	lasts    time.Duration                   // lifetime of identities
 	wait     func(ctx context.Context) error // called before each facility responds; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
-	read     map[string]func() (records.Content, error) // results by facility; a missing facility has an empty record
+	read     map[string]func() (records.Content, error) // results by facility; a missing entry is an empty record
 	open     func() (tokens.Set, error)
 	kept     map[string]records.Content // stored records, by batch name
 	batches  int
-	asked    []string // facilities that were queried
+	asked    []string // queried facilities
 	enqueued []string // attempts
 	told     []string // events
 }
@@ -89,7 +89,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// Begin implements attempt.Party.
 func (w *world) Begin(_ context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -97,8 +96,7 @@ func (w *world) Begin(_ context.Context, provider identity.Provider,
 	return "https://id.example/authorize", identity.Authority{Provider: provider, RedirectURI: request.RedirectURI}, nil
 }
 
-// Exchange implements attempt.Exchanger. Like a provider, it compares the returned values with the authorization
-// request.
+// Exchange compares the returned values with the authorization request, as a provider does.
 func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	back identity.Return,
 ) (tefca.Assertion, error) {
@@ -117,7 +115,6 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	return w.assertion(), nil
 }
 
-// Locate implements tefca.Network.
 func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !reflect.DeepEqual(who, w.assertion()) {
 		return errTrouble
@@ -125,22 +122,18 @@ func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefc
 	return w.locate(ctx, found)
 }
 
-// Documents implements tefca.Network.
 func (*world) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
-	return nil, errTrouble // tests use their own reader instead
+	return nil, errTrouble // Tests use their own reader.
 }
 
-// Retrieve implements tefca.Network.
 func (*world) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errTrouble
 }
 
-// Open implements tefca.FHIRNetwork.
 func (w *world) Open(context.Context, tefca.Assertion, tefca.Facility) (tokens.Set, error) {
 	return w.open()
 }
 
-// Read implements attempt.Reader.
 func (w *world) Read(ctx context.Context, _ tefca.Network, who tefca.Assertion,
 	at tefca.Facility,
 ) (records.Content, error) {
@@ -160,7 +153,6 @@ func (w *world) Read(ctx context.Context, _ tefca.Network, who tefca.Assertion,
 	return read()
 }
 
-// Write implements attempt.Cache.
 func (w *world) Write(_ context.Context, _ org.Tenant, _ string, content records.Content) (tokens.Records, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,7 +165,6 @@ func (w *world) Write(_ context.Context, _ org.Tenant, _ string, content records
 	}, nil
 }
 
-// Delete implements attempt.Remover.
 func (w *world) Delete(ctx context.Context, _ org.Tenant, _ string, held tokens.Records) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +174,6 @@ func (w *world) Delete(ctx context.Context, _ org.Tenant, _ string, held tokens.
 	return ctx.Err()
 }
 
-// EnqueueAttempt implements attempt.Enqueuer.
 func (w *world) EnqueueAttempt(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,7 +181,6 @@ func (w *world) EnqueueAttempt(_ context.Context, _ org.Tenant, id string) error
 	return errTrouble // simulates a lost message
 }
 
-// EnqueueEvent implements attempt.Events.
 func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -219,8 +208,7 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission returns an Admission with settings for test mode and an empty setting for live mode. Live mode requires a
-// paid plan.
+// admission returns an Admission with settings for test mode. Live mode has an empty setting and requires a paid plan.
 func admission() attempt.Admission {
 	return attempt.Admission{
 		Organisations: plans{"free": org.Free, "paid": org.Paid},
@@ -230,10 +218,8 @@ func admission() attempt.Admission {
 	}
 }
 
-// plans maps public IDs to their organisations' plans.
 type plans map[string]org.Plan
 
-// Organisation implements attempt.Organisations.
 func (p plans) Organisation(_ context.Context, publicID string) (org.Organisation, error) {
 	plan, ok := p[publicID]
 	if !ok {
@@ -249,7 +235,7 @@ func wanted(externalID string) attempt.Request {
 	}
 }
 
-// thirtyTwo is the random input from which every page's token is generated.
+// thirtyTwo is the random input that yields every page's token.
 const thirtyTwo = "the token of every page is this."
 
 func pageToken() secret.Text {
@@ -283,7 +269,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left creates and starts an attempt, and returns the parameters of the browser's return.
+// left creates and starts an attempt, and returns the parameters with which the browser returns.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))
@@ -298,7 +284,7 @@ func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	}
 }
 
-// verified creates an attempt and completes its identity verification.
+// verified creates an attempt and verifies its identity.
 func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	t.Helper()
 	done, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
@@ -309,7 +295,7 @@ func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	return w.attempt(t, id)
 }
 
-// located creates a verified attempt with the given facilities, all of which have found the person.
+// located creates a verified attempt with the given facilities, each of which has found the person.
 func (w *world) located(t *testing.T, id, externalID string, facilities ...string) attempt.Attempt {
 	t.Helper()
 	w.verified(t, id, externalID)
@@ -339,7 +325,6 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// facilities returns an attempt's facilities by ID.
 func (w *world) facilities(t *testing.T, id string) map[string]attempt.Facility {
 	t.Helper()
 	all, err := w.rows.Facilities(t.Context(), tenant, id)
@@ -369,18 +354,15 @@ func (w *world) connection(t *testing.T, id string) connection.Connection {
 	return c
 }
 
-// batchNames returns the names of the stored batches.
 func (w *world) batchNames() []string { return slices.Sorted(maps.Keys(w.kept)) }
 
-// plainSealer does not encrypt data, but its output can be opened only with the same tenant and binding.
+// plainSealer stores plain data, which can be opened only with the same tenant and binding.
 type plainSealer struct{}
 
-// Seal implements tokens.Sealer.
 func (plainSealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return slices.Concat([]byte(of.Key()+"\n"+boundTo+"\n"), plain), nil
 }
 
-// Open implements tokens.Sealer.
 func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
 	plain, ok := bytes.CutPrefix(sealed, []byte(of.Key()+"\n"+boundTo+"\n"))
 	if !ok {

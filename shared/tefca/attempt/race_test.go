@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing is a store in which a given number of writes of one kind fail.
+// failing is a store in which some writes of one kind fail.
 type failing struct {
 	attempt.WorkStore
 
@@ -27,11 +27,10 @@ type failing struct {
 	times int
 	err   error
 
-	erased bool               // reads always report connections as erased
+	erased bool               // reads report connections as erased
 	end    attempt.Conclusion // the last conclusion that was stored
 }
 
-// SaveAttempt implements attempt.WorkStore.
 func (f *failing) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	if err := f.fails("attempt"); err != nil {
 		return err
@@ -39,7 +38,6 @@ func (f *failing) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	return f.WorkStore.SaveAttempt(ctx, a)
 }
 
-// SaveFacility implements attempt.WorkStore.
 func (f *failing) SaveFacility(ctx context.Context, of org.Tenant, id string, saved attempt.Facility) error {
 	if err := f.fails("facility"); err != nil {
 		return err
@@ -47,7 +45,6 @@ func (f *failing) SaveFacility(ctx context.Context, of org.Tenant, id string, sa
 	return f.WorkStore.SaveFacility(ctx, of, id, saved)
 }
 
-// Conclude implements attempt.WorkStore.
 func (f *failing) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	if err := f.fails("conclude"); err != nil {
 		return err
@@ -56,7 +53,6 @@ func (f *failing) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	return f.WorkStore.Conclude(ctx, c)
 }
 
-// Connection implements attempt.WorkStore.
 func (f *failing) Connection(ctx context.Context, of org.Tenant, id string) (connection.Connection, error) {
 	if f.erased {
 		return connection.Connection{}, fault.Missing("Connection not found.")
@@ -74,8 +70,8 @@ func (f *failing) fails(write string) error {
 	return nil
 }
 
-// TestPatientHasOneConnectionPerFacility checks that a person has one connection per facility and external ID, even
-// after an erasure.
+// TestPatientHasOneConnectionPerFacility covers repeated sign-ins, with the same and different external IDs, and an
+// erasure.
 func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -100,8 +96,8 @@ func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestFailedRunDeletesCachedRecord checks that a run that fails to create the connection deletes the cached record,
-// even if the run is cut off.
+// TestFailedRunDeletesCachedRecord checks that a run that can't create the connection deletes the cached record, even
+// if the run is cut off.
 func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,15 +111,15 @@ func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestWorkerRetriesOrStopsAfterConflict checks that a worker that loses a race retries if it still has data to store.
-// Any other error is an internal failure, and the facility is reported as failed.
+// TestWorkerRetriesOrStopsAfterConflict checks that a worker that loses a race retries only if it still has data to
+// store. Any other error is internal, and the facility is reported as failed.
 func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
 	for name, c := range map[string]struct {
 		broken  failing
-		refused bool  // whether the facility refuses the request
-		err     error // error returned by the run
+		refused bool // whether the facility refuses
+		err     error
 		outcome attempt.Outcome
 		reason  attempt.Reason
 		asked   int
@@ -182,7 +178,7 @@ func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.located(t, attemptID, "x", "a", "b") // facility b is not chosen and does not compete
+			w.located(t, attemptID, "x", "a", "b") // Facility b is not chosen, so it does not compete.
 			w.choose(t, attemptID, "a")
 			if c.refused {
 				w.read["a"] = func() (records.Content, error) { return records.Content{}, tefca.ErrRefused }
@@ -235,7 +231,7 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
 			}
-			w.pass(90 * time.Second) // the sweeper completes the run afterwards
+			w.pass(90 * time.Second) // The sweeper completes the run afterwards.
 			w.look(t, attemptID)
 			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() ||
 				len(w.facilities(t, attemptID)) != 1 {
@@ -245,8 +241,8 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	}
 }
 
-// TestEncryptedDataIsBoundToItsRow checks that encrypted data moved to another row causes an internal failure, and that
-// the log contains the data's location.
+// TestEncryptedDataIsBoundToItsRow checks that data moved to another row causes an internal failure whose log line
+// names the row.
 func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"

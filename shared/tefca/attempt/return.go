@@ -14,8 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is the time that a provider has to exchange a code. The limit is short enough for the function to
-// respond to the browser afterwards.
+// exchangeTime is a provider's time limit for exchanging a code. It leaves the function time to respond to the browser.
 const exchangeTime = 20 * time.Second
 
 // EndStore stores attempts when the browser returns from the provider.
@@ -51,9 +50,8 @@ type Completed struct {
 	Look  binding.Look // zero if the attempt was not found
 }
 
-// Complete verifies the identity that a returning browser presents, and queues the network query. If the patient
-// cancelled the attempt before the identity was verified, Complete discards the identity and returns an error for which
-// binding.IsCancelled is true.
+// Complete verifies a returning browser's identity and queues the network query. If the patient cancelled the attempt
+// first, Complete discards the identity and returns an error for which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
@@ -81,7 +79,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 			if unstored = ended(ctx, c.Store, a, unstored); binding.IsCancelled(unstored) {
 				return known, unstored
 			}
-			logx.Add(ctx, slog.Any("unstored", unstored)) // the failure isn't stored, so only this browser receives it
+			logx.Add(ctx, slog.Any("unstored", unstored)) // The failure isn't stored, so only this browser sees it.
 		}
 		return known, err
 	}
@@ -91,11 +89,11 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		}
 		return Completed{Look: a.Look}, fmt.Errorf("store the verified identity: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // the sweeper resends a lost message
+	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // The sweeper resends a lost message.
 	return known, nil
 }
 
-// verify exchanges the parameters of a return for the person's identity and stores the identity in done.
+// verify exchanges a return's code for the person's identity and stores the identity in done.
 func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Return) error {
 	verifier, err := c.Verifiers.Open(ctx, a.Tenant, verifierBinding(a), a.Verifier)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Persons looks up a person's connections (store.Connections).
 type Persons interface {
-	// PersonsConnections returns the IDs of all connections with the given PersonKey, both active and ended.
+	// PersonsConnections returns the IDs of all connections with the given PersonKey, active or ended.
 	PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
@@ -33,9 +33,9 @@ type Revoker struct {
 	Issuer       string // issuer of the simulated identity provider
 }
 
-// Revoke ends all of a tenant's active connections, under any external ID, for the synthetic patient with the given
-// email address. It returns the sorted IDs of the ended connections. Revoke returns fault.Forbidden in live mode, and
-// fault.Invalid if the address doesn't belong to a synthetic patient.
+// Revoke ends a tenant's active connections of the synthetic patient with the given email address, under any external
+// ID. It returns the ended connections' sorted IDs. The error is fault.Forbidden in live mode, and fault.Invalid for
+// any other address.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
 		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works only with test credentials.")

@@ -16,24 +16,21 @@ import (
 // ending lists a person's connections and ends them.
 type ending struct {
 	w     *world
-	more  []string // IDs in addition to the IDs in the tables
+	more  []string // IDs besides those in the tables
 	fails bool
 	ended []string
 }
 
-// PersonsConnections implements attempt.Persons.
 func (e *ending) PersonsConnections(ctx context.Context, of org.Tenant, person string) ([]string, error) {
 	all, err := e.w.conns.PersonsConnections(ctx, of, person)
-	slices.Reverse(all) // the order of IDs must not matter
+	slices.Reverse(all) // The order of IDs must not matter.
 	return append(e.more, all...), err
 }
 
-// Connection implements attempt.Persons.
 func (e *ending) Connection(ctx context.Context, of org.Tenant, id string) (connection.Connection, error) {
 	return e.w.conns.Connection(ctx, of, id)
 }
 
-// Disconnect implements attempt.Disconnector.
 func (e *ending) Disconnect(_ context.Context, _ org.Tenant, id string) (connection.Connection, error) {
 	if e.fails {
 		return connection.Connection{}, errTrouble
@@ -58,7 +55,7 @@ func TestRevokeEndsActiveConnections(t *testing.T) {
 	c := w.connection(t, w.facilities(t, attemptID)["a"].Connected.ConnectionID)
 	c.Status = connection.Revoked
 	expect.NoError(t, w.save(t, c))
-	end := &ending{w: w, more: []string{"c0000000-0000-4000-8000-000000000001"}} // a connection that has since been erased
+	end := &ending{w: w, more: []string{"c0000000-0000-4000-8000-000000000001"}} // since erased
 	revoker := attempt.Revoker{Persons: end, Disconnector: end, Issuer: "https://id.example"}
 	const maple = "Maple.Aster@tefca.example"
 	revoked, err := revoker.Revoke(t.Context(), tenant, maple)

@@ -22,7 +22,7 @@ type Watcher struct {
 	Now   func() time.Time
 }
 
-// Progress describes an attempt's progress.
+// Progress is an attempt's progress as its page sees it.
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
@@ -40,7 +40,6 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	return w.progress(ctx, a)
 }
 
-// progress returns an attempt's progress.
 func (w Watcher) progress(ctx context.Context, a Attempt) (p Progress, err error) {
 	p = Progress{Attempt: a, Status: a.Status}
 	switch a.Status {
@@ -59,7 +58,7 @@ func (w Watcher) progress(ctx context.Context, a Attempt) (p Progress, err error
 		}
 	case Created, Open, Authorizing, Expired:
 	}
-	// facilities chosen before the expiry are reported until they finish
+	// Facilities chosen before the expiry are reported until they finish.
 	if a.hasExpired(w.Now()) && p.Status != Authorizing {
 		p.Status = Expired
 	}
@@ -69,7 +68,7 @@ func (w Watcher) progress(ctx context.Context, a Attempt) (p Progress, err error
 	return p, nil
 }
 
-// find returns the attempt with the given ID if token belongs to the attempt.
+// find returns the attempt with the given ID if token is its polling token.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {

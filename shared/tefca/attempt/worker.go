@@ -29,23 +29,23 @@ type WorkStore interface {
 	// SaveFacility creates an attempt's facility, or replaces revision f.Rev of the facility. It returns fault.Conflict
 	// if the facility already exists or has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known returns the ID of the connection stored for a vault key and a facility, or "" if no connection is stored.
-	// If such a connection was erased recently, within one attempt lifetime, erased is the time of the erasure.
+	// Known returns the ID of the connection stored for a vault key and a facility, or "". If such a connection was
+	// erased within the last attempt lifetime, erased is the time of the erasure.
 	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
 		erased time.Time, err error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion returns the version of a connection's token set, using a consistent read. The version is available
-	// even if the connection has ended, and is 0 if the connection never had tokens.
+	// TokenVersion returns the version of a connection's token set, using a consistent read. It is available even for
+	// an ended connection, and is 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was
 	// read, or if the person has since been connected to the facility.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads a person's record from a facility (fetch.Reader). Network failures are errors from package tefca. All
-// other errors are internal failures.
+// Reader reads a person's record from a facility (fetch.Reader). Network failures are errors from package tefca; all
+// other errors are internal.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
@@ -68,7 +68,7 @@ type Events interface {
 // Worker processes attempts that are due. All fields are required.
 type Worker struct {
 	Store    WorkStore
-	Networks map[org.Mode]tefca.Network // nil for modes without TEFCA
+	Networks map[org.Mode]tefca.Network // nil in modes without TEFCA
 	Reader   Reader
 	Cache    Cache
 	Remover  Remover
@@ -81,9 +81,9 @@ type Worker struct {
 	NewID    ids.Source
 }
 
-// Process advances an attempt if it is due. Process queries the network for facilities with records, reads the chosen
-// facilities' records, and deletes the identity once the identity has expired. Any number of workers may call Process
-// concurrently. An error is an internal failure and never contains data about the person.
+// Process advances an attempt if it is due. Depending on the attempt's status, it queries the network for facilities,
+// reads the chosen facilities' records, or deletes the expired identity. Any number of workers may call Process
+// concurrently. Errors are internal and contain no data about the person.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error {
 	a, err := w.Store.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -105,8 +105,8 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // reschedule stores the time at which an attempt is next due. An attempt is due when the first lease on a chosen
-// facility expires. If no facility is leased, the attempt is due when the identity expires. If the identity has
-// expired, reschedule deletes the identity. The sweeper runs every minute.
+// facility expires or, without leases, when the identity expires. An expired identity is deleted. The sweeper runs
+// every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
@@ -141,7 +141,7 @@ func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	return at
 }
 
-// deleteLocals deletes the identifiers that facilities use for the person.
+// deleteLocals deletes the facilities' identifiers for the person.
 func (w Worker) deleteLocals(ctx context.Context, a Attempt, known []Facility) error {
 	for _, f := range known {
 		if len(f.Local) == 0 {

@@ -23,8 +23,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestLocateStoresLastReportUnlessUnanswered checks that a later unanswered report doesn't replace a response, even if
-// the run that received the response crashed.
+// TestLocateStoresLastReportUnlessUnanswered checks that unanswered never replaces a response, even if the run that
+// received the response crashed.
 func TestLocateStoresLastReportUnlessUnanswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -45,7 +45,7 @@ func TestLocateStoresLastReportUnlessUnanswered(t *testing.T) {
 		_ = w.worker.Process(t.Context(), tenant, attemptID)
 	}()
 	w.pass(75 * time.Second)
-	w.look(t, attemptID) // the crashed run still holds the lease, so no other run queries the network
+	w.look(t, attemptID) // The crashed run still holds the lease, so no other run queries the network.
 	if a := w.attempt(t, attemptID); a.Status != attempt.Locating || !a.DueAt.Equal(a.LeaseUntil) {
 		t.Fatalf("the attempt is %+v", a)
 	}
@@ -81,7 +81,7 @@ func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
-		told   bool // whether a facility has already been reported
+		told   bool // whether the facility has already been reported
 		passes time.Duration
 		gone   bool // whether the network has been removed from the configuration
 		status attempt.Status
@@ -187,8 +187,6 @@ func TestFailedFacilityStoresFailureReason(t *testing.T) {
 	}
 }
 
-// TestWorkerDiscardsResultWhenLeaseIsLost checks that a worker discards its result if another worker leased the
-// facility in the meantime.
 func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -199,7 +197,7 @@ func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 		delete(w.read, "a")
 		w.mu.Unlock()
 		w.pass(2 * time.Minute)
-		w.look(t, attemptID) // the facility may still respond, so a duplicate message has no effect
+		w.look(t, attemptID) // The facility may still respond, so a duplicate message has no effect.
 		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting ||
 			!a.DueAt.Equal(f.LeaseUntil) {
 			t.Errorf("it is %+v, of %+v", f, a)
@@ -220,8 +218,8 @@ func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	}
 }
 
-// TestConcurrentSignInsCreateOneConnection checks that only one of several concurrent sign-ins creates a connection.
-// The remaining sign-ins must reauthorise the same connection.
+// TestConcurrentSignInsCreateOneConnection checks that one of several concurrent sign-ins creates the connection and
+// the others reauthorise it.
 func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
@@ -232,7 +230,7 @@ func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	w.choose(t, other, "a")
 	writes := &meddling{Cache: w}
 	w.worker.Cache = writes
-	writes.act = func() { w.look(t, other) } // the other worker runs between the decision and the write
+	writes.act = func() { w.look(t, other) } // The other worker runs between the decision and the write.
 	w.look(t, attemptID)
 	one, two := w.facilities(t, attemptID)["a"], w.facilities(t, other)["a"]
 	if one.Connected.ConnectionID == "" || one.Connected.ConnectionID != two.Connected.ConnectionID {
@@ -244,7 +242,6 @@ func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	}
 }
 
-// meddling is a Cache that runs a function once, during a write.
 type meddling struct {
 	attempt.Cache
 
@@ -252,7 +249,6 @@ type meddling struct {
 	told func(ctx context.Context) // may be nil
 }
 
-// Write implements attempt.Cache.
 func (m *meddling) Write(ctx context.Context, of org.Tenant, id string,
 	content records.Content,
 ) (tokens.Records, error) {
@@ -266,7 +262,7 @@ func (m *meddling) Write(ctx context.Context, of org.Tenant, id string,
 	return m.Cache.Write(ctx, of, id, content)
 }
 
-// TestReadContinuesAfterIdentityExpires checks that the identity is not deleted before the last read has finished.
+// TestReadContinuesAfterIdentityExpires checks that the identity is deleted only after the last read has finished.
 func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -285,8 +281,7 @@ func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	}
 }
 
-// TestFixturesAreIgnoredInLiveMode checks that fixtures are not used in live mode, and that a worker doesn't read
-// anything in a mode without a network.
+// TestFixturesAreIgnoredInLiveMode also checks that a worker reads nothing in a mode without a network.
 func TestFixturesAreIgnoredInLiveMode(t *testing.T) {
 	t.Parallel()
 	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
@@ -320,7 +315,7 @@ func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		f := facility("a", tefca.Found)
-		f.Access, f.Local = tefca.FHIR, secret.Text{} // with FHIR, only the server identifies the person
+		f.Access, f.Local = tefca.FHIR, secret.Text{} // With FHIR, only the server identifies the person.
 		return found(f)
 	}
 	w.open = func() (tokens.Set, error) {

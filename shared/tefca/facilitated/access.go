@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner.
-// The maximum limits how long the service keeps querying a facility after the facility's keys have been stolen.
+// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner. It
+// limits how long the service trusts a facility whose keys have been stolen.
 const maxMetadataAge = time.Hour
 
-// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires access only to the Patient resource.
+// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires only the Patient resource.
 const (
 	wholeRecord, wholeRecordV2 = "patient/*.read", "patient/*.rs"
 	patientOnly, patientOnlyV2 = "patient/Patient.read", "patient/Patient.rs"
@@ -26,24 +26,23 @@ const (
 // errScopes means that a facility doesn't support any scope that grants access to a record.
 var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", tefca.ErrRefused)
 
-// facility is a Place together with the service's client registration there, which is created on first use.
+// facility is a Place and the service's client registration there, which is created on first use.
 type facility struct {
 	place Place
 
-	turn  chan struct{} // has capacity one; the goroutine that fills it may access known
+	turn  chan struct{} // has capacity one; the goroutine that fills it owns known
 	known registration
 }
 
-// registration is the service's client registration at a facility's authorization server, together with the server's
-// metadata.
+// registration is the service's client registration at an authorization server, with the server's metadata.
 type registration struct {
 	server   udap.Server
 	clientID string
 	until    time.Time
 }
 
-// registered returns the client registration at a facility. If the current registration is missing or invalid,
-// registered registers the service. refused is a registration that the facility has just rejected.
+// registered returns the client registration at a facility. It registers the service if there is no valid registration.
+// refused is a registration that the facility has just rejected.
 func (n *Network) registered(ctx context.Context, f *facility, refused registration) (registration, error) {
 	select {
 	case f.turn <- struct{}{}:

@@ -24,8 +24,8 @@ const (
 	sop2 = "2.0"
 )
 
-// errExtensions means that the service can't send an identity to a facility. The facility either does not support
-// tefca_ias or requires an unsupported extension.
+// errExtensions means that the service can't send an identity to a facility. The facility doesn't support tefca_ias, or
+// requires an extension that the service doesn't.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
 // satisfies reports whether the network supports all extensions that a server requires.
@@ -43,8 +43,8 @@ type b2b struct {
 	Purpose          []string `json:"purpose_of_use"`
 }
 
-// ias is the tefca_ias extension, without the optional consent_reference, because the service doesn't have a URL at
-// which other parties could read a consent.
+// ias is the tefca_ias extension. The optional consent_reference is omitted, because the service has no URL at which
+// others could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
 	Purpose       string        `json:"purpose_of_use,omitempty"` // only in version 1.0 of the SOP
@@ -54,9 +54,8 @@ type ias struct {
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions returns the authorization extensions for a token request. The extensions contain the identity as signed by
-// its provider, and the same person as a FHIR resource. extensions omits hl7-b2b only if the server does not support
-// that extension.
+// extensions returns the authorization extensions for a token request. They contain the identity as signed by its
+// provider, and the person as a FHIR resource. hl7-b2b is omitted only if the server doesn't support it.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// everybody returns a person with every attribute that an identity provider can include.
+// everybody returns a person with every attribute that an identity provider can state.
 func everybody() tefca.Person {
 	return tefca.Person{
 		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100",
@@ -155,7 +155,7 @@ func TestTokenRequestUsesOnlySupportedScopes(t *testing.T) {
 	})
 }
 
-// altered returns a handler that serves the sandbox's metadata with changes to the unsigned part.
+// altered returns a handler that serves the sandbox's metadata with changes to its unsigned part.
 func (w *world) altered(change func(map[string]any)) http.HandlerFunc {
 	handler := w.wire.handler
 	return func(out http.ResponseWriter, r *http.Request) {

@@ -1,14 +1,12 @@
 // Package facilitated implements a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR").
 // Each facility authorises the service by UDAP with the person's verified identity, after which the export engine reads
-// the facility's FHIR server. The package decides what is requested from each facility, validates the responses, and
-// defines the contents of its tokens.Set. Package udap implements UDAP.
+// the facility's FHIR server. Package udap implements UDAP.
 //
 // UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
 // tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard defines
-// how a facility reports that it found no matching person or several matching persons. Locate documents this package's
-// interpretation. Querying a record locator for FHIR endpoints is not standardised either. Networks aligned with CMS
-// use the operation $rls, which does not have an agreed format. The facilities are therefore listed in the
-// configuration. The package has not been tested with a real facility.
+// how a facility reports no match or several matches; Locate documents this package's interpretation. The configuration
+// lists the facilities, because no standard exists for finding FHIR endpoints with a record locator: the operation $rls
+// of CMS-aligned networks has no agreed format. The package has not been tested with a real facility.
 package facilitated
 
 import (
@@ -48,7 +46,7 @@ type Place struct {
 	City     string   `json:"city"`
 	State    string   `json:"state"`
 	FHIRBase string   `json:"fhir_base"` // base URL, spelled exactly as in the facility's certificate
-	Origins  []string `json:"origins"`   // origins of the authorization server, if not the base URL's
+	Origins  []string `json:"origins"`   // origins of the authorization server, if different from the base URL's
 	SOP      string   `json:"sop"`       // version of the SOP "Facilitated FHIR Implementation": 1.0 or 2.0 (default)
 }
 
@@ -128,12 +126,12 @@ func isURI(text string) bool {
 	return err == nil && parsed.IsAbs()
 }
 
-// Documents implements tefca.Network, always returning an empty list.
+// Documents implements tefca.Network. It always returns an empty list.
 func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network. Retrieve always returns an error, because a FHIR network doesn't have documents.
+// Retrieve implements tefca.Network. It always returns an error, because a FHIR network has no documents.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

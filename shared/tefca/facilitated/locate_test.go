@@ -21,7 +21,7 @@ func TestLocateFindsFacilityThatKnowsPatient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
 		told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t)))
-		for _, name := range []string{"Facility 1", "Facility 2"} { // token responses of the second facility name no patient
+		for _, name := range []string{"Facility 1", "Facility 2"} { // the second names no patient in token responses
 			f := told[name]
 			if f.Match != tefca.Found || f.Access != tefca.FHIR || f.Local.Reveal() != "patient-tefca-p01" ||
 				f.City != "Madison" {
@@ -42,15 +42,15 @@ func TestLocateOmitsFacilityWhenPatientIsUnknown(t *testing.T) {
 	})
 }
 
-// TestLocateReportsAndLogsRejectedIdentity covers refusals that don't reveal whether the person is unknown or the
-// service is untrusted.
+// TestLocateReportsAndLogsRejectedIdentity covers refusals that could mean either an unknown person or an untrusted
+// service.
 func TestLocateReportsAndLogsRejectedIdentity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stranger := maple(t)
-		stranger.BirthDate = "1984-03-13" // one day after the real date
+		stranger.BirthDate = "1984-03-13" // The birth date is off by one day.
 		for name, test := range map[string]struct {
-			instead http.HandlerFunc // nil for the sandbox, which doesn't have a patient with this birth date
+			instead http.HandlerFunc // nil for the sandbox, which has no patient with this birth date
 			status  int
 		}{
 			"as the sandbox says it": {nil, http.StatusBadRequest},
@@ -81,7 +81,6 @@ func TestLocateReportsAndLogsRejectedIdentity(t *testing.T) {
 	})
 }
 
-// refusing returns a handler that responds to every request with the given status and body.
 func refusing(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -89,7 +88,6 @@ func refusing(status int, body string) http.HandlerFunc {
 	}
 }
 
-// answering returns a handler that responds to every request with a FHIR resource.
 func answering(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/fhir+json")
@@ -97,8 +95,8 @@ func answering(body string) http.HandlerFunc {
 	}
 }
 
-// TestLocateLogsFacilityThatReturnsWrongPatient checks that the error is logged. TEFCA requires the service to inform
-// the facility about such an error.
+// TestLocateLogsFacilityThatReturnsWrongPatient checks the log, because TEFCA requires the service to inform the
+// facility of the error.
 func TestLocateLogsFacilityThatReturnsWrongPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -83,7 +83,7 @@ func TestOpenRejectsDifferentPatient(t *testing.T) {
 		who := identityProvider().assertion(t, maple(t))
 		w := newWorld(t, "udap:other-patient", "", "udap:other-patient,no-patient", "")
 		located := w.facility(1)
-		located.Local = secret.New("patient-tefca-p02") // the person that Locate found
+		located.Local = secret.New("patient-tefca-p02") // the patient that Locate found
 		strange := w.facility(1)
 		strange.ID = "urn:oid:2.999.7.99"
 		for name, at := range map[string]tefca.Facility{
@@ -159,8 +159,8 @@ func TestNetworkReregistersWhenClientIsUnknown(t *testing.T) {
 	})
 }
 
-// TestOpenFailsOnUntrustedMetadata checks the error for each misbehaviour of a facility. The service must not send an
-// identity to a server that has not proven that it belongs to the facility.
+// TestOpenFailsOnUntrustedMetadata checks that the service sends no identity to a server that hasn't proven that it
+// belongs to the facility.
 func TestOpenFailsOnUntrustedMetadata(t *testing.T) {
 	t.Parallel()
 	for switches, c := range map[string]struct {
@@ -205,7 +205,7 @@ func TestErrorsAndLogsOmitPersonalData(t *testing.T) {
 		who := identityProvider().assertion(t, maple(t))
 		w := newWorld(t, "udap:slow", "udap:other-patient", "udap:redirect", "udap:refuses", "udap:wrong-san", "",
 			"no-patient")
-		secretive := func(out http.ResponseWriter, r *http.Request) { // echoes every request that the handler receives
+		secretive := func(out http.ResponseWriter, r *http.Request) {
 			_ = r.ParseForm()
 			out.WriteHeader(http.StatusBadRequest)
 			_ = json.NewEncoder(out).Encode(map[string]any{

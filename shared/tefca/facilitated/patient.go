@@ -6,8 +6,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// demographics holds the elements that Patient and RelatedPerson (FHIR R4) have in common, limited to data that the
-// identity provider has verified.
+// demographics holds the elements common to Patient and RelatedPerson (FHIR R4), limited to verified data.
 type demographics struct {
 	Name      []name    `json:"name"`
 	Telecom   []telecom `json:"telecom,omitempty"`
@@ -24,7 +23,7 @@ type patient struct {
 	Identifier []identifier `json:"identifier"`
 }
 
-// relatedPerson represents the user as a RelatedPerson resource. The user and the patient are the same person.
+// relatedPerson is the user as a RelatedPerson resource. The user and the patient are the same person.
 type relatedPerson struct {
 	demographics
 
@@ -68,7 +67,7 @@ type (
 	}
 )
 
-// patientOf returns the person as a patient. The identity provider's subject identifies the patient.
+// patientOf returns the person as a patient. The identifier is the identity provider's subject.
 func patientOf(who tefca.Assertion) patient {
 	return patient{
 		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}},
@@ -76,7 +75,6 @@ func patientOf(who tefca.Assertion) patient {
 	}
 }
 
-// userOf returns the person as the user who requests the records.
 func userOf(who tefca.Person) relatedPerson {
 	return relatedPerson{
 		Type: "RelatedPerson", Patient: reference{Type: "Patient", Display: fullName(who)}, demographics: demographicsOf(who),
@@ -104,7 +102,7 @@ func demographicsOf(who tefca.Person) demographics {
 			one.Line = strings.Split(at.Street, "\n")
 		}
 		d.Address = append(d.Address, one)
-		use = "old" // the first address is the current one
+		use = "old" // The first address is the current one.
 	}
 	return d
 }

@@ -26,10 +26,9 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// verifiedPatient returns the ID of the patient whose record a token gives access to. Before the caller reads any other
-// data, verifiedPatient compares the patient with the requested person (tefca.Person.Is). verifiedPatient rejects a
-// token for several patients or for a different person, so that a facility's mistake can't disclose another person's
-// record.
+// verifiedPatient returns the ID of the patient whose record a token gives access to, after comparing the patient with
+// the requested person (tefca.Person.Is). It rejects a token for several patients or for a different person, so a
+// facility's mistake can't disclose another person's record.
 func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
 ) (id string, err error) {
@@ -47,8 +46,7 @@ func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient looks up the patient whose record a token gives access to, if the token response does not name the
-// patient.
+// onlyPatient finds the patient of a token whose response names none.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)
 	if err != nil {
@@ -100,9 +98,9 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 	return errOther
 }
 
-// unread returns the error for a Patient resource that could not be read. It returns tefca.ErrUnavailable for network
-// and server errors. For all other errors it returns errRecord, because the token response named a patient that the
-// server then refused to return.
+// unread returns the error for a Patient resource that could not be read. Network and server errors give
+// tefca.ErrUnavailable. All other errors give errRecord, because the server refused to return the patient whom its
+// token response named.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

@@ -56,7 +56,6 @@ var identityProvider = sync.OnceValue(func() provider {
 	return provider{key}
 })
 
-// Keys implements the sandbox's udap.Issuers.
 func (p provider) Keys(_ context.Context, of string) (jose.JSONWebKeySet, error) {
 	if of != issuer {
 		return jose.JSONWebKeySet{}, nil
@@ -64,7 +63,7 @@ func (p provider) Keys(_ context.Context, of string) (jose.JSONWebKeySet, error)
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "1", Algorithm: "RS256"}}}, nil
 }
 
-// assertion returns a person's verified identity, which is valid for 15 minutes.
+// assertion returns a person's verified identity, valid for 15 minutes.
 func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key},
@@ -96,8 +95,8 @@ func maple(t *testing.T) tefca.Person {
 	return found.Person
 }
 
-// ehr returns the sandbox, which all tests share. Each test uses a different label in the URLs. The sandbox is created
-// in a synctest bubble, and all bubbles start at the same time.
+// ehr returns the sandbox that all tests share. Each test uses its own label in the URLs. All synctest bubbles start at
+// the same time, so the shared sandbox's clock fits every test.
 var ehr = sync.OnceValues(func() (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
 		BaseURL: mount, Personas: persona.Builtin(),
@@ -107,16 +106,15 @@ var ehr = sync.OnceValues(func() (http.Handler, error) {
 	})
 })
 
-// wire connects the service to external servers that run in the test process.
+// wire connects the service to external servers in the test process.
 type wire struct {
 	mu      sync.Mutex
-	asked   []*http.Request             // requests received, with their forms parsed
+	asked   []*http.Request             // received requests, with their forms parsed
 	instead map[string]http.HandlerFunc // handlers that replace the sandbox's, by path suffix
 	handler http.Handler
 	shown   []string
 }
 
-// Do implements udap.Doer and smart.Doer.
 func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -147,14 +145,12 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// recorded returns the body of handler's response.
 func recorded(handler http.Handler, r *http.Request) []byte {
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, r)
 	return answer.Body.Bytes()
 }
 
-// count returns the number of requests whose path ends with end.
 func (w *wire) count(end string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -267,7 +263,7 @@ func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) 
 	return told
 }
 
-// nobody is a placeholder for client authentication, which is not needed for reading.
+// nobody stands for client authentication, which reading doesn't need.
 type nobody struct{}
 
 func (nobody) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

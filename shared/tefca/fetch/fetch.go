@@ -1,6 +1,5 @@
-// Package fetch reads a person's documents from a network facility while the person's assertion is valid. The package
-// lists and retrieves the documents and converts them into one record without duplicate facts, but doesn't store any
-// data.
+// Package fetch reads a person's documents from a network facility while the person's assertion is valid. It lists and
+// retrieves the documents, and converts them into one record without duplicate facts.
 package fetch
 
 import (
@@ -16,14 +15,14 @@ import (
 )
 
 const (
-	// maxDocuments and maxBytes limit one facility's documents, including documents in transit. The documents of
-	// several facilities must fit into the worker's memory at once. The newest documents are retrieved first.
+	// maxDocuments and maxBytes limit one facility's documents, including documents in transit, because the documents
+	// of several facilities must fit into the worker's memory. The newest documents are retrieved first.
 	maxDocuments = 200
 	maxBytes     = 48 << 20
 	// maxDocument is the maximum size of a document in bytes.
 	maxDocument = 16 << 20
-	// atOnce is the maximum number of a facility's documents that are retrieved concurrently. Large documents are
-	// limited further by maxBytes.
+	// atOnce is the maximum number of a facility's documents that are retrieved concurrently. maxBytes further limits
+	// large documents.
 	atOnce = 4
 )
 
@@ -31,9 +30,9 @@ const (
 type Reader struct{}
 
 // Read creates a record from the facility's documents about the person, and counts missing documents by reason
-// (export.LossReason). If Read can't list the documents, or can't retrieve any of the listed documents, it returns the
-// network's error or tefca.ErrOtherPerson. An empty list is not an error. Documents that the list does not declare as
-// CDA are skipped and counted as unsupported.
+// (export.LossReason). If it can't list the documents or can't retrieve any, it returns the network's error or
+// tefca.ErrOtherPerson. An empty list is not an error. Documents that the list doesn't declare as CDA are skipped and
+// counted as unsupported.
 func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion,
 	at tefca.Facility,
 ) (records.Content, error) {
@@ -73,8 +72,8 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	return records.Content{Resources: r.feed(), Documents: r.taken, Lost: r.lost}, nil
 }
 
-// feed returns the resources in the documents. The first call converts the documents. If a document can be converted
-// only in part, feed counts it as a loss.
+// feed returns the resources in the documents. The first call converts the documents. A document that is converted only
+// in part counts as a loss.
 func (r *reading) feed() records.Feed {
 	var converted *ccda.Converted
 	var own names
@@ -102,7 +101,7 @@ func (r *reading) feed() records.Feed {
 	}
 }
 
-// Converted returns the record in a single document. The document is converted on first use.
+// Converted returns the record in a single document, which is converted on first use.
 func Converted(document []byte) records.Feed {
 	return func(put func(resource []byte) error) error {
 		if _, err := ccda.Convert(document, func(r ccda.Resource) error { return put(r.JSON) }); err != nil {

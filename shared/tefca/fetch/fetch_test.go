@@ -23,13 +23,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// network returns the documents that a test has configured.
 type network struct {
 	tefca.Network
 
 	listed []tefca.Document
 	err    error
-	bodies map[string]any // content or error by ID
+	bodies map[string]any // content or error by document ID
 }
 
 func (n network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
@@ -56,7 +55,7 @@ func of(bodies map[string]any) network {
 	return n
 }
 
-// fenn returns the identity of the person described by the document alder.
+// fenn returns the identity of the person that the document alder describes.
 func fenn(t *testing.T) tefca.Assertion {
 	t.Helper()
 	known, ok := people.Named("alder.fenn@tefca.example")
@@ -94,7 +93,7 @@ func TestReaderCountsLossesByReason(t *testing.T) {
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
-	for range 2 { // repeated conversion gives the same result
+	for range 2 { // Conversion can be repeated.
 		patients, resources := 0, 0
 		expect.NoError(t, got.Resources(func(resource []byte) error {
 			resources++
@@ -209,8 +208,7 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 	}
 }
 
-// crowded takes one second to retrieve each document, and records the limits of documents in transit and the size of
-// retrieved documents.
+// crowded takes a second to retrieve each document, and records the documents in transit and the retrieved sizes.
 type crowded struct {
 	network
 
@@ -224,7 +222,6 @@ type crowded struct {
 	}
 }
 
-// Retrieve always returns the same document.
 func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, _ tefca.Document,
 	limit int64,
 ) ([]byte, error) {
@@ -269,8 +266,7 @@ func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsBelongToRequestedPatient checks that simulated documents are not lost because they belong to
-// another person.
+// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is lost as another person's.
 func TestSimulatedDocumentsBelongToRequestedPatient(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)

@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names maps the converter's IDs and references to facility-specific IDs. In a resource, each ID or reference occurs
-// only as a complete JSON string.
+// names maps the converter's IDs and references to facility-specific IDs. Each ID or reference in a resource is a
+// complete JSON string.
 type names map[string]string
 
-// namesIn derives facility-specific IDs for resources. Each resource is given as "Type/id". Several facilities may
-// state the same fact about a patient with the same identifiers, and an organisation stores the exports of all
-// facilities together. The same documents from a facility always yield the same IDs.
+// namesIn derives facility-specific IDs for resources, which are given as "Type/id". Facilities may state the same fact
+// with the same identifiers, and an organisation stores all their exports together. The same documents from a facility
+// always yield the same IDs.
 func namesIn(facility string, resources iter.Seq[string]) names {
 	own := names{}
 	for reference := range resources {
@@ -25,7 +25,7 @@ func namesIn(facility string, resources iter.Seq[string]) names {
 	return own
 }
 
-// replace overwrites a resource's own ID and the IDs in its references.
+// replace overwrites a resource's ID and the IDs in its references.
 func (own names) replace(resource []byte) {
 	for rest := resource; ; {
 		end := bytes.IndexByte(rest, '"')
@@ -33,7 +33,7 @@ func (own names) replace(resource []byte) {
 			return
 		}
 		if id, known := own[string(rest[:end])]; known {
-			copy(rest[end-len(id):end], id) // both IDs are UUIDs, so their lengths are equal
+			copy(rest[end-len(id):end], id) // Both IDs are UUIDs of the same length.
 		}
 		rest = rest[end+1:]
 	}

@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// reading holds a facility's documents while the documents are being retrieved.
+// reading holds a facility's documents during retrieval.
 type reading struct {
 	facility string
 
 	mu    sync.Mutex
-	room  *sync.Cond // signals that space has been freed
+	room  *sync.Cond // signals that space was freed
 	set   ccda.Set
 	bytes int64 // total size of the retrieved documents
 	asked int64 // bytes reserved for documents in transit
@@ -81,7 +81,7 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	defer r.mu.Unlock()
 	r.asked -= room
 	r.room.Broadcast()
-	// The document exceeds the space left by other documents, not the limit for a single document.
+	// The document exceeds the space that other documents have left, not the limit for one document.
 	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) {
 		r.lost["limit"]++
 		return
@@ -97,9 +97,8 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts the entries missing from the facility's list. If the error is not a tefca.ListError, the number of
-// missing entries is unknown. loseListed logs the faulty attribute, which the facility must correct, but not document
-// or patient IDs.
+// loseListed counts the entries missing from the facility's list. Without a tefca.ListError, the number is unknown. The
+// log names the faulty attribute, which the facility must correct, but no document or patient.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -115,7 +114,8 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	}
 }
 
-// logOtherPersons logs how many documents belong to another person according to the list or the document's header.
+// logOtherPersons logs the number of documents that belong to another person according to the list or the document's
+// header.
 func (r *reading) logOtherPersons(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -161,5 +161,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // includes an expired identity and an exceeded time limit
+	return "unavailable" // An expired identity and an exceeded time limit count as unavailable.
 }

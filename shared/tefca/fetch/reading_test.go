@@ -21,8 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestReaderDerivesDistinctResourceIDsPerFacility checks that the same facts get different resource IDs at two
-// simulated hospitals.
+// TestReaderDerivesDistinctResourceIDsPerFacility reads the same facts from two simulated hospitals.
 func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -52,8 +51,8 @@ func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	}
 }
 
-// TestReaderPreservesEverythingExceptIDsAndReferences checks that a record differs from the converter's output only in
-// IDs and references.
+// TestReaderPreservesEverythingExceptIDsAndReferences checks that only IDs and references differ from the converter's
+// output.
 func TestReaderPreservesEverythingExceptIDsAndReferences(t *testing.T) {
 	t.Parallel()
 	var set ccda.Set
@@ -90,8 +89,7 @@ func TestReaderPreservesEverythingExceptIDsAndReferences(t *testing.T) {
 	}
 }
 
-// readIDs reads a facility's record and returns the IDs of its resources. Every reference must point to one of these
-// resources.
+// readIDs reads a facility's record and returns its resources' IDs. Every reference must point to one of them.
 func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facility) []string {
 	t.Helper()
 	content, err := fetch.Reader{}.Read(t.Context(), n, who, at)
@@ -113,8 +111,8 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	return ids
 }
 
-// TestReaderCountsAndLogsListLosses checks that faulty list entries are counted and logged. If every listed document is
-// unreadable, the reader must return the network's error.
+// TestReaderCountsAndLogsListLosses checks that faulty list entries are counted and logged. If no entry is usable, the
+// reader returns the network's error.
 func TestReaderCountsAndLogsListLosses(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{"good": alder(), "another person's": birch()})

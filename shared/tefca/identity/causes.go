@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Causes that code refers to by name. All other causes appear only in the following table.
+// Causes that code names. The following table lists all causes.
 const (
 	causeDeclined     = "declined"
 	causeUnavailable  = "provider_unavailable"
@@ -21,14 +21,14 @@ const (
 	causeDemographics = "demographics_missing"
 )
 
-// causes returns the complete table of the causes of failed verifications. Each cause is a stable word.
+// causes returns the table of the causes of failed verifications. Each cause is a stable word.
 func causes() fault.Causes {
 	all := unanswered()
 	maps.Copy(all, unusable())
 	return all
 }
 
-// unanswered returns the causes for failures in which the provider did not confirm an identity.
+// unanswered returns the causes for failures without a confirmed identity.
 func unanswered() fault.Causes {
 	const misfit = "The identity service could not be used. Nothing was shared. Please tell the application's " +
 		"support team."
@@ -65,7 +65,7 @@ func unanswered() fault.Causes {
 	}
 }
 
-// unusable returns the causes for responses that can't be trusted or that don't confirm enough facts.
+// unusable returns the causes for responses that can't be trusted or confirm too few facts.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causeIssuer: {
@@ -114,7 +114,7 @@ func failed(cause string, because error) error { return causes().Failed(cause, b
 // invalid returns the error for an id_token that failed the named check.
 func invalid(check string) error { return failed(causeToken, checkError(check)) }
 
-// checkError names the check that an id_token failed. The name is only logged, never displayed.
+// checkError names the check that an id_token failed. The name is logged but never displayed.
 type checkError string
 
 // Error implements error.
@@ -123,7 +123,7 @@ func (e checkError) Error() string { return string(e) }
 // Failure returns the class for a log line (fault.Spot).
 func (e checkError) Failure() (class string, status int) { return "id_token_" + string(e), 0 }
 
-// Unavailable returns the error for a provider that did not send a response or sent an unusable response.
+// Unavailable returns the error for a provider that sent no response or an unusable one.
 func Unavailable(because error) error { return failed(causeUnavailable, because) }
 
 // Unproven returns the error for a client that can't authenticate to the provider.
@@ -132,7 +132,7 @@ func Unproven(because error) error { return failed(causeUnproven, because) }
 // Expired returns the error for an expired identity.
 func Expired() error { return failed(causeExpired, nil) }
 
-// Incomplete returns the error for an identity that lacks verified attributes that a network requires.
+// Incomplete returns the error for an identity that lacks verified attributes required by a network.
 func Incomplete(because error) error { return failed(causeDemographics, because) }
 
 // NoToken returns the error for a token response without an id_token.
@@ -151,8 +151,8 @@ func Refused(code string, because error) error {
 	return failed(causeRefused, because)
 }
 
-// CauseOf returns the cause of a failed verification as a stable word, or "" if err doesn't have a cause.
+// CauseOf returns the cause of a failed verification as a stable word, or "" if err has no cause.
 func CauseOf(err error) string { return fault.Of(err).Cause }
 
-// ActionOf returns the remedy for a cause. The remedy is a suggestion to the integration's operator.
+// ActionOf returns the remedy for a cause, for the integration's operator.
 func ActionOf(cause string) string { return causes()[cause].Action }

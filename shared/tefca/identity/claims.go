@@ -14,14 +14,14 @@ import (
 const (
 	// skew is the tolerated clock skew.
 	skew = time.Minute
-	// maxLife is the maximum lifetime of a token. Providers use lifetimes of a few minutes. A token that is valid for a
-	// month does not prove that the identity is current.
+	// maxLife is the maximum lifetime of a token. Providers use lifetimes of a few minutes. A token valid for a month
+	// would not prove a current identity.
 	maxLife = 24 * time.Hour
 	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
 )
 
-// claims holds a JSON object's members. Each member is parsed when it is read. A member of the wrong type counts as
+// claims holds a JSON object's members, which are parsed when they are read. A member of the wrong type counts as
 // missing.
 type claims map[string]any
 
@@ -125,7 +125,7 @@ func (p Provider) mismatch(said claims, nonceHash string) string {
 	return ""
 }
 
-// addressed reports whether the token's audience includes this service. If the token has other audiences, its
+// addressed reports whether the token's audience includes this service. If it names other audiences as well, its
 // authorized party must be this service.
 func (p Provider) addressed(said claims) bool {
 	named := said.texts("aud")
@@ -133,16 +133,16 @@ func (p Provider) addressed(said claims) bool {
 	return len(ours) > 0 && (len(ours) == len(named) || said.text("azp") == p.ClientID)
 }
 
-// signedIn reports whether the person signed in recently enough. The sign-in must be after the browser was redirected,
-// or at most max_age before the redirect. Providers that receive max_age must return auth_time (OpenID Connect Core 1.0
-// section 2, auth_time), but not all providers enforce max_age.
+// signedIn reports whether the person signed in recently enough: after the redirect, or at most max_age before it.
+// Providers that receive max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), but not all
+// providers enforce max_age.
 func (a Authority) signedIn(said claims, now time.Time) bool {
 	oldest := a.AskedAt.Add(-time.Duration(a.Provider.MaximumAge()) * time.Second)
 	at, ok := said.date("auth_time")
 	return ok && !at.Before(oldest.Add(-skew)) && !at.After(now.Add(skew))
 }
 
-// lifetime returns a token's issue and expiry times. It returns an error if the token is not currently valid.
+// lifetime returns a token's issue and expiry times, or an error if the token is not valid now.
 func lifetime(said claims, now time.Time) (issued, expires time.Time, err error) {
 	issued, issuedOK := said.date("iat")
 	expires, expiresOK := said.date("exp")

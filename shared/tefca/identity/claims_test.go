@@ -93,7 +93,7 @@ func TestAssertRejectsTokenFromAnotherSignIn(t *testing.T) {
 	}
 }
 
-// TestAssertEnforcesExactTimeLimits tests the times at each limit, one second before it and one second after it.
+// TestAssertEnforcesExactTimeLimits tests each limit exactly, one second before it and one second after it.
 func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
@@ -139,8 +139,8 @@ func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	}
 }
 
-// TestAssertRejectsSignInOlderThanMaxAge tests the times at each limit, one second before it and one second after it.
-// The time that the browser spends at the provider does not make the sign-in older.
+// TestAssertRejectsSignInOlderThanMaxAge tests the limit exactly, one second before it and one second after it. Time
+// spent at the provider does not count.
 func TestAssertRejectsSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute

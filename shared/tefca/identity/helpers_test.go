@@ -35,8 +35,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type object = map[string]any
 
-// authority returns the pinned data of a provider. All of the provider's tokens except tokens in the SOP's form state
-// their assurance level.
+// authority returns a provider's pinned data. Its tokens state their assurance level, except tokens in the SOP's form.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
@@ -45,7 +44,7 @@ func authority() identity.Authority {
 	}, AskedAt: now}
 }
 
-// signer is a key pair, together with the members of its public JWK.
+// signer is a key pair with the members of its public JWK.
 type signer struct {
 	crypto.Signer
 
@@ -88,7 +87,6 @@ var keySet = sync.OnceValue(func() jws.Keys {
 	return keys
 })
 
-// signed returns a token with the given header and payload, signed with one of the keys.
 func signed(tb testing.TB, by string, header object, payload []byte) string {
 	tb.Helper()
 	head, err := json.Marshal(header)
@@ -125,7 +123,7 @@ func token(tb testing.TB, said object) string {
 	return signed(tb, "rsa", object{"alg": "RS256", "kid": "rsa", "typ": "JWT"}, payload)
 }
 
-// assert verifies a token in the same way as a Party.
+// assert verifies a token as a Party does.
 func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, error) {
 	parsed, err := identity.Parse(secret.New(text))
 	if err != nil {
@@ -134,7 +132,7 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 	return a.Assert(parsed, keySet(), binding.Hash(nonce), at)
 }
 
-// about returns claims merged with claims about the token itself. The token is valid for 15 minutes.
+// about adds claims about the token itself to others. The token is valid for 15 minutes.
 func about(others object) object {
 	said := object{
 		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(),
@@ -145,8 +143,8 @@ func about(others object) object {
 	return said
 }
 
-// shapes returns tokens in each of the accepted forms. Each token contains every claim about a person that its form
-// supports, and all tokens use the same values.
+// shapes returns tokens in each of the accepted forms. Each token contains every claim that its form supports. All
+// tokens describe the same person.
 func shapes() map[string]object {
 	home := object{
 		"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI",
@@ -192,7 +190,6 @@ func maple() tefca.Person {
 	}
 }
 
-// cloned returns a deep copy of said.
 func cloned(tb testing.TB, said object) object {
 	tb.Helper()
 	raw, err := json.Marshal(said)
@@ -206,7 +203,7 @@ func cloned(tb testing.TB, said object) object {
 	return copied
 }
 
-// refused checks that err has the given cause. If check is not empty, refused also checks that err names this check.
+// refused checks that err has the given cause and, if check is not empty, names the check.
 func refused(tb testing.TB, err error, cause, check string) {
 	tb.Helper()
 	class := cause

@@ -1,7 +1,6 @@
-// Package identity decides which claims about a patient's identity are trusted in TEFCA mode (docs/operate/tefca.md,
-// "Checks of an id_token"). The package defines the configuration of identity providers, verifies id_tokens, reads
-// their claims, and lists the causes of failed verifications. Package oidc communicates with providers; package
-// identity performs no I/O.
+// Package identity verifies patients' identities in TEFCA mode (docs/operate/tefca.md, "Checks of an id_token"). It
+// defines the configuration of identity providers, verifies id_tokens, reads their claims, and lists the causes of
+// failed verifications. The package performs no I/O; package oidc communicates with providers.
 package identity
 
 import (
@@ -22,9 +21,8 @@ const (
 	SimulatedAudience = "urn:oid:2.999.1" // home community ID in the arc reserved for examples (ITU-T X.660)
 )
 
-// Provider is an identity provider as configured by an operator. TEFCA calls such a provider a credential service
-// provider. A provider is trusted by contract. Only this configuration determines the trusted issuer, the audience, and
-// the meaning of assurance levels.
+// Provider is an operator's configuration of an identity provider, which TEFCA calls a credential service provider.
+// Only the configuration determines the trusted issuer, the audience, and the meaning of assurance levels.
 type Provider struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"` // displayed to patients
@@ -42,9 +40,8 @@ type Provider struct {
 	Assurance Assurance `json:"assurance"`
 }
 
-// Assurance describes how a provider's tokens state the identity assurance level (NIST SP 800-63A). A level stated in
-// verified_claims or in the claim always counts. If a token states several levels, the lowest level applies. The
-// remaining fields list further values that mean level 2.
+// Assurance describes how a provider's tokens state the identity assurance level (NIST SP 800-63A). Levels stated in
+// verified_claims or in Claim always count, and the lowest applies. The other fields list values that mean level 2.
 type Assurance struct {
 	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default: identity_assurance_level
 	ACR        []string `json:"acr,omitempty"`        // acr values that mean level 2
@@ -66,15 +63,15 @@ func Simulated(baseURL string) Provider {
 	}
 }
 
-// Callback returns the redirect URI for the provider. Each provider has a different redirect URI (RFC 9700 section
-// 4.4.2).
+// Callback returns the redirect URI for the provider. Each provider has its own redirect URI (RFC 9700 section 4.4.2).
 func (p Provider) Callback(baseURL string) string { return baseURL + CallbackPath + "/" + p.ID }
 
-// defaultMaxAge is the default maximum age, in seconds, of the person's sign-in at the provider when the browser is
-// redirected to the provider. Devices are shared, so an older session might belong to the device's previous user.
+// defaultMaxAge is the default for MaximumAge, in seconds. On a shared device, an older session might belong to the
+// previous user.
 const defaultMaxAge = 300
 
-// MaximumAge returns the max_age sent to the provider, in seconds (OpenID Connect Core 1.0 section 3.1.2.1).
+// MaximumAge returns max_age, the maximum age in seconds of the person's sign-in at the provider (OpenID Connect Core
+// 1.0 section 3.1.2.1).
 func (p Provider) MaximumAge() int { return cmp.Or(p.MaxAge, defaultMaxAge) }
 
 // Request holds the parameters of an authorization request to a provider.
@@ -85,8 +82,8 @@ type Request struct {
 	Challenge   string // PKCE challenge (S256)
 }
 
-// Authority holds provider data pinned when the browser is redirected, so that the response can't choose the token
-// endpoint or the trusted keys (RFC 9700 section 4.4). An Authority does not contain secrets.
+// Authority holds the provider's data pinned before the redirect, so that a response can't choose the token endpoint or
+// the trusted keys (RFC 9700 section 4.4). It contains no secrets.
 type Authority struct {
 	Provider      Provider  `json:"provider"`
 	RedirectURI   string    `json:"redirect_uri"`
@@ -96,7 +93,7 @@ type Authority struct {
 	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, to which max_age is relative
 }
 
-// Return holds the parameters of a provider's redirect, and the data that the attempt stored for this redirect.
+// Return holds the parameters of a provider's redirect to the service, and the data that the attempt stored for it.
 type Return struct {
 	Provider string // provider named in the callback URL
 
@@ -108,8 +105,8 @@ type Return struct {
 	NonceHash string      // binding.Hash of the nonce that must appear in the id_token
 }
 
-// Check rejects a return that doesn't contain a code or does not come from this provider. Each provider has its own
-// callback URL, so a return can be attributed to its provider even without iss (RFC 9700 section 4.4.2).
+// Check rejects a return without a code or from a different provider. The callback URL identifies the provider even
+// without iss (RFC 9700 section 4.4.2).
 func (a Authority) Check(r Return) error {
 	switch {
 	case r.Provider != a.Provider.ID, r.Issuer != "" && r.Issuer != a.Provider.Issuer, r.Issuer == "" && a.IssRequired:

@@ -18,7 +18,7 @@ func TestProviderCheckRejectsUnsafeConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(p *identity.Provider)
-		member string // the invalid member; "" if the configuration is valid
+		member string // the invalid member; "" if there is none
 	}{
 		"as it is": {func(*identity.Provider) {}, ""},
 		"http in test mode": {func(p *identity.Provider) {
@@ -147,8 +147,8 @@ func TestAuthorityCheckRejectsReturnFromWrongProvider(t *testing.T) {
 	}
 }
 
-// TestCausesHavePublicTextAndAction checks the public text and the action of each cause. The public text must consist
-// of one or two sentences without jargon. The action is for the integration's operator.
+// TestCausesHavePublicTextAndAction checks the public text and the action of each cause. The public text must be one or
+// two sentences without jargon. The integration's operator reads the action.
 func TestCausesHavePublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
@@ -181,7 +181,7 @@ func TestCausesHavePublicTextAndAction(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestErrorsOmitPersonalData checks that the error for a rejected token with every claim contains no personal data.
+// TestErrorsOmitPersonalData covers the error for a rejected token with every claim.
 func TestErrorsOmitPersonalData(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]

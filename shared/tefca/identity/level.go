@@ -18,8 +18,7 @@ const (
 )
 
 // verified returns a token's verified claims and their level. If the token contains verified_claims, all other claims
-// are self-asserted and are ignored. If verified_claims has several elements, only the first element that reaches the
-// required level is used. Elements with a lower level do not affect the result.
+// are self-asserted and therefore ignored. Of several elements, only the first that reaches the required level is used.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -50,8 +49,8 @@ func (a Assurance) stated(said claims) (level int, ok bool) {
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification: the stated level if the trust framework defines levels, or else the
-// level configured for the framework.
+// framework returns the level of a verification: the stated level if the trust framework defines levels, and otherwise
+// the framework's configured level.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")

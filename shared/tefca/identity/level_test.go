@@ -33,7 +33,7 @@ func TestAssertAcceptsAssuranceLevelSpellings(t *testing.T) {
 			if claim == "" {
 				claim = "identity_assurance_level"
 			}
-			claims[claim], claims["acr"] = value, "known" // a stated level takes precedence over an implied level
+			claims[claim], claims["acr"] = value, "known" // A stated level takes precedence over an implied level.
 			made, err := assert(a, token(t, claims), now)
 			if want == 0 {
 				refused(t, err, "level_too_low", "")
@@ -227,8 +227,8 @@ func TestAssertRequiresClaimedOrConfiguredAssuranceLevel(t *testing.T) {
 	}
 }
 
-// TestAssertDoesNotMixVerifiedClaimsElements checks that claims from an element with a low level are never combined
-// with another element's level.
+// TestAssertDoesNotMixVerifiedClaimsElements checks that an element's claims are never combined with another element's
+// level.
 func TestAssertDoesNotMixVerifiedClaimsElements(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])

@@ -20,9 +20,8 @@ const (
 )
 
 // person extracts the demographics used to query a network. The accepted forms are the flat claims of CMS-aligned
-// networks, the claims of the RCE's SOP, and the claims inside verified_claims (docs/operate/tefca.md). All three forms
-// use mostly the same names. If isVouched is set, email addresses and telephone numbers count as verified even if no
-// claim states that they are verified.
+// networks, the claims of the RCE's SOP, and the claims inside verified_claims (docs/operate/tefca.md). The forms share
+// most names. If isVouched is true, email addresses and telephone numbers count as verified even if no claim says so.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -57,20 +56,20 @@ func (c claims) contact(name string, isVouched bool) string {
 	return c.clean(name)
 }
 
-// birthDate returns the date of birth if it is complete. OpenID Connect allows providers to omit the year, or to state
-// only the year, but an incomplete date can't identify a person.
+// birthDate returns the date of birth if it is complete. OpenID Connect allows a date without a year and a year without
+// a date, but neither identifies a person.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
-	// in some time zones, the next day has already begun
+	// In some time zones, the next day has already begun.
 	if err != nil || born.Year() < oldest || born.After(now.Add(24*time.Hour)) {
 		return ""
 	}
 	return text
 }
 
-// addresses returns the current and former addresses. It returns nil if the current address doesn't contain a state or
-// a postal code.
+// addresses returns the current and former addresses. It returns nil if the current address has neither a state nor a
+// postal code.
 func addresses(said claims) []tefca.Address {
 	current := said.objects("address")
 	if len(current) == 0 || !isPlace(address(current[0])) {
@@ -99,7 +98,7 @@ func address(said claims) tefca.Address {
 	}
 }
 
-// first returns the value of the first named member that is not empty.
+// first returns the first nonempty value of the named members.
 func (c claims) first(names ...string) string {
 	for _, name := range names {
 		if text := c.clean(name); text != "" {

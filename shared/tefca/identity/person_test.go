@@ -36,8 +36,7 @@ func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	}
 }
 
-// members lists a person's members by their path in a shape, with the expected result if the member's value is
-// unusable.
+// members lists a person's members by their path in a shape, with the expected result for an unusable value.
 func members() []struct {
 	path     string
 	required bool
@@ -65,7 +64,7 @@ func members() []struct {
 	}
 }
 
-// odd returns values that are invalid for every member. The value absent stands for a missing member.
+// odd returns values that are invalid for every member. absent stands for a missing member.
 func odd() []any {
 	return []any{
 		absent{},
@@ -77,7 +76,6 @@ func odd() []any {
 	}
 }
 
-// absent represents a missing member.
 type absent struct{}
 
 // TestAssertIgnoresInvalidClaimMembers checks every combination of shape, member and odd value.
@@ -109,13 +107,12 @@ func TestAssertIgnoresInvalidClaimMembers(t *testing.T) {
 	}
 }
 
-// change sets the member at the given path of a shape.
 func change(t *testing.T, said object, path string, value any) {
 	t.Helper()
 	if verified, ok := said["verified_claims"].(object); ok {
 		said = verified["claims"].(object)
 	}
-	if path == "historical_address" && said[path] == nil { // former addresses follow the current address in a list
+	if path == "historical_address" && said[path] == nil { // Former addresses follow the current address in a list.
 		list := said["address"].([]any)
 		if _, gone := value.(absent); gone {
 			said["address"] = list[:1]
@@ -172,7 +169,7 @@ func TestAssertRequiresStateOrPostalCodeInAddress(t *testing.T) {
 		`{"locality":"Madison","street_address":"1 Example Street","country":"US"}`: 0,
 		`{"formatted":"1 Example Street, Madison, WI"}`:                             0,
 		`[]`:                                 0,
-		`[{"country":"US"},{"region":"WI"}]`: 0, // a former address alone is not sufficient
+		`[{"country":"US"},{"region":"WI"}]`: 0, // A former address alone is not sufficient.
 		`[{"region":"WI"},{"country":"US"}]`: 1,
 		`[{"region":"WI"},{"region":"AZ"}]`:  2,
 		`["text",{"region":"WI"}]`:           1,
@@ -208,8 +205,8 @@ func TestAssertReadsFormerAddressesFromBothClaims(t *testing.T) {
 	}
 }
 
-// TestAssertOmitsUnverifiedContacts checks that the verified claim takes precedence. If the claim is missing,
-// verified_claims or the contract decides.
+// TestAssertOmitsUnverifiedContacts checks that the verified claim takes precedence. Without it, verified_claims or the
+// contract decides.
 func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	t.Parallel()
 	contract := authority()
@@ -263,8 +260,8 @@ func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	}
 }
 
-// TestAssertIgnoresClaimsOutsideVerifiedClaims checks that flat claims are ignored if the token contains
-// verified_claims, because flat claims are then self-asserted.
+// TestAssertIgnoresClaimsOutsideVerifiedClaims covers flat claims in a token with verified_claims, which are
+// self-asserted.
 func TestAssertIgnoresClaimsOutsideVerifiedClaims(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])

@@ -15,8 +15,8 @@ const (
 	maxMaxAge  = 3600 // seconds
 )
 
-// Check rejects a configuration that can't work or that would trust too many tokens. Check returns a fault.Invalid that
-// names the faulty member.
+// Check rejects a configuration that can't work or would trust too many tokens. It returns a fault.Invalid that names
+// the faulty member.
 func (p Provider) Check() error {
 	for _, member := range []struct {
 		name string
@@ -39,9 +39,9 @@ func (p Provider) Check() error {
 	return nil
 }
 
-// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). The issuer must be an https
-// URL that consists of a scheme, a host and optionally a path. In test mode, http is also allowed, and the outbound
-// client's guard decides whether the URL can be reached.
+// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). The issuer is an https URL
+// with a host and an optional path. Test mode also allows http; the outbound client's guard decides whether the URL can
+// be reached.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&
@@ -55,7 +55,7 @@ func (p Provider) Endpoint(text string) bool {
 	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))
 }
 
-// parse parses an absolute URL, accepting only URLs that all parsers interpret in the same way.
+// parse parses an absolute URL that all parsers interpret in the same way.
 func parse(text string) (*url.URL, bool) {
 	address, err := url.Parse(text)
 	if err != nil || len(text) > maxAddress {

@@ -27,8 +27,8 @@ type Token struct {
 	signed jws.Token
 }
 
-// Parse parses an id_token. Before any key is fetched, Parse rejects tokens that can't be verified with any key and
-// tokens that contain their own key (RFC 8725 section 3.10).
+// Parse parses an id_token. Parse rejects tokens that no key can verify and tokens that contain their own key, before
+// any key is fetched (RFC 8725 section 3.10).
 func Parse(token secret.Text) (Token, error) {
 	signed, err := verifier().Parse(token)
 	if err != nil {
@@ -59,7 +59,7 @@ func checkHeader(token jws.Token) string {
 // ParseKeys parses an issuer's key set.
 func ParseKeys(document []byte) (jws.Keys, error) { return verifier().ParseKeys(document) }
 
-// verify returns the token's claims if the token was signed with the key to which it refers.
+// verify returns the token's claims if the token was signed with the key that it names.
 func (t Token) verify(keys jws.Keys) (claims, error) {
 	payload, err := t.signed.Verify(keys)
 	if err != nil {
@@ -72,7 +72,7 @@ func (t Token) verify(keys jws.Keys) (claims, error) {
 	return read, nil
 }
 
-// flawed converts an error from package jws to the error for an invalid id_token.
+// flawed converts an error of package jws to the error for an invalid id_token.
 func flawed(err error) error {
 	flaw, _ := errors.AsType[jws.FlawError](err)
 	return invalid(string(flaw))

@@ -143,15 +143,13 @@ func TestParseKeysSkipsWeakAndSlowKeys(t *testing.T) {
 	}
 }
 
-// sameBits returns a different last character for a 256-byte signature. Most decoders decode this character to the same
-// bits.
+// sameBits returns a different last character for a 256-byte signature, which most decoders decode to the same bits.
 func sameBits(last string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs a token with the public key's text, which anyone can obtain, as a symmetric key (RFC 8725 section
-// 2.1).
+// sharedSecret signs a token with the public key's text as a symmetric key, which anyone can do (RFC 8725 section 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()
 	public, err := x509.MarshalPKIXPublicKey(signers()["rsa"].Public())
@@ -192,7 +190,7 @@ func TestKeySetRequiresMatchingUseAlgorithmAndKeyID(t *testing.T) {
 		"of another algorithm": {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "rsa", Algorithm: "PS256"}, false},
 		"under another id":     {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "RSA"}, false},
 		"without an id":        {jose.JSONWebKey{Key: &private.PublicKey}, false},
-		// a published private key is compromised
+		// A published private key is compromised.
 		"with its other half": {jose.JSONWebKey{Key: private, KeyID: "rsa"}, false},
 		"a shared secret":     {jose.JSONWebKey{Key: []byte("hush"), KeyID: "rsa"}, false},
 		"no key":              {"rsa", false},

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxParts is the maximum number of parts in an MTOM response. A response contains the message and the requested
-// document. maxParts is larger, because some gateways add an empty part.
+// maxParts is the maximum number of parts in an MTOM response. A response needs two parts, the message and the
+// requested document, but some gateways add an empty one.
 const maxParts = 4
 
 var (
@@ -24,7 +24,7 @@ var (
 
 // answer is a gateway's parsed response to a call.
 type answer struct {
-	id          string            // ID of the request message
+	id          string
 	body        *element          // contents of soap:Body
 	attachments map[string][]byte // attachments by content ID
 }
@@ -110,7 +110,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
 			root = data
 		} else if _, twice := attachments[id]; twice || isRoot {
-			return nil, nil, errPackage // ambiguous: readers might disagree about which of the parts is meant
+			return nil, nil, errPackage // Readers might disagree about which part is the message.
 		} else {
 			attachments[id] = data
 		}
@@ -138,15 +138,15 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	default:
 		return nil, errPackage
 	}
-	data, err := io.ReadAll(part) // the response is already in memory and its size is limited
+	data, err := io.ReadAll(part) // The response is already in memory, so its size is limited.
 	if err != nil {
 		return nil, errPackage
 	}
 	return data, nil
 }
 
-// binary returns the content of an element. The element contains either base64 or a reference to an attachment (W3C,
-// XOP, 2.1). binary returns an error if the reference doesn't point to an attachment.
+// binary returns the content of an element. The element contains base64 or a reference to an attachment (W3C, XOP,
+// 2.1). A reference without its attachment is an error.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.optionalChild(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

@@ -27,7 +27,7 @@ func answerOf(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestDocumentsSkipsFaultyEntry checks lists of three documents, of which the second deviates from the profile.
+// TestDocumentsSkipsFaultyEntry checks lists of three documents, the second of which deviates from the profile.
 func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	t.Parallel()
 	first, second, third := "2.999.7.1", "2.999.7.2", "2.999.7.3"
@@ -69,7 +69,7 @@ func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	}
 }
 
-// TestRetrieveAcceptsDifferentlySpelledIDs checks retrieve responses that spell IDs differently from the list.
+// TestRetrieveAcceptsDifferentlySpelledIDs checks responses that spell IDs differently from the list.
 func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
@@ -80,7 +80,7 @@ func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 		},
 	} {
 		content := answerOf(t, name)
-		for _, repository := range []string{c.repository, ""} { // lists may omit the repository
+		for _, repository := range []string{c.repository, ""} { // Lists may omit the repository.
 			if data, err := ihe.RetrievedAs(c.media, content, message, home, repository, c.document,
 				100); string(data) != "content" || err != nil {
 				t.Errorf("%s, repository %q: %q, %v", name, repository, data, err)
@@ -117,9 +117,8 @@ func TestDiscoverySkipsFaultyRecord(t *testing.T) {
 	}
 }
 
-// TestLocateReportsUnansweredWhenRecordIsUnreadable checks a community that returns a readable and an unreadable
-// record, either of which could be the person's. An unreadable record from an unknown community is attributed to its
-// gateway.
+// TestLocateReportsUnansweredWhenRecordIsUnreadable checks a community with a readable and an unreadable record, either
+// of which could be the person's. An unreadable record of an unknown community counts for its gateway.
 func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
@@ -165,8 +164,8 @@ func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestDocumentsCountsFaultyEntriesByAttribute checks lists that contain a valid entry and several faulty entries, each
-// with one faulty attribute.
+// TestDocumentsCountsFaultyEntriesByAttribute checks lists with a valid entry and several entries that each have one
+// faulty attribute.
 func TestDocumentsCountsFaultyEntriesByAttribute(t *testing.T) {
 	t.Parallel()
 	odd := listedEntry("6")

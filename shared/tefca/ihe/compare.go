@@ -2,8 +2,8 @@ package ihe
 
 import "recordbridge/shared/tefca"
 
-// is compares a community's patient with the verified demographics, using tefca.Person.Is. Callers must make this
-// comparison, the Demographics Double-Check, before requesting any of the patient's data (RCE, SOP "Exchange Purpose
+// is compares a community's patient with the verified demographics, using tefca.Person.Is. This comparison, the
+// Demographics Double-Check, must precede any request for the patient's data (RCE, SOP "Exchange Purpose
 // Implementation: Individual Access Services" v3.0, 4.7 (a)).
 func (m match) is(who tefca.Person) bool {
 	born := day(m.born)

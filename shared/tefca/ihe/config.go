@@ -7,13 +7,12 @@ import (
 	"regexp"
 )
 
-// Config lists the gateways and the service's identity at these gateways, as part of TEFCA mode's configuration
-// (docs/operate/tefca.md). Without a Config, live mode doesn't have a network.
+// Config lists the gateways and the service's identity at them, as part of TEFCA mode's configuration
+// (docs/operate/tefca.md). Without a Config, live mode has no network.
 type Config struct {
 	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
 	Organization string `json:"organization"` // the service's name in the network's directory
-	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. Anchors is read from the
-	// secret.
+	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. It is read from the secret.
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
@@ -37,7 +36,8 @@ type Community struct {
 	City  string `json:"city"`
 	State string `json:"state"` // two-letter code
 
-	// Settings adapts requests to the community. If a setting is missing, the gateway's setting or the default applies.
+	// Settings adapts requests to the community. A missing setting is taken from the gateway's settings, or has its
+	// default.
 	Settings Settings `json:"settings,omitempty"`
 }
 
@@ -45,8 +45,8 @@ type Community struct {
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
 // check validates the configuration and returns the communities by ID. Two gateways must not serve the same community,
-// because the result would then depend on which gateway responds last. An error names the invalid member but does not
-// quote any values.
+// because the result would then depend on which gateway responds last. The error names the invalid member but quotes no
+// values.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
 		return nil, errors.New("ihe: home is not a home community id")

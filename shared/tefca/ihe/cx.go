@@ -5,10 +5,10 @@ import "strings"
 // maxComponents is the maximum number of components in a CX (HL7 v2.5, 2.A.14).
 const maxComponents = 10
 
-// parseCX parses a patient ID of the form ID^^^&authority&ISO (IHE ITI TF-3, table 4.2.3.1.7-2; HL7 v2.5, 2.A.14).
-// parseCX returns the ID and its authority's universal ID, which together identify a patient. parseCX ignores check
-// digits, the authority's name, the identifier type, the facility and dates. If the ID contains repetitions, escapes or
-// subcomponents, parseCX rejects the CX, because other software might interpret the CX as a different patient's ID.
+// parseCX parses a patient ID of the form ID^^^&authority&ISO (IHE ITI TF-3, table 4.2.3.1.7-2; HL7 v2.5, 2.A.14). It
+// returns the ID and its authority's universal ID, which together identify a patient. Other components, such as check
+// digits and dates, are ignored. An ID with repetitions, escapes or subcomponents is rejected, because other software
+// might read it as a different patient's ID.
 func parseCX(text string) (patient local, ok bool) {
 	if strings.ContainsAny(text, `~\`) {
 		return local{}, false

@@ -9,8 +9,8 @@ import (
 )
 
 // discoverBody builds a query for a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). The query contains
-// exactly the attributes that the identity provider has verified (RCE, SOP "Exchange Purpose Implementation: Individual
-// Access Services" v3.0, 4.4 (e)).
+// exactly the verified attributes (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.4
+// (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
 	ours := to.format.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
@@ -111,8 +111,7 @@ func device(parent *etree.Element, tag, kind, community, name string) {
 	}
 }
 
-// gender converts an id_token's gender to a code of HL7 AdministrativeGender. It returns "" if there is no
-// corresponding code.
+// gender converts an id_token's gender to a code of HL7 AdministrativeGender. It returns "" for any other gender.
 func gender(sex string) string {
 	switch strings.ToLower(sex) {
 	case "male", "m":
@@ -125,7 +124,6 @@ func gender(sex string) string {
 	return ""
 }
 
-// digits returns only the digits in text.
 func digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

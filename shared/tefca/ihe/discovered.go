@@ -19,7 +19,7 @@ var (
 type discovery struct {
 	matches    []match
 	unreadable []string // communities with unreadable records; "" for an unreadable community ID
-	more       bool     // the gateway requests more attributes, because several people might match
+	more       bool     // The gateway requests more attributes, because several people might match.
 }
 
 // match is one community's record of the patient.
@@ -72,13 +72,13 @@ func discovered(got answer, ours string) (discovery, error) {
 		return discovery{}, err
 	}
 	if some := len(found.matches)+len(found.unreadable) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
-		return discovery{}, errShape // the response is contradictory
+		return discovery{}, errShape // The response contradicts itself.
 	}
 	return found, nil
 }
 
-// wantsMore reports whether the response is case 3: the gateway did not find a close match, but more attributes might
-// produce a match (3.55.4.2.2.6).
+// wantsMore reports whether the response is case 3: the gateway found no close match, but more attributes might produce
+// one (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.optionalChild(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
@@ -91,8 +91,8 @@ func wantsMore(act *element) bool {
 	return false
 }
 
-// matched parses one record. It returns the record's community (the custodian) and the patient's ID and demographics.
-// If the record is unreadable, ok is false and found contains at most the community.
+// matched parses one record. found holds the record's community (the custodian) and the patient's ID and demographics.
+// If the record is unreadable, ok is false and found holds at most the community.
 func matched(event *element) (found match, ok bool) {
 	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
 	known := patient.only(hl7Space, "id")
@@ -119,16 +119,16 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// rejection names a community and explains why its part of a gateway's response is not trusted.
+// rejection names a community and the reason why its part of a response is not trusted.
 type rejection struct {
 	home string // home community ID
 	err  error
 }
 
 // accepted returns the trusted facilities in a gateway's response, and the reasons for rejecting other parts of the
-// response. Even without a record, accepted includes the gateway's own community if the gateway requests more
-// attributes, reports a community that it does not serve, or sends an unreadable record from an unknown community. A
-// community with an unreadable record is Unanswered, because the unreadable record may be the person's.
+// response. A community with an unreadable record is Unanswered, because the record may be the person's. The gateway's
+// own community is included even without a record if the gateway requests more attributes, reports a community that it
+// doesn't serve, or sends an unreadable record of an unknown community.
 func (n *Network) accepted(said discovery, from Gateway,
 	who tefca.Person,
 ) (facilities []tefca.Facility, doubts []rejection) {
@@ -173,7 +173,7 @@ func (n *Network) accepted(said discovery, from Gateway,
 			one.Match = tefca.Ambiguous
 		case !matches[0].is(who):
 			one.Match = tefca.Unanswered
-			doubts = append(doubts, rejection{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // for the operator
+			doubts = append(doubts, rejection{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)})
 		default:
 			one.Local = matches[0].local.seal()
 		}
@@ -188,7 +188,7 @@ func (n *Network) standsFor(g Gateway, home string) bool {
 	return ok && known.gateway.Home == g.Home
 }
 
-// several reports whether matches contains more than one distinct record.
+// several reports whether matches contains different records.
 func several(matches []match) bool {
 	for _, m := range matches[1:] {
 		if !m.local.is(matches[0].local) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ready returns a network with one gateway, the gateway's facility, and the first document listed there.
+// ready returns a network with one gateway, the gateway's facility, and its first listed document.
 func ready(t *testing.T) (*ihe.Network, *peer.Peer, tefca.Facility, tefca.Document) {
 	t.Helper()
 	p := gateway(t, home)
@@ -34,7 +34,7 @@ func TestDocumentsRejectsInvalidResponses(t *testing.T) {
 		err       error
 		documents int
 	}{
-		{peer.Partial, tefca.ErrUnavailable, 2}, // available documents are still returned
+		{peer.Partial, tefca.ErrUnavailable, 2}, // The available documents are still returned.
 		{peer.Failing, tefca.ErrUnavailable, 0},
 		{peer.Denied, tefca.ErrIdentity, 0},
 		{peer.Fault, tefca.ErrUnavailable, 0},
@@ -44,7 +44,7 @@ func TestDocumentsRejectsInvalidResponses(t *testing.T) {
 		{peer.Unrelated, tefca.ErrContent, 0},
 		{peer.Foreign, tefca.ErrContent, 0},
 		{peer.OtherPerson, tefca.ErrContent, 0},
-		{peer.Twice, tefca.ErrContent, 2}, // the first entry for each ID is returned
+		{peer.Twice, tefca.ErrContent, 2}, // The first entry for each ID is returned.
 	} {
 		t.Run(string(want.answers), func(t *testing.T) {
 			t.Parallel()
@@ -108,14 +108,14 @@ func TestRetrieveLimitsDocumentSize(t *testing.T) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
-	p.Switch(peer.Retrieve, peer.Large) // the message exceeds its limit even without the document
+	p.Switch(peer.Retrieve, peer.Large) // The message exceeds its limit even without the document.
 	if _, err := n.Retrieve(t.Context(), asserted(t), found, listed, 10); !errors.Is(err, tefca.ErrTooLarge) {
 		t.Errorf("a large answer: %v", err)
 	}
 }
 
-// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document found at A is requested only from A and only
-// for A's patient, even if a caller confuses documents and facilities.
+// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document listed by A is requested only from A, for A's
+// patient, even if a caller confuses documents and facilities.
 func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"
@@ -159,7 +159,7 @@ func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	})
 }
 
-// sameDocument reports whether a document still has the ID to which its locator refers.
+// sameDocument reports whether d still has the ID that other's locator names.
 func sameDocument(d, other tefca.Document) bool {
 	return d.ID == other.ID && d.Size == other.Size
 }

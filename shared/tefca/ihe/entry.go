@@ -16,27 +16,26 @@ const (
 	attributeRepository = "repositoryUniqueId"
 )
 
-// entry is a document in a list, together with its locator.
 type entry struct {
 	document tefca.Document
 	at       locator
 }
 
-// isSame reports whether two entries with the same document ID also have the same community and the same repository.
+// isSame reports whether two entries with the same document ID also have the same community and repository.
 func (e entry) isSame(other entry) bool {
 	a, b := e.at, other.at
 	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
 }
 
-// flaw explains why an entry is rejected. The zero value means that the entry is accepted.
+// flaw is the reason for rejecting an entry. The zero value means that the entry is accepted.
 type flaw struct {
 	err       error  // either tefca.ErrContent or tefca.ErrOtherPerson
 	attribute string // name of the faulty attribute
 }
 
-// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). The entry's patient must be the requested patient. The entry's
-// community must be the requested community or below it. If the entry doesn't name a repository, the document is
-// retrieved with its community's ID instead.
+// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). The entry must be for the requested patient, in the requested
+// community or one below it. If the entry names no repository, the document is retrieved with its community's ID
+// instead.
 func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	home := id(e.attribute("home"))
 	if !n.isWithin(home, whose.Home) {
@@ -75,9 +74,8 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether home is the community's own ID or belongs to the community. An ID belongs to the community
-// if it is below the community's ID in the OID tree and no other configured community is in between. The owner of an
-// OID assigns all OIDs below it (ITU-T X.660).
+// isWithin reports whether home belongs to the community: home is the community's ID, or is below it in the OID tree
+// with no other configured community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
 		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {
@@ -87,10 +85,10 @@ func (n *Network) isWithin(home id, community string) bool {
 	return false
 }
 
-// parent returns the OID one level above oid, or "" if oid is at the top level.
+// parent returns the OID one level above oid, or "" at the top level.
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
-// externals returns an entry's external identifiers in the given scheme.
+// externals returns an entry's external identifiers of a scheme.
 func externals(e *element, scheme id) []string {
 	var found []string
 	for _, i := range e.all(rimSpace, "ExternalIdentifier") {
@@ -101,7 +99,6 @@ func externals(e *element, scheme id) []string {
 	return found
 }
 
-// slots returns the values of an entry's slots with the given name.
 func slots(e *element, name string) []string {
 	var found []string
 	for _, s := range e.all(rimSpace, "Slot") {
@@ -119,7 +116,7 @@ func slots(e *element, name string) []string {
 	return found
 }
 
-// only returns the value in values if values contains exactly one value, and "" otherwise.
+// only returns the single value in values, or "" if there are several or none.
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""

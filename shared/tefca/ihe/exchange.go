@@ -11,10 +11,9 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// ask sends a call, retries the call once if a retry is safe, and returns the parsed response. All three transactions
-// are read-only, but an on-demand document is created each time it is retrieved (IHE ITI TF-1, 10: On-Demand
-// Documents). A retrieval is therefore retried only if the request can't have arrived. Errors wrap package tefca's
-// errors and never quote the request or the response.
+// ask sends a call, retries the call once if a retry is safe, and returns the parsed response. A retrieval is retried
+// only if the request can't have arrived, because each retrieval of an on-demand document creates one (IHE ITI TF-1,
+// 10: On-Demand Documents). Errors wrap package tefca's errors and never quote the request or the response.
 func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer, error) {
 	if err := n.usable(who); err != nil {
 		return answer{}, err
@@ -56,8 +55,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	return answer{}, busy && c.repeatable, judged(status, err)
 }
 
-// repeats reports whether a call that did not receive a response may be retried. After a timeout, there is not enough
-// time left for a retry.
+// repeats reports whether a call without a response may be retried. A timeout leaves no time for a retry.
 func repeats(c call, err error) bool {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {
@@ -84,7 +82,7 @@ func unsent(ctx context.Context, err error) error {
 	return fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
 }
 
-// judged returns the error for the codes of a SOAP fault or for an HTTP error status.
+// judged returns the error for a SOAP fault or an HTTP error status.
 func judged(status int, err error) error {
 	if failure, ok := errors.AsType[fault](err); ok {
 		switch {

@@ -6,24 +6,20 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Limits sets the time limit for each gateway and the number of gateways queried concurrently.
 func (n *Network) Limits(limit time.Duration, atOnce int) {
 	n.gatewayLimit, n.retrieveLimit, n.atOnce = limit, limit, atOnce
 }
 
-// Through makes the network send its requests through client.
 func (n *Network) Through(client Sender) { n.client = client }
 
-// Sender exports sender.
 type Sender = sender
 
-// Parse calls parse and discards the resulting tree.
+// Parse parses a document and discards the resulting tree.
 func Parse(document []byte) error {
 	_, err := parse(document)
 	return err
 }
 
-// Discovered parses a response to a discovery.
 func Discovered(media string, content []byte, id, ours string) (records, unreadable int, more bool, err error) {
 	got, err := open(media, content, id)
 	if err != nil {
@@ -51,7 +47,7 @@ func Retrieved(media string, content []byte, message, home string, limit int64) 
 	return leading(home).retrieved(got, locator{Home: home, Patient: "", Repository: "2", Document: "1"}, limit)
 }
 
-// RetrievedAs is like Retrieved but takes the listed IDs of the repository and the document.
+// RetrievedAs is like Retrieved, with the listed IDs of the repository and the document.
 func RetrievedAs(media string, content []byte, message, home, repository, document string,
 	limit int64,
 ) ([]byte, error) {
@@ -65,10 +61,8 @@ func RetrievedAs(media string, content []byte, message, home, repository, docume
 	}, limit)
 }
 
-// Moment exports moment.
 func Moment(text string) time.Time { return moment(text) }
 
-// SameID exports id.is.
 func SameID(a, b string) bool { return id(a).is(id(b)) }
 
 // PatientOne reports how a CX compares with patient 1 of the authority 2.999.2.
@@ -83,7 +77,6 @@ func PatientOne(cx string) string {
 	return "other"
 }
 
-// IsWithin exports isWithin.
 func (n *Network) IsWithin(home, community string) bool { return n.isWithin(id(home), community) }
 
 // Heard parses a gateway's response to a discovery and returns the trusted facilities and the rejections.
@@ -102,7 +95,6 @@ func (n *Network) Heard(media string, content []byte, message string, from Gatew
 	return facilities, told, err
 }
 
-// leading returns a network that consists of one community.
 func leading(home string) *Network {
 	return &Network{facilities: map[string]place{home: {}}}
 }

@@ -19,8 +19,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd simulates many gateways. Some gateways never respond. The remaining gateways report after a second that they
-// don't know the person.
+// crowd simulates many gateways. Some never respond; the others report after a second that they don't know the person.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32
@@ -59,8 +58,8 @@ func twenty() []ihe.Gateway {
 	return all
 }
 
-// TestLocateTimesOutSlowGateways checks that Locate returns at the time limit and reports the gateways that never
-// respond, which are 5 of 20.
+// TestLocateTimesOutSlowGateways checks that Locate returns at the time limit and reports the 5 of 20 gateways that
+// never respond.
 func TestLocateTimesOutSlowGateways(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -103,8 +102,8 @@ func TestLocateTimesOutSlowGateways(t *testing.T) {
 	}
 }
 
-// TestLocateQueriesTwentyGatewaysOverTLS checks Locate over TLS with 20 gateways, of which 15 respond and 5 keep the
-// connection open.
+// TestLocateQueriesTwentyGatewaysOverTLS checks Locate with 15 gateways that respond and 5 that keep the connection
+// open.
 func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	t.Parallel()
 	p, silent := gateway(t, home), gateway(t, home)
@@ -125,7 +124,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	found := located(t, n)
 	took := time.Since(began)
 	t.Logf("20 gateways at once, 5 silent, a limit of %s: %s", limit, took)
-	// The machine may be busy; the previous test checks the exact time.
+	// The limits allow for a busy machine. The previous test checks the exact time.
 	if took < limit || took > 10*limit || len(found) != 5 {
 		t.Errorf("took %s, %d unanswered", took, len(found))
 	}

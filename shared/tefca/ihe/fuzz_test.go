@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// FuzzXML checks that no response from a gateway causes a panic or exceeds the limits.
+// FuzzXML checks that no response causes a panic or exceeds the limits.
 
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{

@@ -63,7 +63,7 @@ func TestParseRejectsInvalidXML(t *testing.T) {
 		"too many elements":            {wide(200_001), false},
 		"as many attributes":           {named(32), true},
 		"too many attributes":          {named(33), false},
-		"attributes without end":       {named(500_000), false}, // checking this document would also take very long
+		"attributes without end":       {named(500_000), false}, // Checking this document would take very long.
 		"a declaration":                {`<?xml version="1.0" encoding="UTF-8"?><a/>`, true},
 		"a document type":              {`<!DOCTYPE a><a/>`, false},
 		"an external document type":    {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>`, false},
@@ -135,8 +135,7 @@ func TestDiscoveryRejectsInvalidResponses(t *testing.T) {
 	}
 }
 
-// TestDiscoverySkipsUnreadableRecord checks that an unreadable record does not affect a readable record in the same
-// response.
+// TestDiscoverySkipsUnreadableRecord checks that a readable record in the same response is still used.
 func TestDiscoverySkipsUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
@@ -234,7 +233,7 @@ func TestDocumentListLimitsAndValidatesEntries(t *testing.T) {
 	}
 }
 
-// packaged returns an MTOM response with the given parts, each a content ID and a body.
+// packaged returns an MTOM response. Each part is a content ID and a body.
 func packaged(parts ...[2]string) []byte {
 	var all strings.Builder
 	for _, part := range parts {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// id is an identifier as spelled by another community. Communities spell the same value differently. An OID may be
-// spelled with or without urn:oid: (RFC 3061), and a UUID with or without urn:uuid:. Case may also differ (RFC 8141,
-// 3.1; RFC 9562, 4). To compare IDs by value, use is.
+// id is an identifier as spelled by another community. An OID may have the prefix urn:oid: (RFC 3061), and a UUID
+// urn:uuid:. Case may also differ (RFC 8141, 3.1; RFC 9562, 4). Use is to compare IDs by value.
 type id string
 
 // Prefixes of the URN schemes.
@@ -21,8 +20,8 @@ var (
 	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// value returns the ID's canonical form: an OID without its prefix, or a UUID in lower case without its prefix. value
-// does not change any extension after an OID's ^ (XDS uniqueId), or any other text.
+// value returns the ID's canonical form: an OID without its prefix, or a UUID in lower case without its prefix. An
+// extension after an OID's ^ (XDS uniqueId), and any other text, is unchanged.
 func (i id) value() string {
 	text := strings.TrimSpace(string(i))
 	bare := withoutScheme(withoutScheme(text, uuidScheme), oidScheme)

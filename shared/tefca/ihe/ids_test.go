@@ -41,8 +41,8 @@ func TestSameIDComparesByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. Different IDs must not
-// compare as equal, regardless of additional components.
+// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. Different IDs must
+// never be equal, whatever their additional components.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{
@@ -101,14 +101,14 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	}
 }
 
-// TestIsWithinUsesMostSpecificConfiguredCommunity checks that the records of different communities are kept separate.
+// TestIsWithinUsesMostSpecificConfiguredCommunity checks that communities' records are kept separate.
 func TestIsWithinUsesMostSpecificConfiguredCommunity(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"
 	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"},
 		ihe.Community{Home: beside, Name: "B"}))
 	own := configured(leads(gateway, "https://gateway.example"))
-	own.Home = "urn:oid:2.999.10.3" // the service's own ID is below the gateway's
+	own.Home = "urn:oid:2.999.10.3" // The service's own ID is below the gateway's.
 	below, err := ihe.New(own, ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)},
 		ihe.Deps{Now: time.Now, NewID: ids.Random})
 	expect.NoError(t, err)

@@ -1,7 +1,7 @@
-// Package ihe queries a live network for records. The package implements XCPD patient discovery (ITI-55) and XCA query
-// and retrieve (ITI-38, ITI-39), as specified by the QHIN Technical Framework. The transactions use SOAP 1.2 with
-// WS-Addressing, a signed SAML 2.0 assertion and mutual TLS. Package ihe builds the messages, chooses recipients and
-// time limits, and validates the responses, but doesn't store any data.
+// Package ihe queries a live network for records. It implements XCPD patient discovery (ITI-55) and XCA query and
+// retrieve (ITI-38, ITI-39), as specified by the QHIN Technical Framework. The transactions use SOAP 1.2 with
+// WS-Addressing, a signed SAML 2.0 assertion and mutual TLS. The package builds the messages, chooses recipients and
+// time limits, and validates the responses.
 //
 // The package has been tested with a peer in this repository (infra/test/ihe) but not with a QHIN. See
 // docs/develop/tefca.md, "XCPD and XCA".
@@ -25,8 +25,8 @@ import (
 
 // Limits on time and concurrency.
 const (
-	// gatewayLimit is the time that a gateway has to respond, including a retry. The person waits for the slowest
-	// gateway.
+	// gatewayLimit is the time that a gateway has to respond, including a retry. The limit is short, because a person
+	// waits for the slowest gateway.
 	gatewayLimit = 30 * time.Second
 	// retrieveLimit is the time limit for retrieving one document, which may be large or created on demand.
 	retrieveLimit = 60 * time.Second
@@ -36,7 +36,7 @@ const (
 // Identity is the service's identity at gateways: a certificate that the network issued, used for TLS and signatures.
 type Identity struct {
 	Certificate string      // PEM, including intermediates
-	Key         secret.Text // PEM; RSA, because few gateways can verify XML signatures made with other keys
+	Key         secret.Text // PEM; RSA, because few gateways can verify XML signatures by other keys
 }
 
 // Deps holds a Network's dependencies.
@@ -45,8 +45,8 @@ type Deps struct {
 	Now   func() time.Time
 	NewID func() string // returns a random UUID
 	// Unanswered is called with the home community ID of each gateway whose response to a discovery is missing or not
-	// trusted. If a community behind a gateway returned a different person, Unanswered is called with that community's
-	// ID. The error never contains data about the person.
+	// trusted. For a community behind a gateway that returned a different person, home is that community's ID. err
+	// never contains data about the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 
@@ -68,7 +68,7 @@ type Network struct {
 	atOnce                      int
 }
 
-// place is a community, together with the gateway that serves its records.
+// place is a community and the gateway that serves its records.
 type place struct {
 	Community
 
@@ -116,7 +116,7 @@ func (n *Network) at(facility tefca.Facility) (place, error) {
 	return found, nil
 }
 
-// usable returns an error if an assertion must not be used to query a network. A valid query requires IAL2 and certain
+// usable returns an error unless an assertion may be used to query a network. A query requires IAL2 and certain
 // demographics (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.3 (a) and 4.4 (d)).
 func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person

@@ -17,8 +17,8 @@ type local struct {
 	Extension string `json:"extension"`
 }
 
-// locator holds the IDs needed to retrieve a document, spelled as in the list. A locator is stored in Document.Locator
-// and applies to one person in one community.
+// locator holds the IDs that identify a document for retrieval, spelled as in the list. It is stored in
+// Document.Locator and is valid for one person in one community.
 type locator struct {
 	Home       string `json:"home"`             // community that listed the document
 	Origin     id     `json:"origin,omitempty"` // the entry's home community ID; empty if equal to Home
@@ -31,13 +31,13 @@ type locator struct {
 // (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
-// valid reports whether the IDs retain their meaning in a CX and in the quotes of a stored query (IHE ITI TF-3, table
+// valid reports whether the IDs keep their meaning in a CX and within the quotes of a stored query (IHE ITI TF-3, table
 // 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
 func (l local) valid() bool {
 	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
 }
 
-// printable reports whether an external ID has an acceptable length and doesn't contain invisible characters.
+// printable reports whether an external ID has an acceptable length and contains no invisible characters.
 func printable(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }

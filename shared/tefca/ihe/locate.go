@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxDiscovery is the maximum size of a response to a discovery, in bytes. A record takes about 5 KB, and a QHIN
-// responds for many communities.
+// maxDiscovery is the maximum size of a response to a discovery, in bytes. A record takes about 5 KB, and a QHIN may
+// return records of many communities.
 const maxDiscovery = 4 << 20
 
 // Locate implements tefca.Network. All gateways are queried, several at a time, each with its own time limit. A gateway
-// whose response is missing or not trusted is reported as Unanswered. An Unanswered gateway that represents a QHIN is
-// reported under the QHIN's name.
+// whose response is missing or not trusted is reported as Unanswered. An Unanswered QHIN is reported under its own
+// name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener reports facilities one at a time, leaving facilities without a response until the end.
+// listener reports facilities one at a time. Facilities without a response are reported last.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error
@@ -60,7 +60,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("ihe: %w", err) // found returned an error, or the context was cancelled
+			return fmt.Errorf("ihe: %w", err) // found returned an error, or the context was cancelled.
 		}
 		if err := l.found(f); err != nil {
 			return err

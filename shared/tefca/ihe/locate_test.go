@@ -96,8 +96,8 @@ func TestLocateReportsGatewayMatches(t *testing.T) {
 	}
 }
 
-// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community at fault
-// rather than the community's gateway.
+// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community rather than
+// its gateway.
 func TestLocateReportsCommunityThatReturnedWrongPatient(t *testing.T) {
 	t.Parallel()
 	const qhin, behind = "urn:oid:2.999.30", "urn:oid:2.999.30.1"
@@ -111,8 +111,8 @@ func TestLocateReportsCommunityThatReturnedWrongPatient(t *testing.T) {
 	}
 }
 
-// TestLocateEvaluatesCommunitiesIndependently checks that one community's error or request for more attributes does not
-// affect other communities in the same response.
+// TestLocateEvaluatesCommunitiesIndependently checks that one community's error or request for more attributes doesn't
+// affect other communities in the response.
 func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 	t.Parallel()
 	const qhin, one, two = "urn:oid:2.999.30", "urn:oid:2.999.30.1", "urn:oid:2.999.30.2"
@@ -171,8 +171,8 @@ func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 	}
 }
 
-// TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries, which are read-only, are retried once.
-// Retrievals must not be retried, because they may create a document.
+// TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries are retried once, and that retrievals,
+// which may create a document, are not.
 func TestGatewayErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
@@ -305,7 +305,7 @@ func TestLocateReportsUnansweredFacilitiesLast(t *testing.T) {
 	p, answers := gateway(t, broken), gateway(t, home)
 	p.Switch(peer.Discovery, peer.Fault)
 	n, _ := network(t, leads(broken, p.URL), leads(home, answers.URL))
-	n.Limits(30*time.Second, 1) // query one gateway at a time
+	n.Limits(30*time.Second, 1) // Gateways are queried one at a time.
 	var told []string
 	if err := n.Locate(t.Context(), asserted(t), func(f tefca.Facility) error {
 		told = append(told, f.ID)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings maps setting names to values (docs/operate/tefca.md, "Gateway settings"). The settings adapt requests to a
-// gateway or community that deviates from the profiles.
+// Settings adapts requests to a gateway or community that deviates from the profiles. It maps setting names to values
+// (docs/operate/tefca.md, "Gateway settings").
 type Settings map[string]string
 
 // requestFormat holds the settings that apply to a community's requests.
@@ -48,7 +48,7 @@ func settingValues() map[string][]string {
 	}
 }
 
-// check rejects unknown settings and values. Errors name the member and its allowed values but do not quote the
+// check rejects unknown settings and values. The error names the member and its allowed values, but doesn't quote the
 // configuration.
 func (s Settings) check(at string) error {
 	values := settingValues()
@@ -105,9 +105,9 @@ func (s spelled) write(one id, usually string) string {
 	return usually
 }
 
-// between returns the date range for a query, if the settings require a range. The range begins a year before the
-// person's birth, and ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit
-// entries without the attribute, such as on-demand documents.
+// between returns the date range for a query, if the settings require a range. The range ends tomorrow, because some
+// gateways write local times as if they were UTC. It begins a year before the person's birth. Gateways may omit entries
+// without the attribute, such as on-demand documents.
 func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// requests maps each transaction to the texts that its requests must contain.
+// requests lists, by transaction, the texts that its requests must contain.
 type requests struct{ discovery, query, retrieve []string }
 
-// sent returns the text of the requests received by a gateway with the given settings.
+// sent returns the requests that a gateway with the given settings received.
 func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
 	leading := leads(home, p.URL)
-	if community != nil { // the facility is a community behind the gateway
+	if community != nil { // The facility is a community behind the gateway.
 		leading = leads("urn:oid:2.999.9", p.URL, ihe.Community{Home: home, Name: "Facility", Settings: community})
 	}
 	leading.Settings = settings
@@ -44,7 +44,7 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 	return requests{last(peer.Discovery), last(peer.Query), last(peer.Retrieve)}
 }
 
-// patientOf returns the CX of the patient that was found at a facility.
+// patientOf returns the CX of the patient found at a facility.
 func patientOf(f tefca.Facility) string {
 	m := regexp.MustCompile(`"root":"([^"]*)","extension":"([^"]*)"`).FindStringSubmatch(f.Local.Reveal())
 	return m[2] + `^^^\u0026` + m[1] + `\u0026ISO`
@@ -139,8 +139,8 @@ func TestRequestsUseGatewaySettings(t *testing.T) {
 	}
 }
 
-// TestNewRejectsUnknownSettings checks that the error for an unknown setting names the member and its allowed values
-// but does not quote the configuration.
+// TestNewRejectsUnknownSettings checks that the error names the member and its allowed values but doesn't quote the
+// configuration.
 func TestNewRejectsUnknownSettings(t *testing.T) {
 	t.Parallel()
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}

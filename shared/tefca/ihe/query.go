@@ -45,7 +45,7 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 }
 
 // queryBody builds a query for all of a patient's approved documents (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1).
-// The query may be limited to a date range.
+// between may limit the query to a date range.
 func queryBody(whose local, as requestFormat, between [][2]string) *etree.Element {
 	root := etree.NewElement("query:AdhocQueryRequest")
 	root.CreateAttr("xmlns:query", querySpace)
@@ -62,9 +62,8 @@ func queryBody(whose local, as requestFormat, between [][2]string) *etree.Elemen
 	return root
 }
 
-// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). Entries that are
-// unreadable or belong to another patient or community are counted in a tefca.ListError. listed returns all remaining
-// entries.
+// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). It returns the usable
+// entries, and counts entries that are unreadable or belong to another patient or community in a tefca.ListError.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
 		return nil, content(errShape)
@@ -92,7 +91,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if before, twice := known[read.at.Document.value()]; twice {
-			if !before.isSame(read) { // only the first entry is kept
+			if !before.isSame(read) { // Only the first entry is kept.
 				missing.Add(tefca.ErrContent, attributeUnique)
 			}
 			continue

@@ -27,9 +27,8 @@ func (b *broken) Do(request *http.Request) (*http.Response, error) {
 	return nil, &safehttp.Error{Class: b.class}
 }
 
-// TestTransportErrorsAreRetriedOnlyWhenSafe checks which requests are retried. A request that can't have arrived is
-// retried. A request that may have arrived is retried only if it is read-only. Time-outs and requests blocked by the
-// service's own guard are not retried.
+// TestTransportErrorsAreRetriedOnlyWhenSafe checks that a request that may have arrived is retried only if it is
+// read-only. Requests that timed out, and requests blocked by the service's own guard, are not retried.
 func TestTransportErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/beevik/etree"
-	// Exclusive canonicalisation and XML signatures are hard to implement safely.
+	// Canonicalisation and XML signatures are hard to implement safely.
 	dsig "github.com/russellhaering/goxmldsig"
 
 	"recordbridge/shared/tefca"
 )
 
-// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. The lifetimes tolerate a clock skew of
-// two minutes.
+// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. They tolerate a clock skew of two
+// minutes.
 const (
 	validFor  = 5 * time.Minute
 	skew      = 2 * time.Minute
@@ -48,13 +48,13 @@ func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
 	return made, nil
 }
 
-// claims holds the contents of one assertion, except the service's identity.
+// claims holds an assertion's contents, except the service's identity.
 type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
 	format   requestFormat // settings of the audience's requests
-	audience string        // URL to which the assertion is sent; the assertion is valid only at this URL
+	audience string        // URL of the only endpoint at which the assertion is valid
 	at       time.Time
 }
 
@@ -105,7 +105,7 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
-	s.keyValue(signature.SelectElement("ds:KeyInfo")) // the signature does not cover the key
+	s.keyValue(signature.SelectElement("ds:KeyInfo")) // The signature does not cover the key.
 	// The schema requires the signature at this position (OASIS, SAML V2.0 Core, 2.3.3).
 	root.InsertChildAt(issuer.Index()+1, signature)
 	return root, nil
@@ -136,7 +136,7 @@ func (s signer) message(c claims, id string) (stamp, signature *etree.Element, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("ihe: sign message: %w", err)
 	}
-	info := signature.SelectElement("ds:KeyInfo") // the signature does not cover the key info
+	info := signature.SelectElement("ds:KeyInfo") // The signature does not cover the key info.
 	info.Child = nil
 	reference := info.CreateElement("wsse:SecurityTokenReference")
 	reference.CreateAttr("xmlns:wsse", security)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits on the structure of a response, which is untrusted. The response's size is limited when the response is read.
+// Limits on the structure of a response, which is untrusted. Its size is limited when it is read.
 const (
 	maxDepth      = 64 // depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
@@ -31,7 +31,7 @@ type element struct {
 	shape      *bool // shared by the document; set if a required single element was missing or duplicated
 }
 
-// parse parses an XML document. parse rejects text that is not UTF-8, and document types, so that only XML's five
+// parse parses an XML document. It rejects text that is not UTF-8. It also rejects document types, so only XML's five
 // predefined entities can occur.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
@@ -76,7 +76,7 @@ func parse(document []byte) (*element, error) {
 // sound reports whether the number of attributes is within the limit and all attribute names are distinct. encoding/xml
 // does not check for duplicates.
 func sound(attributes []xml.Attr) bool {
-	if len(attributes) > maxAttributes { // checked first, because the check for duplicates is quadratic
+	if len(attributes) > maxAttributes { // The number is checked first, because the check for duplicates is quadratic.
 		return false
 	}
 	for i, a := range attributes {
@@ -87,8 +87,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached separates the element and its descendants from the document's shape, so that a flaw in the element does not
-// make the rest of the document unreadable.
+// detached separates the element and its descendants from the document's shape, so a flaw in them leaves the rest of
+// the document readable.
 func (e *element) detached() *element {
 	e.share(new(bool))
 	return e
@@ -96,7 +96,7 @@ func (e *element) detached() *element {
 
 func (e *element) share(shape *bool) {
 	e.shape = shape
-	for _, child := range e.children { // recursion is limited to maxDepth levels
+	for _, child := range e.children { // Recursion is limited to maxDepth levels.
 		child.share(shape)
 	}
 }
@@ -114,8 +114,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// optionalChild returns the child with the given name, or nil if the element doesn't have such a child. A duplicate
-// child makes the document malformed, because another reader might use the other child.
+// optionalChild returns the child with the given name, or nil if there is none. A duplicate child makes the document
+// malformed, because another reader might use the other child.
 func (e *element) optionalChild(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {
@@ -136,7 +136,7 @@ func (e *element) only(space, name string) *element {
 	return found
 }
 
-// attribute returns the value of an attribute that doesn't have a namespace.
+// attribute returns the value of an attribute without a namespace.
 func (e *element) attribute(name string) string {
 	if e == nil {
 		return ""

@@ -21,7 +21,7 @@ const (
 	identity = "sentinel-patient-id"
 )
 
-// keys returns the certificates that all tests share, because generating keys is slow.
+// keys returns certificates shared by all tests, because generating keys is slow.
 var keys = sync.OnceValue(func() (k struct {
 	gateways, clients, strangers *peer.Authority
 	certificate, key             string
@@ -41,7 +41,7 @@ var keys = sync.OnceValue(func() (k struct {
 	return k
 })
 
-// maple returns the person who is known to all test gateways.
+// maple returns a person known to all test gateways.
 func maple(t *testing.T) tefca.Person {
 	t.Helper()
 	known, ok := people.Named("maple.aster@tefca.example")
@@ -73,7 +73,6 @@ func papers() []peer.Document {
 	}
 }
 
-// gateway starts a gateway for the community home.
 func gateway(t *testing.T, home string) *peer.Peer {
 	t.Helper()
 	return started(t, keys().gateways, home)
@@ -92,7 +91,7 @@ func started(t *testing.T, issuer *peer.Authority, home string) *peer.Peer {
 	return p
 }
 
-// doubts records each gateway whose response was not trusted, and the reason.
+// doubts records each gateway with an untrusted response, and the reason.
 type doubts struct {
 	mu  sync.Mutex
 	all map[string]error
@@ -110,7 +109,6 @@ func (d *doubts) of(home string) error {
 	return d.all[home]
 }
 
-// leads returns the configuration of a gateway.
 func leads(home, to string, behind ...ihe.Community) ihe.Gateway {
 	return ihe.Gateway{
 		Community: ihe.Community{Home: home, Name: "Facility " + home, City: "Madison", State: "WI"},

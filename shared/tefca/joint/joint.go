@@ -1,6 +1,5 @@
-// Package joint combines several networks into one. The package decides which network a facility belongs to, how failed
-// networks are handled, and whose report is used if two networks report the same facility. The package doesn't send any
-// requests itself or store any data.
+// Package joint combines several networks into one. It routes requests to the network that reported a facility,
+// tolerates failed networks, and selects one report if two networks report the same facility.
 package joint
 
 import (
@@ -17,9 +16,9 @@ import (
 
 // Member is one of the networks to combine.
 type Member struct {
-	// Name is a fixed word that does not contain the separator. Name is stored as a prefix of the identifiers that
-	// facilities use for the person, so that later requests reach the same member. Changing a name invalidates
-	// facilities that have already been located.
+	// Name is a fixed word that does not contain the separator. Facilities' identifiers for a person are stored with
+	// Name as their prefix, so that later requests reach the same member. Changing a name invalidates stored
+	// identifiers.
 	Name    string
 	Network tefca.Network
 	// Places lists the facilities behind the member. If the member fails, these facilities are reported as Unanswered.
@@ -30,8 +29,8 @@ type Member struct {
 type Place struct{ ID, Name, City, State string }
 
 // Network is a tefca.FHIRNetwork that combines its members. If a member fails, OnFailure is called with the member's
-// name and an error. The error doesn't contain data about the person. The order of members matters only if two members
-// find the same facility, in which case the first member is used.
+// name and an error. The error contains no data about the person. If two members report equally much about a facility,
+// the first member is preferred.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -39,7 +38,7 @@ type Network struct {
 
 var _ tefca.FHIRNetwork = Network{}
 
-// separator terminates the member's name in a stored identifier.
+// separator ends the member's name in a stored identifier.
 const separator = "|"
 
 // Locate implements tefca.Network by querying all members concurrently. Locate fails only if all members fail. It
@@ -71,7 +70,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 	return whole(failures)
 }
 
-// whole returns the combined error if all members have failed, and nil otherwise.
+// whole returns the combined error if all members failed, and nil otherwise.
 func whole(failures []error) error {
 	var other error
 	for _, err := range failures {
@@ -88,19 +87,17 @@ func whole(failures []error) error {
 	return errors.Join(failures...)
 }
 
-// search is the state of one query to all members.
 type search struct {
 	members []Member
 	found   func(tefca.Facility) error
 	stop    func()
 
 	mu      sync.Mutex
-	reports map[string][]tefca.Facility // each member's latest report, by facility ID; zero if missing
-	failure error                       // first error that found returned
+	reports map[string][]tefca.Facility
+	failure error
 }
 
-// take records a member's report about a facility. If this changes the preferred report, take passes the new preferred
-// report to found.
+// take records a member's report about a facility. If the preferred report changes, take passes it to found.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +122,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 	return s.failure
 }
 
-// miss reports a failed member's facilities that no member has reported.
+// miss reports the facilities of a failed member that no member has reported.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
 		if s.reports[p.ID] != nil {
@@ -139,8 +136,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best returns the index of the member whose report is preferred. The most informative report is preferred or, among
-// equally informative reports, the first. best returns -1 if no member has reported.
+// best returns the index of the preferred report: the most informative, or the first of equally informative reports. It
+// returns -1 if no member has reported.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {
@@ -184,7 +181,7 @@ func (n Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facilit
 	return opener.Open(ctx, who, at)
 }
 
-// of returns the member that reported a facility, and the facility with this member's own identifiers.
+// of returns the member that reported a facility, and the facility with that member's identifiers.
 func (n Network) of(at tefca.Facility) (tefca.Network, tefca.Facility, error) {
 	name, local, named := strings.Cut(at.Local.Reveal(), separator)
 	for _, m := range n.Members {

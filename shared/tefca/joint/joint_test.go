@@ -21,7 +21,7 @@ import (
 
 var errOurs = errors.New("the store is down")
 
-// network sends one report per second and, if configured to fail, fails after its last report.
+// network reports one facility per second. If configured to fail, it fails after its last report.
 type network struct {
 	tefca.Network
 
@@ -31,7 +31,6 @@ type network struct {
 	asked *[]string
 }
 
-// Locate implements tefca.Network.
 func (n network) Locate(ctx context.Context, _ tefca.Assertion, found func(tefca.Facility) error) error {
 	for i, word := range n.words {
 		select {
@@ -51,13 +50,11 @@ func (n network) Locate(ctx context.Context, _ tefca.Assertion, found func(tefca
 	return n.fails
 }
 
-// Documents implements tefca.Network.
 func (n network) Documents(_ context.Context, _ tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	*n.asked = append(*n.asked, "list "+at.ID+" by "+at.Local.Reveal())
 	return nil, nil
 }
 
-// Retrieve implements tefca.Network.
 func (n network) Retrieve(_ context.Context, _ tefca.Assertion, at tefca.Facility, d tefca.Document,
 	limit int64,
 ) ([]byte, error) {
@@ -68,13 +65,11 @@ func (n network) Retrieve(_ context.Context, _ tefca.Assertion, at tefca.Facilit
 // server is a network that also supports FHIR.
 type server struct{ network }
 
-// Open implements tefca.FHIRNetwork.
 func (s server) Open(_ context.Context, _ tefca.Assertion, at tefca.Facility) (tokens.Set, error) {
 	*s.asked = append(*s.asked, "open "+at.ID+" by "+at.Local.Reveal())
 	return tokens.Set{Scope: "s"}, nil
 }
 
-// search records the results of a search: each facility's last report, and the networks that failed.
 type search struct {
 	last    map[string]tefca.Facility
 	trouble []string
@@ -99,7 +94,6 @@ func locate(t *testing.T, found func(tefca.Facility) error, members ...joint.Mem
 
 func all(tefca.Facility) error { return nil }
 
-// words returns the last reports in the format of network.words.
 func (s search) words() []string {
 	words := make([]string, 0, len(s.last))
 	for id, f := range s.last {
@@ -109,7 +103,7 @@ func (s search) words() []string {
 	return words
 }
 
-// TestLocateResultDoesNotDependOnMemberOrder checks that the order in which members respond does not affect the result.
+// TestLocateResultDoesNotDependOnMemberOrder checks that the order of the members' responses doesn't affect the result.
 func TestLocateResultDoesNotDependOnMemberOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{

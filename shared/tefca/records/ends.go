@@ -17,8 +17,8 @@ type Folders interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender deletes the stored records of connections that end. Ender lists the records by name, because a token set does
-// not refer to records from earlier writes.
+// Ender deletes the stored records of ended connections. It lists them by name, because a token set doesn't refer to
+// records from earlier writes.
 type Ender struct {
 	Objects Folders
 }
@@ -28,8 +28,7 @@ func (e Ender) DeleteAll(ctx context.Context, tenant org.Tenant, connectionID st
 	return e.DeleteUntil(ctx, tenant, connectionID, math.MaxInt64)
 }
 
-// DeleteUntil deletes a connection's stored records up to and including the given generation of its authorisation.
-// Records of newer authorisations are kept.
+// DeleteUntil deletes a connection's stored records of authorisations up to and including the given generation.
 func (e Ender) DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error {
 	folder := folderOf(tenant, connectionID)
 	keys, err := e.Objects.List(ctx, folder)

@@ -23,9 +23,9 @@ type Reader struct {
 	Sealer  tokens.Sealer // uses Purpose
 }
 
-// Read returns one chunk of the record described by held or of one of that record's fixtures. Chunks are numbered from
-// 0. The receiver may modify the resources. All failures are internal errors, because a stored record must be
-// completely readable until held.Until.
+// Read returns one chunk of the record described by held, or of one of the record's fixtures. Chunks are numbered from
+// 0. The receiver may modify the resources. All failures are internal errors, because a stored record must stay
+// readable until held.Until.
 func (r Reader) Read(
 	ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int,
 ) (iter.Seq[[]byte], error) {

@@ -1,6 +1,6 @@
 // Package records stores TEFCA connections' records, which were fetched while the patient's assertion was valid
-// (docs/guide/tefca.md). The converted resources are stored for a day, encrypted and in chunks, which exports read
-// instead of querying a server. The package does not handle or convert documents, and never logs any content.
+// (docs/guide/tefca.md). The converted resources are stored for a day in encrypted chunks. Exports read the chunks
+// instead of querying a server.
 package records
 
 import (
@@ -24,11 +24,11 @@ const (
 	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
 	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk's last resource may
-	// make the chunk larger than fullAt.
+	// exceed fullAt.
 	fullAt = 4 << 20
 )
 
-// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule deletes these chunks eventually, even after a crash.
+// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule eventually deletes chunks that remain after a crash.
 type Objects interface {
 	Removals
 
@@ -52,14 +52,13 @@ type Content struct {
 	Generation int64 // generation of the connection's authorisation
 	Resources  Feed
 	Documents  int // number of source documents
-	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Calling the Resources
-	// feed may add to Lost.
+	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). The Resources feed may
+	// add to Lost.
 	Lost     map[string]int
-	Fixtures map[string]Feed // synthetic records that exports may request instead, by name; only in test mode
+	Fixtures map[string]Feed // synthetic records, by name, that exports in test mode may request instead
 }
 
-// errLine is returned for a resource that contains a line break, because readers would parse such a resource as two
-// resources.
+// errLine rejects a resource with a line break, because readers would parse it as two resources.
 var errLine = errors.New("a resource has a line break")
 
 // Write stores a connection's content and returns the description to put in the connection's token set. If Write fails,
@@ -118,7 +117,6 @@ func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, 
 	return chunks, err
 }
 
-// place locates the chunks of a record or of one of its fixtures.
 type place struct {
 	tenant       org.Tenant
 	connectionID string
@@ -126,8 +124,7 @@ type place struct {
 	fixture      string
 }
 
-// folderOf returns the common prefix of a connection's chunks. When the connection ends, the chunks are listed by this
-// prefix.
+// folderOf returns the common prefix of a connection's chunks. Ender lists chunks by this prefix.
 func folderOf(tenant org.Tenant, connectionID string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + connectionID + "/"
 }

@@ -31,7 +31,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// objects accepts a limited number of writes.
+// objects is a bucket that accepts a limited number of writes.
 type objects struct {
 	kept   map[string][]byte
 	accept int // number of writes still accepted; negative if unlimited
@@ -69,7 +69,7 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// sealer inverts every bit and checks the binding.
+// sealer is a fake cipher that inverts every bit and checks the binding.
 type sealer struct{}
 
 func (sealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -92,7 +92,6 @@ func turned(text []byte) []byte {
 	return other
 }
 
-// world holds a cache and its storage.
 type world struct {
 	objects *objects
 	cache   records.Cache
@@ -112,7 +111,7 @@ func newWorld() world {
 	}
 }
 
-// feed returns a Feed that overwrites each resource after passing it to put, so the receiver must copy the resource.
+// feed returns a Feed that overwrites each resource after passing it to put, which must therefore copy it.
 func feed(resources []string) records.Feed {
 	return func(put func([]byte) error) error {
 		for _, one := range resources {
@@ -133,7 +132,6 @@ func (w world) write(t *testing.T, content records.Content) tokens.Records {
 	return held
 }
 
-// read returns all resources of a record or of one of its fixtures.
 func (w world) read(t *testing.T, held tokens.Records, fixture string) []string {
 	t.Helper()
 	chunks, ok := held.Held(fixture)
@@ -151,14 +149,13 @@ func (w world) read(t *testing.T, held tokens.Records, fixture string) []string 
 	return all
 }
 
-// resource returns a resource that is size bytes long.
 func resource(id, size int) string {
 	head := fmt.Sprintf(`{"resourceType":"Basic","id":"%d","p":"`, id)
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestReadReturnsWrittenRecord checks that records of various sizes can be read back, and that a chunk exceeds the full
-// size by at most one resource.
+// TestReadReturnsWrittenRecord checks records of various sizes, and that a chunk exceeds the full size by at most one
+// resource.
 func TestReadReturnsWrittenRecord(t *testing.T) {
 	t.Parallel()
 	const full, largest = 4 << 20, 3 << 20
@@ -272,7 +269,6 @@ func TestReadRejectsMovedChunk(t *testing.T) {
 	}
 }
 
-// keyOf returns a chunk's documented name (docs/develop/architecture.md, "Data").
 func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string, chunk int) string {
 	parts := []string{
 		string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture,
@@ -281,8 +277,7 @@ func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
-// TestReadFailsOnDamagedRecord checks that the error identifies the damage and that records are never silently
-// truncated.
+// TestReadFailsOnDamagedRecord checks that the error identifies the damage and that Read never truncates a record.
 func TestReadFailsOnDamagedRecord(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(map[string][]byte, string){
@@ -301,8 +296,7 @@ func TestReadFailsOnDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestWriteDiscardsRecordOnFailure covers a record whose feed fails, and a record that would be different when read
-// back.
+// TestWriteDiscardsRecordOnFailure covers a record whose feed fails, and a record that would read back differently.
 func TestWriteDiscardsRecordOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}

@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Removals deletes stored objects (blob.Bucket, blob.Folders). Deleting an object that does not exist is not an error.
+// Removals deletes stored objects (blob.Bucket, blob.Folders). Deleting a nonexistent object is not an error.
 type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover deletes records according to their description, for functions that don't have permission to list objects.
+// Remover deletes the records that a description names, for functions that may not list objects.
 type Remover struct {
 	Objects Removals
 }

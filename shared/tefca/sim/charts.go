@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// recent is the number of most recent visits whose measurements a document includes.
+// recent is the number of recent visits whose measurements a document includes.
 const recent = 3
 
 // chart holds one facility's records of a patient.
@@ -22,7 +22,7 @@ type chart struct {
 	address int      // index of the address that the facility has on file
 }
 
-// id returns the ID of a fact. The ID is the same in every document that states the fact, at every facility.
+// id returns the ID of a fact. Every document that states the fact uses the same ID, at every facility.
 func (c chart) id(words ...string) document.ID {
 	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
 }
@@ -32,7 +32,7 @@ func (c chart) visits() []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool { return v.at != c.place.number })
 }
 
-// until returns the visits that the facility had recorded by the end of the given visit.
+// until returns the visits recorded by the end of the given visit.
 func (c chart) until(last visit) []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool {
 		return v.from > last.from || v.at != c.place.number && !v.shared
@@ -74,7 +74,6 @@ func (c chart) document(v visit) document.Document {
 	return d
 }
 
-// measured returns a function that derives the IDs of a visit's measurements.
 func (c chart) measured(v visit) func(...string) document.ID {
 	return func(words ...string) document.ID { return c.id(append([]string{"measured", v.from}, words...)...) }
 }
@@ -165,7 +164,7 @@ func (c chart) allergies(v visit) []document.Allergy {
 	return list
 }
 
-// smoking returns the smoking status, which was recorded at the first visit.
+// smoking returns the smoking status recorded at the first visit.
 func (c chart) smoking() []document.Smoking {
 	first := c.known.visits[0]
 	return []document.Smoking{{
@@ -222,7 +221,6 @@ func (v visit) kind() document.Kind {
 	return document.Summary
 }
 
-// words returns the clinician's note about the visit.
 func (v visit) words(reason string) string {
 	if v.to != "" {
 		return "Admitted for this: " + reason + ". Recovered without complications, and went home on foot."
@@ -233,7 +231,7 @@ func (v visit) words(reason string) string {
 // end returns the date of the visit's last day.
 func (v visit) end() string { return max(v.from, v.to) }
 
-// hour returns the hour in which the visit began, as two digits.
+// hour returns the visit's starting hour as two digits.
 func (v visit) hour() string { return strconv.FormatUint(10+draw(6, v.from), 10) }
 
 // moment formats a date and a time of day (hhmm) in HL7's format.
@@ -241,5 +239,5 @@ func moment(date, clock, offset string) string {
 	return strings.ReplaceAll(date, "-", "") + clock + offset
 }
 
-// digits returns six digits derived from words. The digits look like an assigned number.
+// digits returns six digits derived from words, which look like an assigned number.
 func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

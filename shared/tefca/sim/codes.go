@@ -2,14 +2,14 @@ package sim
 
 import "recordbridge/shared/tefca/sim/document"
 
-// condition is a diagnosis, together with its usual treatment.
+// condition is a diagnosis and its usual treatment.
 type condition struct {
 	code, billing document.Code
 	drug          drug
 	laboratory    panel
 }
 
-// drug is a medication, together with its usual dosage.
+// drug is a medication and its usual dosage.
 type drug struct {
 	code       document.Code
 	words      string
@@ -17,7 +17,7 @@ type drug struct {
 	hours      string // hours between doses; empty if taken as needed
 }
 
-// diagnoses returns the conditions, keyed by the words that histories use.
+// diagnoses returns the conditions by the words that histories use.
 func diagnoses() map[string]condition {
 	tablet := func(code, name, words string) drug {
 		return drug{document.Code{System: document.RxNorm, Code: code, Name: name}, words, "1", "{tbl}", "24"}

@@ -15,8 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. The list contains, ordered by date, the documents recorded under the local IDs
-// that the facility reported.
+// Documents implements tefca.Network. It lists the documents recorded under the local IDs that the facility reported,
+// ordered by date.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -34,7 +34,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
 		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
-		if h.defects[i] != huge { // the size of huge documents is omitted, so that the reader has to detect it
+		if h.defects[i] != huge { // The list omits the size of huge documents, so the reader must detect it.
 			listed.Size = int64(len(h.content(i, d)))
 		}
 		list = append(list, listed)
@@ -65,7 +65,7 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
 }
 
-// Fixtures returns the documents that an export in test mode can request instead of a facility's documents, by name
+// Fixtures returns, by name, documents that an export in test mode can request instead of a facility's own
 // (fixtures.tefca_ccda of docs/openapi.yaml). The fixtures are the newest documents of two patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
@@ -84,7 +84,7 @@ func isListed(at tefca.Facility, name string) bool {
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
 }
 
-// content returns a document's bytes as the facility sends them.
+// content returns a document's bytes as the facility sends them, including any defect.
 func (h holding) content(number int, d document.Document) []byte {
 	if h.defects[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")
@@ -92,7 +92,7 @@ func (h holding) content(number int, d document.Document) []byte {
 	return document.Write(d)
 }
 
-// ask returns a facility's holding for a person, looked up by local IDs.
+// ask returns a facility's holding for a person by its local IDs.
 func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility) (holding, error) {
 	if err := n.accept(who); err != nil {
 		return holding{}, err

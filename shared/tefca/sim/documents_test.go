@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// everyFacility calls each for every patient and facility with documents that can be retrieved.
+// everyFacility calls each for every patient and facility with retrievable documents.
 func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, documents [][]byte)) {
 	t.Helper()
 	for _, p := range people.All() {
@@ -29,8 +29,8 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and doesn't drop
-// any content.
+// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and drops no
+// content.
 func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
@@ -56,14 +56,14 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	}
 }
 
-// TestEachStatementIsConvertedToOneResource checks that the number of resources matches the statements in a facility's
-// documents, counted with an independent XML reader. A fact stated in several documents becomes one resource.
+// TestEachStatementIsConvertedToOneResource compares the resources with the statements in a facility's documents,
+// counted by an independent XML reader. A fact stated in several documents becomes one resource.
 func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
-	become := map[string][]string{ // entry templates that become one resource each, by resource type
+	become := map[string][]string{ // entry templates that each become one resource, by resource type
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
 		"Procedure": {"4.14"},
-		// Two blood pressure values become one resource, and their panel becomes another.
+		// Two blood pressure values become one resource, and their panel another.
 		"DiagnosticReport": {"4.1"}, "Observation": {"4.2", "4.27", "4.78"},
 	}
 	told, owner := 0, map[string]string{}
@@ -127,7 +127,7 @@ func TestDocumentsIdentifyRequestedPatient(t *testing.T) {
 			return nil
 		})
 		home := p.Person.Addresses[0]
-		if number(at) == "16" { // this facility has only the former address on file
+		if number(at) == "16" { // This facility has only the former address on file.
 			home = p.Person.Addresses[1]
 		}
 		switch {
@@ -147,8 +147,7 @@ func TestDocumentsIdentifyRequestedPatient(t *testing.T) {
 	})
 }
 
-// TestDocumentsContainNoFutureDates checks that dates are neither in the future nor before the patient's birth. The
-// header's own times are not checked.
+// TestDocumentsContainNoFutureDates checks every date except those in the header.
 func TestDocumentsContainNoFutureDates(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, _ tefca.Facility, documents [][]byte) {
@@ -206,8 +205,7 @@ func TestRetrieveReturnsListedDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsOmitsSizeOfOversizedDocument checks that a document's excessive size becomes known only when the
-// document is read.
+// TestDocumentsOmitsSizeOfOversizedDocument checks that a reader learns an excessive size only by reading.
 func TestDocumentsOmitsSizeOfOversizedDocument(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Briar")
@@ -225,7 +223,7 @@ func TestDocumentsOmitsSizeOfOversizedDocument(t *testing.T) {
 	}
 }
 
-// element is an element as read by a simple XML reader, which does not use any of the converter's code.
+// element is an XML element, read without the converter's code.
 type element struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`
@@ -268,7 +266,7 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// templates returns the C-CDA entry templates that an element declares, without the prefix that all OIDs share.
+// templates returns the entry templates that an element declares, without the OIDs' common prefix.
 func (e *element) templates() []string {
 	var all []string
 	for _, child := range e.Children {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// place is one of the network's facilities, identified by its number in the directory. All facilities are fictitious.
+// place is one of the network's fictitious facilities, identified by its number in the directory.
 type place struct {
 	number      int
 	name        string
@@ -66,13 +66,13 @@ func (p place) oid() string { return "2.999.1." + strconv.Itoa(p.number) }
 
 func (p place) id() string { return "urn:oid:" + p.oid() }
 
-// found returns the facility in the form that the network reports.
+// found returns the facility as the network reports it.
 func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
 
-// clinician returns the facility's clinician. The provider number can't be a real one, because assigned numbers begin
-// with 1 or 2.
+// clinician returns the facility's clinician. The provider number can't be real, because assigned numbers begin with 1
+// or 2.
 func (p place) clinician() document.Clinician {
 	return document.Clinician{
 		NPI: fmt.Sprintf("99000020%02d", p.number), Given: p.given, Family: p.family,
@@ -98,7 +98,7 @@ func (p place) facility() document.Facility {
 
 const hsloc = "2.16.840.1.113883.6.259" // OID of the code system HealthcareServiceLocation
 
-// noted returns a Noted for the facility's clinician on the morning of the given date.
+// noted returns a Noted by the facility's clinician on the morning of the given date.
 func (p place) noted(date string) document.Noted {
 	return document.Noted{By: p.clinician(), At: moment(date, "1000", p.offset)}
 }

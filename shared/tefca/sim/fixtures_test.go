@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExportAcceptsEachFixture checks that exports can request each fixture, and that each fixture is a complete record
-// of a synthetic patient.
+// TestExportAcceptsEachFixture checks that exports can request each fixture, and that it is a synthetic patient's
+// complete record.
 func TestExportAcceptsEachFixture(t *testing.T) {
 	t.Parallel()
 	fixtures := sim.Fixtures()

@@ -1,11 +1,10 @@
 package sim
 
 // history is a patient's complete medical history. All of the patient's facilities state the long-term facts (episodes,
-// allergies, smoking). A visit's details are stated only by the visit's own facility or, if the visit is shared, by all
-// facilities.
+// allergies, smoking). Only the visited facility states a visit's details, unless the visit is shared.
 type history struct {
 	smoking   string
-	community bool // whether all documents contain an additional identifier that all facilities use
+	community bool // whether all documents contain an identifier that all facilities share
 	episodes  []episode
 	allergies []allergy
 	visits    []visit // ordered by date
@@ -19,7 +18,7 @@ type episode struct {
 }
 
 type allergy struct {
-	allergen string // empty if the patient doesn't have a known allergy
+	allergen string // empty if the patient has no known allergy
 	from     string
 	at       int
 }
@@ -98,7 +97,7 @@ func willow() history {
 		episodes:  []episode{{"rhinitis", "2022-02-09", "", 5}, {"sprain", "2024-05-27", "2024-07-01", 5}},
 		visits: []visit{
 			{at: 5, from: "2022-02-09", reason: "rhinitis"},
-			{at: 6, from: "2023-04-12", reason: "rhinitis"}, // at this facility, two people match the patient
+			{at: 6, from: "2023-04-12", reason: "rhinitis"}, // At this facility, two people match the patient.
 			{at: 5, from: "2024-05-27", reason: "sprain"},
 		},
 	}
@@ -111,7 +110,7 @@ func rowan() history {
 		episodes:  []episode{{"hyperlipidemia", "2021-08-19", "", 7}, {"bronchitis", "2024-01-09", "2024-01-25", 7}},
 		visits: []visit{
 			{at: 7, from: "2021-08-19", reason: "hyperlipidemia"},
-			{at: 8, from: "2022-06-14", reason: "hyperlipidemia"}, // the facility never responds
+			{at: 8, from: "2022-06-14", reason: "hyperlipidemia"}, // The facility never responds.
 			{at: 7, from: "2024-01-09", reason: "bronchitis", done: []string{"x-ray"}},
 		},
 	}
@@ -223,7 +222,7 @@ func aspen() history {
 	}
 }
 
-// holly returns the history of one of two twins. Each twin visits a different facility.
+// holly returns the history of one of two twins, who visit different facilities.
 func holly(at int) history {
 	return history{
 		smoking:   "never",

@@ -13,21 +13,21 @@ type holding struct {
 	subject string // the patient's subject
 	at      int    // number of the facility
 	address int    // index of the patient's address on file at the facility; 0 is the current address
-	names   int    // number of the patient's additional local IDs at the facility
+	names   int    // number of additional local IDs that the patient has at the facility
 	answer  answer
 	slow    time.Duration  // response time; 0 means the usual response time
 	refuses error          // error returned when documents are requested
 	defects map[int]defect // defects by position of the document in the list
 }
 
-// answer determines how a facility responds to a location query.
+// answer selects how a facility responds to a location query.
 type answer int
 
 const (
 	once      answer = iota
-	twice            // returns all local IDs only in its second response
+	twice            // returns some local IDs only in a second response
 	ambiguous        // another person has the same name and birth date
-	silent           // never responds to the query
+	silent           // never responds
 )
 
 // defect is a fault in a document.
@@ -40,7 +40,7 @@ const (
 	noXML
 )
 
-// holdings returns all holdings in the network. If a patient doesn't have a holding, no facility finds the patient.
+// holdings returns all holdings in the network. No facility finds a patient without a holding.
 func holdings() []holding {
 	return []holding{
 		{subject: "p01", at: 1},
@@ -81,7 +81,7 @@ func heldOf(who tefca.Person) []holding {
 	})
 }
 
-// chart returns the data that the facility has recorded under some of the patient's local IDs.
+// chart returns the data recorded under some of the patient's local IDs.
 func (h holding) chart() chart {
 	c := chart{place: placeOf(h.at), known: histories()[h.subject], address: h.address}
 	for _, p := range people.All() {

@@ -23,7 +23,7 @@ const limit = 1 << 20
 
 func start() time.Time { return time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC) }
 
-// instant returns the network without its response times.
+// instant returns a network whose facilities respond immediately.
 func instant() sim.Network {
 	return sim.Network{Now: start, Wait: func(context.Context, time.Duration) error { return nil }}
 }
@@ -67,7 +67,6 @@ func located(
 	return last, words
 }
 
-// number returns a facility's directory number.
 func number(f tefca.Facility) string { return strings.TrimPrefix(f.ID, "urn:oid:2.999.1.") }
 
 // matches formats each facility's match for a person, in directory order.

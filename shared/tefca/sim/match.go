@@ -8,8 +8,8 @@ import (
 )
 
 // fits reports whether a verified person matches a facility's patient at an address. Names, date of birth and sex must
-// match (tefca.Person.Is), and any current or former address must also match. Facilities don't have the email address
-// or identifiers from this service, such as the subject.
+// match (tefca.Person.Is), and so must a current or former address. Facilities have neither the email address nor this
+// service's identifiers.
 func fits(who, known tefca.Person, at tefca.Address) bool {
 	return who.Is(known.Given+" "+known.Middle, known.Family, known.BirthDate, known.Sex) &&
 		slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
@@ -27,7 +27,6 @@ func isAt(a, at tefca.Address) bool {
 	return same(a.City, at.City) && same(a.State, at.State)
 }
 
-// same reports whether two texts are equal, ignoring case and differences in white space.
 func same(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }

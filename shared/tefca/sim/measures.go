@@ -79,7 +79,7 @@ func vitals(hypertension bool) panel {
 	}
 }
 
-// take returns the panel's measurements for a visit. The measurements are always the same for the same panel and visit.
+// take returns the panel's measurements for a visit. The same panel and visit always yield the same measurements.
 func (p panel) take(id func(...string) document.ID, noted document.Noted) document.Panel {
 	taken := document.Panel{ID: id(p.code.Code), Code: p.code, Noted: noted}
 	for _, m := range p.measures {
@@ -95,8 +95,8 @@ func (p panel) take(id func(...string) document.ID, noted document.Noted) docume
 	return taken
 }
 
-// usual compares a value with its reference range and returns N, L or H. It returns "" if the value doesn't have a
-// reference range. Non-numeric bounds are ignored.
+// usual compares a value with its reference range and returns N, L or H. It returns "" if there is no reference range.
+// Non-numeric bounds are ignored.
 func usual(value, low, high string) string {
 	number := func(text string, otherwise float64) float64 {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {

@@ -1,6 +1,6 @@
 // Package sim simulates a network (docs/guide/tefca.md, "Simulation"). The network has about twenty fictitious
-// facilities, which hold records of the patients of tefca/people and behave like real facilities. The results do not
-// depend on the time or order of requests, and the package doesn't send any requests.
+// facilities, which hold records of the patients of tefca/people and behave like real facilities. The results don't
+// depend on the time or order of requests.
 package sim
 
 import (
@@ -16,14 +16,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Network is a simulated tefca.Network. All its facilities provide documents, but they don't have FHIR servers.
+// Network is a simulated tefca.Network. Its facilities provide documents and have no FHIR servers.
 type Network struct {
 	Now  func() time.Time
-	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d; it returns an error if ctx ends
+	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d. It returns an error if ctx ends.
 }
 
 // maxWait is the time after which silent facilities are reported, just long enough for a tester to notice. A longer
-// wait would occupy a shared worker unnecessarily.
+// wait would only occupy a worker.
 const maxWait = 12 * time.Second
 
 // Pass waits for d in real time, or until ctx ends.
@@ -42,7 +42,7 @@ func Pass(ctx context.Context, d time.Duration) error {
 type reply struct {
 	from  place
 	after time.Duration
-	match tefca.Match // empty if the facility doesn't know a matching person
+	match tefca.Match // empty if the facility has no matching person
 	local string
 }
 
@@ -94,7 +94,7 @@ func repliesTo(who tefca.Person) []reply {
 	return replies
 }
 
-// replies returns the responses of a facility that holds records of the patient.
+// replies returns the responses of a facility that holds records of a patient.
 func (h holding) replies(r reply) []reply {
 	r.after = cmp.Or(h.slow, r.after)
 	r.match, r.local = tefca.Found, strings.Join(h.chart().locals, " ")
@@ -113,8 +113,7 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept rejects assertions that a real network would reject, because they have no verifiable token, have too low a
-// level, or have expired.
+// accept rejects assertions as a real network would: without a verifiable token, at too low a level, or expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)
@@ -122,7 +121,6 @@ func (n Network) accept(who tefca.Assertion) error {
 	return nil
 }
 
-// pass waits for d. It returns an error if ctx ends before d has elapsed.
 func (n Network) pass(ctx context.Context, d time.Duration) error {
 	if err := n.Wait(ctx, d); err != nil {
 		return errors.Join(tefca.ErrUnavailable, err)

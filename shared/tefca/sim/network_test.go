@@ -17,7 +17,7 @@ import (
 
 var _ tefca.Network = sim.Network{}
 
-// timed returns the network with its response times, which pass in virtual time in a testing/synctest bubble.
+// timed returns a network whose response times pass in the virtual time of a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
 func TestLocateIgnoresUnverifiedAttributes(t *testing.T) {
@@ -122,8 +122,8 @@ func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 	}
 }
 
-// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that a caller who knows a facility's ID and its documents'
-// IDs can't access the documents.
+// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing a facility's ID and its documents' IDs
+// doesn't grant access.
 func TestNetworkRejectsRequestForRecordsOfAnotherPatient(t *testing.T) {
 	t.Parallel()
 	n := instant()
@@ -231,8 +231,8 @@ func TestNetworkStopsWhenContextIsDone(t *testing.T) {
 	})
 }
 
-// TestLocateReportsEveryFacility checks how many facilities have and have not responded by a given time. Facilities
-// that don't know the person count as having responded.
+// TestLocateReportsEveryFacility checks how many facilities have responded by a given time. Facilities that don't know
+// the person also respond.
 func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestLocateReportsEveryFacility(t *testing.T) {
 				if silent > before {
 					t.Errorf("%s: %d have not answered after %s, %d before", p.Person.Given, silent, after, before)
 				}
-				for i, word := range words { // a facility that has responded is never reset to unanswered
+				for i, word := range words { // A facility that has responded never becomes unanswered.
 					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") &&
 						slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
 						t.Errorf("%s: %s after an answer", p.Person.Given, word)

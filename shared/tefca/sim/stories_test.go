@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestPatientStoriesMatchNetworkResults checks each patient's story against the results of connecting: the facilities'
-// matches and, for each match, the number of documents or the error.
+// TestPatientStoriesMatchNetworkResults checks each patient's story against the facilities' matches and, for each
+// match, the number of documents or the error.
 func TestPatientStoriesMatchNetworkResults(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
@@ -116,7 +116,7 @@ func TestDocumentsOfTwoLocalIDsReferToSamePatient(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("the documents stand under %v", names)
 	}
-	// The first response contains only one local ID, and therefore only the records under this ID.
+	// The first response contains only one local ID, and therefore only its records.
 	part := last["12"]
 	name, _, _ := strings.Cut(part.Local.Reveal(), " ")
 	part.Local = secret.New(name)
@@ -135,8 +135,7 @@ func TestDocumentsOfTwoLocalIDsReferToSamePatient(t *testing.T) {
 	}
 }
 
-// TestFactSharedByTwoFacilitiesIsMerged checks the combined records of two connections, as an organisation's system
-// would combine them.
+// TestFactSharedByTwoFacilitiesIsMerged combines the records of two connections as an organisation's system would.
 func TestFactSharedByTwoFacilitiesIsMerged(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
@@ -157,7 +156,7 @@ func TestFactSharedByTwoFacilitiesIsMerged(t *testing.T) {
 			t.Errorf("%d of %s are shared, and together they are %d; want %d", shared, kind, len(all[kind]), n)
 		}
 	}
-	// Both facilities report the stay. Each facility also reports its own visits.
+	// Both facilities report the stay, and each reports its own visits.
 	if report.Merged == 0 || len(all["Encounter"]) != 6 || len(atHere["Encounter"]) != 2 ||
 		len(atThere["Encounter"]) != 5 {
 		t.Errorf("%d facts are merged; there are %d visits: %d and %d", report.Merged, len(all["Encounter"]),

@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Boot holds a page's initial data, so that the first paint doesn't need a second request. The page embeds Boot as
-// application/json. Boot doesn't contain any secrets.
+// Boot is a page's initial data, which saves a request before the first paint. The page embeds Boot as
+// application/json. Boot contains no secrets.
 type Boot struct {
 	Shell        Shell     `json:"shell"`
 	BaseURL      string    `json:"base_url"` // the API's URL, including the version
 	Mode         org.Mode  `json:"api_mode"`
 	PublicID     string    `json:"public_id"`
-	Organisation *Branding `json:"org"` // nil if no organisation may be shown
+	Organisation *Branding `json:"org"` // nil if the page shows no organisation
 	// origins whose pages may embed the frame; if empty, any origin
 	AllowedOrigins []string          `json:"allowed_origins"`
 	Error          *Failure          `json:"error"` // reason why the page can't start
@@ -23,7 +23,7 @@ type Boot struct {
 	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL, and empty otherwise.
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
-	Own weburl.Own `json:"-"` // used to omit registered origins that belong to this service
+	Own weburl.Own `json:"-"` // used to omit registered origins that belong to the service itself
 }
 
 // Shell is the kind of window or frame in which the application runs.
@@ -57,8 +57,9 @@ type Branding struct {
 	Look org.Look `json:"-"` // rendered into the page, so that the first paint includes it
 }
 
-// BrandingOf returns an organisation's branding, without URLs that point to this service. A browser would treat a link
-// to such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
+// BrandingOf returns an organisation's branding, without URLs that point to this service. If the service's page linked
+// to such a URL, a browser would treat the link as the patient's own action (docs/develop/threat-model.md, "Start
+// values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),
@@ -68,9 +69,8 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	}
 }
 
-// script returns the boot data as the content of a script element. encoding/json escapes the characters that could
-// close the element or start a comment in it (<, >, &). encoding/json also escapes the line terminators U+2028 and
-// U+2029, which JSON allows but older JavaScript does not.
+// script returns the boot data as the content of a script element. encoding/json escapes <, > and &, which could close
+// the element or start a comment, and the line terminators U+2028 and U+2029, which older JavaScript rejects.
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

@@ -1,7 +1,6 @@
-// Package pages serves the widget and the service's own pages to browsers. The package serves the files that shared/ui
-// builds and that are deployed with the function (docs/adr/0035-the-widget.md), and renders pages from these files for
-// individual organisations. The package is independent of HTTP. A build folder is read once, and a file that the
-// folder's manifest does not list is never opened.
+// Package pages serves the widget and the service's own pages to browsers. It serves the files that shared/ui builds
+// and that are deployed with the function (docs/adr/0035-the-widget.md), and renders an organisation's pages from them.
+// A build folder is read once. Only files listed in its manifest are opened.
 package pages
 
 import (
@@ -15,7 +14,7 @@ import (
 )
 
 const (
-	assetsFolder = "widget/assets/" // files named by their hash
+	assetsFolder = "widget/assets/" // The files' names contain their hashes.
 	sdkFolder    = "sdk/"           // one folder per version
 )
 
@@ -38,8 +37,8 @@ type manifest struct {
 	} `json:"pages"` // pages by name and language
 }
 
-// Load reads a build folder. It returns fs.ErrNotExist if the folder doesn't have a manifest. Any other error means
-// that the build is damaged.
+// Load reads a build folder. It returns fs.ErrNotExist if the folder has no manifest. Any other error means that the
+// build is damaged.
 func Load(folder fs.FS) (*Bundle, error) {
 	text, err := fs.ReadFile(folder, "manifest.json")
 	if err != nil {
@@ -82,8 +81,8 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place adds a file at its own path, where the content never changes. An SDK file is also added at its major version's
-// path, where the content changes with each release.
+// place adds a file at its own path, whose content never changes. An SDK file is also added at its major version's
+// path, whose content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
 	switch {
@@ -102,7 +101,7 @@ func (b *Bundle) place(at string, f File, version string) error {
 	return nil
 }
 
-// released is the content of /sdk/manifest.json, which lets pages pin a version along with its integrity hash (SRI).
+// released is the content of /sdk/manifest.json, with which pages pin a version and its integrity hash (SRI).
 type released struct {
 	Version string               `json:"version"`
 	Files   map[string]integrity `json:"files"`
@@ -158,8 +157,7 @@ type Form struct {
 	Body     []byte
 }
 
-// In returns the file's shortest form among the encodings that the client accepts. If the client doesn't accept any
-// available encoding, In returns the unencoded form.
+// In returns the file's shortest form in an encoding that the client accepts, or the unencoded form if there is none.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {

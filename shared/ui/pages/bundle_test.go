@@ -11,20 +11,19 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-// watched is a file system that records which files are opened.
+// watched is a file system that records the opened files.
 type watched struct {
 	fstest.MapFS
 
 	opened map[string]bool
 }
 
-// Open implements fs.FS.
 func (w watched) Open(name string) (fs.File, error) {
 	w.opened[name] = true
 	return w.MapFS.Open(name)
 }
 
-// ReadFile implements fs.ReadFileFS. Without ReadFile, reads would bypass Open.
+// Without ReadFile, reads would bypass Open.
 func (w watched) ReadFile(name string) ([]byte, error) {
 	w.opened[name] = true
 	return w.MapFS.ReadFile(name)
@@ -93,7 +92,7 @@ func TestFileHasEncodingsAndCacheLifetime(t *testing.T) {
 	if string(floating.In(only("")).Body) != built.SDK {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
-	text := string(released.In(only("br")).Body) // this file doesn't have a br form, so In returns the unencoded form
+	text := string(released.In(only("br")).Body) // The file has no br form, so In returns the unencoded form.
 	if !strings.HasPrefix(text,
 		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)

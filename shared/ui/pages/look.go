@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// look renders an organisation's look into a page, because the script could apply the look only after the first paint.
+// look renders an organisation's look into a page. A script could apply the look only after the first paint.
 type look struct{ org.Look }
 
-// lookOf returns a page's look for an organisation, which may be nil. An invalid look, whose text could end the style
-// element or add a rule, is replaced with the default look.
+// lookOf returns a page's look for an organisation, which may be nil. An invalid look could end the style element or
+// add a rule, so it is replaced with the default look.
 func lookOf(of *Branding) look {
 	if of == nil || of.Look.Check() != nil {
 		return look{}
@@ -21,8 +21,8 @@ func lookOf(of *Branding) look {
 	return look{of.Look}
 }
 
-// attribute returns the root element's attribute that selects a colour scheme (shared/ui/kit/tokens.css). It returns an
-// empty string if the page uses the device's colour scheme.
+// attribute returns the root element's attribute that selects a colour scheme (shared/ui/kit/tokens.css). It returns ""
+// if the page uses the device's colour scheme.
 func (l look) attribute() string {
 	if l.ColorScheme == org.Auto {
 		return ""
@@ -30,8 +30,7 @@ func (l look) attribute() string {
 	return ` data-scheme="` + l.ColorScheme.String() + `"`
 }
 
-// element returns a style element with the radius and the font. It returns an empty string if both have the default
-// value.
+// element returns a style element with the radius and the font. It returns "" if both have their defaults.
 func (l look) element() string {
 	if style := l.style(); style != "" {
 		return "<style>" + style + "</style>"
@@ -39,8 +38,7 @@ func (l look) element() string {
 	return ""
 }
 
-// hash returns the style element's hash as a CSP source. It returns an empty string if the page doesn't have the
-// element.
+// hash returns the style element's hash as a CSP source. It returns "" if the page has no such element.
 func (l look) hash() string {
 	style := l.style()
 	if style == "" {

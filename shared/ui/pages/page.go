@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// page is a page of the build in one language, with placeholders for the variable parts.
+// page is a page of the build in one language, with placeholders.
 type page struct {
 	text  string
 	style string // the inline style as a CSP source; may be empty
@@ -58,7 +58,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	if err != nil {
 		return Drawn{}, err
 	}
-	// Replace all placeholders in a single pass, so that placeholders within inserted text remain unchanged.
+	// Replace all placeholders in a single pass, so that inserted text is never searched for placeholders.
 	form := lookOf(boot.Organisation)
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script,
 		"{{scheme}}", form.attribute(), "{{look}}", form.element()).Replace(p.text)
@@ -75,7 +75,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
 // policy returns a Content-Security-Policy under which the page can load and request only the service's own resources,
-// and can display logos.
+// and display logos.
 func (p page) policy(name string, boot Boot, form look) string {
 	styles := []string{"'self'"}
 	for _, hash := range []string{p.style, form.hash()} {
@@ -91,21 +91,20 @@ func (p page) policy(name string, boot Boot, form look) string {
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:
-		// The dashboard creates markup only through DOM nodes, never from text, because injected markup could run
-		// scripts.
+		// The dashboard never parses markup from text, because injected markup could run scripts.
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
 	case name == Connect:
 		return policy + "; frame-ancestors 'none'"
 	case len(boot.AllowedOrigins) == 0:
-		return policy // no frame-ancestors, because "*" would exclude the custom schemes of web views
+		return policy // There is no frame-ancestors directive, because "*" would exclude web views' custom schemes.
 	}
 	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. Origins
-// that are not in the form that browsers send are omitted, because their text could add a directive to the policy.
+// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. Origins in
+// any other form than browsers send are omitted, because they could add a directive to the policy.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

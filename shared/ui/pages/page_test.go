@@ -102,7 +102,7 @@ func TestCSPListsAllowedFrameAncestors(t *testing.T) {
 	t.Parallel()
 	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash +
 		"'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "
-	const posts, own = all + "'self'", all + "'none'" // values of form-action
+	const posts, own = all + "'self'", all + "'none'"
 	for _, c := range []struct {
 		page    string
 		origins []string

@@ -10,8 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestBrandingOmitsServiceURLVariants covers rows stored by an earlier release, which may contain any spelling
-// that the earlier release accepted.
+// TestBrandingOmitsServiceURLVariants covers rows stored by an earlier release, which accepted more spellings.
 func TestBrandingOmitsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{

@@ -1,7 +1,6 @@
 // Package deliverylog searches an organisation's webhook deliveries, and shows individual deliveries with all their
-// requests and responses (docs/reference/deviations.md, Webhooks). Package deliverylog shows entries for 15 days,
-// limits a tenant to its own deliveries, and is read-only. Package webhook defines deliveries and attempts, package
-// cursor seals cursors for clients, and the caller authorises access.
+// requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days and limits a tenant to
+// its own deliveries. The caller authorises access.
 package deliverylog
 
 import (
@@ -17,14 +16,14 @@ import (
 
 const (
 	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
-	// late, so package deliverylog checks the age itself (docs/reference/deviations.md, Webhooks).
+	// late, so the package checks each delivery's age (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
 	// mostEntries and defaultEntries are the maximum and the default number of deliveries on a page.
 	mostEntries, defaultEntries = 100, 50
 	// mostRead is the maximum number of rows read for a page, including rows that do not match. Each row is at most a
 	// few kilobytes.
 	mostRead = 500
-	// batch is the number of rows read at once if most of the rows may not match.
+	// batch is the number of rows read at once when few rows may match.
 	batch = 100
 )
 
@@ -37,15 +36,14 @@ type Log struct {
 
 // Rows reads the delivery log's rows regardless of their age (store.DeliveryLog).
 type Rows interface {
-	// DeliveriesBefore returns at most limit cursors, newest first, of deliveries that were created at or after from
-	// and precede the cursor before. DeliveriesBefore also reports whether more such deliveries exist. The most recent
-	// deliveries may be missing.
+	// DeliveriesBefore returns the cursors of at most limit deliveries created at or after from and listed before the
+	// cursor before, newest first. It also reports whether more exist. The most recent deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
-	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. Missing deliveries are
-	// omitted.
+	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. Deliveries that no longer
+	// exist are omitted.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// Events reads at most 100 events by ID with a consistent read. Deleted events are omitted.
+	// Events reads at most 100 events by ID with a consistent read. Events that no longer exist are omitted.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
 	// Attempts returns at most limit of a delivery's latest attempts, oldest first.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
@@ -65,7 +63,7 @@ type Place struct {
 // stamp is the time format in cursors, as precise as the times in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// position returns a cursor as text that parsePlace can parse.
+// position returns a cursor in the form that parsePlace reads.
 func (p Place) position() string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
 
 // parsePlace parses the text of a page's cursor.
@@ -83,7 +81,7 @@ func parsePlace(position string) (Place, error) {
 type Entry struct {
 	webhook.Delivery
 
-	Type webhook.Type // type of the event; empty if the event has expired
+	Type webhook.Type // type of the event; empty after the event has expired
 }
 
 // types returns the deliveries as entries with their event types, and the events by ID.

@@ -24,16 +24,16 @@ const day = 24 * time.Hour
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// noon is a time with the precision that a row stores.
+	// noon has the precision of a stored time.
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 )
 
-// world holds the log with the tables that template.yaml declares, a worker that fills the log, and a clock.
+// world holds the log, the tables from template.yaml, a worker that fills the log, and a clock.
 type world struct {
 	rows   store.Webhooks
 	log    deliverylog.Details
 	sealer *kms.Sealer
-	answer webhook.Answer // response of every receiver
+	answer webhook.Answer
 	now    time.Time
 	counts *counted
 }
@@ -54,7 +54,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// counted counts the delivery rows read.
 type counted struct {
 	deliverylog.Rows
 
@@ -66,22 +65,18 @@ func (c *counted) Deliveries(ctx context.Context, of org.Tenant, ids []string) (
 	return c.Rows.Deliveries(ctx, of, ids)
 }
 
-// Post implements webhook.Poster.
 func (w *world) Post(context.Context, string, map[string]string, []byte) (webhook.Answer, error) {
 	return w.answer, nil
 }
 
-// EnqueueDelivery implements webhook.Queue.
 func (w *world) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
 
-// NotifyFailing implements webhook.Owners.
 func (w *world) NotifyFailing(context.Context, webhook.Subscription, webhook.Health) error {
 	return nil
 }
 
-// NotifyDisabled implements webhook.Owners.
 func (w *world) NotifyDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
 	return nil
 }
@@ -109,7 +104,7 @@ func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	return s
 }
 
-// emit stores an event and makes the first attempt for each of its deliveries.
+// emit stores an event and makes its deliveries' first attempts.
 func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(of, what, ids.Random(), 0, w.now, webhook.Test{Hello: "world"})
@@ -119,7 +114,7 @@ func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Eve
 	return event
 }
 
-// put stores a delivery unchanged, with its own event.
+// put stores a delivery and an event for it.
 func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) error {
 	event := webhook.Event{
 		ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`),
@@ -132,7 +127,6 @@ func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) 
 	return w.rows.FanOut(ctx, event, []webhook.Delivery{d})
 }
 
-// search returns a page of a tenant's deliveries.
 func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliverylog.Page {
 	t.Helper()
 	page, err := w.log.Search(t.Context(), of, q)

@@ -13,16 +13,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Query selects deliveries that match every given field. The zero Query selects all deliveries.
+// Query selects deliveries that match all of its fields. The zero Query selects all deliveries.
 type Query struct {
-	// ID is a delivery ID or an event ID. An event ID selects all of the event's deliveries to existing subscriptions.
+	// ID is a delivery ID or an event ID. An event ID selects the event's deliveries to existing subscriptions.
 	ID             string
 	SubscriptionID string
 	Type           webhook.Type
 	// Subject is the ID of the connection or export that the event is about.
 	Subject  string
 	Status   webhook.DeliveryStatus
-	From, To time.Time // creation time, from From up to but not including To; zero for no limit
+	From, To time.Time // Creation time: from From, and before To. Zero means no limit.
 	After    string    // cursor of the previous page; empty for the first page
 	Limit    int       // size of the page, 1 to 100; the default is 50
 }
@@ -30,14 +30,14 @@ type Query struct {
 // Page is a page of the delivery list, newest first.
 type Page struct {
 	Entries []Entry
-	// Next is the cursor of the next page, for Query.After, or "" on the last page. Because the number of rows read for
-	// a page is limited, a page may be short or even empty although more deliveries follow.
+	// Next is the cursor of the next page, for Query.After, or "" on the last page. The number of rows read for a page
+	// is limited, so a page may be short or empty although more deliveries follow.
 	Next string
 }
 
-// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages, because each page
-// continues exactly after the previous page. A delivery appears shortly after its creation. Search returns
-// fault.Invalid, fault.Unavailable or an internal error.
+// Search returns a tenant's deliveries, newest first. Each page starts where the previous page ended, even if
+// deliveries are created meanwhile. A delivery appears shortly after its creation. The error is fault.Invalid,
+// fault.Unavailable or internal.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -94,7 +94,7 @@ func (q Query) check() error {
 	return fault.BadRequest("The status must be scheduled, inflight, delivered, exhausted or held.").About("status")
 }
 
-// start returns the cursor at which the search begins. The default is a day in the future, because clocks differ.
+// start returns the cursor at which the search begins. The default is a day in the future, because clocks can differ.
 func (q Query) start(now time.Time) (Place, error) {
 	if q.After != "" {
 		at, err := parsePlace(q.After)
@@ -126,7 +126,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	// Rows are matched before their events are read, because events are larger than rows.
+	// Filtering before reading events reads fewer of them, and events are larger than rows.
 	entries, events, err := l.types(ctx, tenant,
 		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {
@@ -146,7 +146,7 @@ func (l Log) matches(d webhook.Delivery, q Query) bool {
 		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
 }
 
-// byID returns a delivery by its ID, or an event's deliveries by their derived IDs. The result always fits on one page.
+// byID returns the delivery with an ID, or an event's deliveries. The result always fits on one page.
 func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	id, ok := ids.ParseUUID(q.ID)
 	if !ok {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreign returns other tenants, including synthetic tenants whose keys resemble the start of a row's key.
+// foreign returns other tenants, some with keys that resemble the start of a row's key.
 func foreign() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":           {Mode: org.Live, OrgID: tenant.OrgID},
@@ -42,7 +42,7 @@ func TestSearchFindsMatchingDeliveries(t *testing.T) {
 	failed := w.emit(t, tenant, webhook.TestEvent) // two deliveries
 	w.now = noon.Add(2 * time.Hour)
 	w.answer = webhook.Answer{Status: 200, Control: "abort-message"}
-	w.emit(t, tenant, webhook.ExportProgressed) // creates no delivery, because no subscription receives the type
+	w.emit(t, tenant, webhook.ExportProgressed) // No subscription receives this type, so no delivery is created.
 	for name, c := range map[string]struct {
 		query deliverylog.Query
 		want  int
@@ -113,7 +113,7 @@ func TestSearchExcludesOtherTenants(t *testing.T) {
 	}
 	place := noon.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z") + "#" + own.Entries[0].ID
 	for name, of := range foreign() {
-		w.subscribe(t, of) // delivery IDs are derived from the subscription's ID
+		w.subscribe(t, of)
 		for _, q := range []deliverylog.Query{
 			{},
 			{ID: event.ID},
@@ -130,7 +130,7 @@ func TestSearchExcludesOtherTenants(t *testing.T) {
 	}
 }
 
-// TestExpiredDeliveriesAreHidden covers rows that remain for up to two days after they expire.
+// TestExpiredDeliveriesAreHidden covers rows that DynamoDB hasn't deleted yet.
 func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,8 +157,8 @@ func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	wantMissing(t, "an old delivery", w, tenant, own[0].ID)
 }
 
-// TestSearchLimitsReadsWithoutMatches checks that a search with few matches ends in time and returns a cursor for the
-// next page.
+// TestSearchLimitsReadsWithoutMatches checks that a search with few matches reads a limited number of rows and returns
+// a cursor.
 func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -186,7 +186,7 @@ func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	}
 }
 
-// numbered returns a delivery created at the given time. The IDs of consecutive deliveries are unordered.
+// numbered returns a delivery created at the given time. Consecutive numbers have unordered IDs.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
 		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3),
@@ -196,7 +196,7 @@ func numbered(i int, at time.Time) webhook.Delivery {
 }
 
 // TestSearchPagesAreStableUnderInsertion checks that pages return each earlier delivery exactly once, in order, while
-// deliveries are created. Some new deliveries have the same time as older deliveries.
+// deliveries are created, some at the same times.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -210,7 +210,7 @@ func checkPages(t *testing.T, r *rapid.T) {
 	w.now = noon.Add(time.Hour)
 	var (
 		made    int
-		at      = rapid.IntRange(0, 6) // in seconds, so that many deliveries share a time
+		at      = rapid.IntRange(0, 6) // Whole seconds make many deliveries share a time.
 		present = map[string]bool{}
 	)
 	add := func(ctx context.Context, second int) string {
@@ -287,7 +287,7 @@ func TestSearchOmitsCursorOnLastPage(t *testing.T) {
 	}
 }
 
-// failing is a store in which a single read fails.
+// failing is a store with one failing read.
 type failing struct {
 	deliverylog.Rows
 

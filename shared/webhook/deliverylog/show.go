@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is the maximum number of latest attempts shown per delivery. A schedule has ten attempts, and replays
-// add further attempts.
+// mostAttempts limits the attempts shown per delivery to the latest. A schedule has ten attempts, and each replay adds
+// more.
 const mostAttempts = 100
 
 // Details searches deliveries, like its Log, and shows individual deliveries. A Details is safe for concurrent use.
@@ -26,7 +26,7 @@ type Details struct {
 type Detail struct {
 	Entry
 
-	// Body is the body of every attempt, without the tokens in its download links. Body is nil if the event has
+	// Body is the body that every attempt sent, without the tokens in download links. It is nil if the event has
 	// expired.
 	Body     []byte
 	Attempts []Attempt // oldest attempt first
@@ -36,8 +36,8 @@ type Detail struct {
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the response body. Answer is empty if the response didn't have a body, or if the
-	// subscription, whose key decrypts Answer, was removed.
+	// Answer is the first 2 KiB of the response body. It is empty if there was no body, or if the subscription, whose
+	// key decrypts it, was removed.
 	Answer []byte
 }
 

@@ -25,8 +25,7 @@ func wantMissing(t *testing.T, what string, w *world, of org.Tenant, id string) 
 	}
 }
 
-// TestShowReturnsEveryRequestAndResponse checks the log's rows that the worker writes for a failure, a success and a
-// replay.
+// TestShowReturnsEveryRequestAndResponse checks the log of a failure, a success and a replay.
 func TestShowReturnsEveryRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +90,7 @@ func TestShowReturnsNotFoundForMissingDelivery(t *testing.T) {
 	}
 }
 
-// none is a store that doesn't contain any webhooks.
+// none is a store without webhooks.
 type none struct{}
 
 func (none) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {

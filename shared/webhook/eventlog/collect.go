@@ -10,23 +10,21 @@ import (
 )
 
 const (
-	// settled is an event's minimum age before the list serves it (docs/guide/webhooks.md, Reading events). The package
-	// comment explains the reason.
+	// settled is an event's minimum age before the list serves it (docs/guide/webhooks.md, Reading events).
 	settled = 15 * time.Second
-	// kept is the period for which events stay in the list. Event rows are deleted later, so eventlog checks the age
-	// itself.
+	// kept is the period for which events stay in the list. Event rows are deleted later, so eventlog checks each
+	// event's age.
 	kept = 15 * 24 * time.Hour
 	// maxBytes is the maximum total size of a response's events. Responses are encoded in base64, and Lambda limits a
 	// response to 6 MB. The largest event is a row of 400 KB, so at least one event always fits.
 	maxBytes = 4_000_000
 	// maxExamined is the maximum number of events that a request reads to find matching events.
 	maxExamined = 1000
-	// minBatch and maxBatch limit the number of events read at once. The minimum allows for events that do not match.
-	// The maximum is the number that the store reads in a single call.
+	// minBatch and maxBatch limit the number of events read at once. Even a small page reads minBatch events, because
+	// some events don't match. maxBatch is the most that the store reads in a single call.
 	minBatch, maxBatch = 25, 100
 )
 
-// collected is a page that is being filled.
 type collected struct {
 	events []json.RawMessage
 	bytes  int

@@ -2,14 +2,13 @@
 // the events from the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive,
 // byte for byte. Reading an event does not remove it.
 //
-// Only events older than 15 seconds are served. The list is read through an index that shows each new entry shortly
-// after its row, with a varying delay. A row is itself stored shortly after its event's time. An event can therefore
-// appear in the list before an event that a reader has already received, and the reader's cursor would skip it
-// permanently. The two delays together are many times shorter than 15 seconds. Organisations that need events sooner
-// can use a webhook. Events with equal times are ordered by ID.
+// Only events older than 15 seconds are served. Rows are stored shortly after their events' times, and the list's index
+// shows each row after a further delay. An event can therefore appear with an earlier time than an event that a reader
+// has already received, and the reader's cursor would skip it permanently. Both delays together are far shorter than 15
+// seconds. Organisations that need events sooner can use a webhook. Events with equal times are ordered by ID.
 //
 // The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served
-// only to requests that name them, just as webhooks receive them only after opting in. A reader written for the
+// only to requests that name them. Webhooks also receive them only after opting in. A reader written for the
 // specification therefore never receives an extension.
 package eventlog
 
@@ -57,9 +56,9 @@ type Query struct {
 
 // Page is a page of the event list.
 type Page struct {
-	Events []json.RawMessage // events; never nil
-	After  string            // cursor; never empty, so that a reader can always continue
-	More   bool              // whether more events follow, even if this page is empty
+	Events []json.RawMessage // never nil
+	After  string            // cursor, never empty, so a reader can always continue
+	More   bool              // whether more events follow; can be true for an empty page
 }
 
 // Read returns the page after a cursor. It returns fault.Invalid for a cursor from another list, tenant or mode.
@@ -96,7 +95,7 @@ func (q Query) types() []webhook.Type {
 // use distinguishes the event list's cursors from other lists' cursors.
 const use = "events"
 
-// seal returns the cursor after an event. If last doesn't have an ID, the cursor points before all events.
+// seal returns the cursor after an event. If last has no ID, the cursor points to the start of the list.
 func (r Reader) seal(last webhook.Event) (string, error) {
 	position := ""
 	if last.ID != "" {

@@ -46,7 +46,7 @@ type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts emails across all organisations, and returns fault.Limited above the limits (maillimit.Limiter).
+// Limits counts the emails of all organisations and returns fault.Limited above a limit (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
@@ -58,9 +58,9 @@ type Mailer struct {
 	Sender    Sender // nil if this stack does not send email
 	Limits    Limits
 	Dashboard string // dashboard URL to which the emails link
-	Support   string // operator's email address for support tickets; if empty, tickets are only listed
+	Support   string // operator's email address for support tickets; if empty, no tickets are mailed
 	Now       func() time.Time
-	Lease     time.Duration // must exceed the time needed for sending
+	Lease     time.Duration // The lease must exceed the time needed for sending.
 }
 
 // SendNotice sends an unsent notice. Errors are internal, and the notice is retried later.
@@ -86,8 +86,8 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
-		// The subscription is disabled after its email, regardless of the email's outcome. A receiver that doesn't want
-		// any more deliveries must not get them while SES is down. The notice is stored, so it is not lost.
+		// The subscription is disabled after its email, regardless of the email's outcome. A receiver that wants no
+		// more deliveries must not get them while SES is down. The stored notice is sent later.
 		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:
@@ -157,7 +157,7 @@ func (m Mailer) admitted(ctx context.Context, addresses []string, counted mailli
 	return to, nil
 }
 
-// putOff schedules a retry of a notice that could not be sent, if enough time remains.
+// putOff schedules a retry of a notice that could not be sent, if the retry period has not ended.
 func (m Mailer) putOff(ctx context.Context, n Notice) error {
 	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
 	if next.After(n.At.Add(keepTrying)) {

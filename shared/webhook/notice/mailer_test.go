@@ -44,18 +44,17 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// office holds the tables that template.yaml declares and a simulated SES, with the clock in the test's bubble.
+// office holds the tables from template.yaml, a simulated SES, and the test bubble's clock.
 type office struct {
 	t      *testing.T
 	cloud  *aws.Cloud
 	rows   store.Mailings
 	mailer notice.Mailer
 	keys   secret.Keyring
-	id     string       // ID of the notice
-	log    bytes.Buffer // log of the last notice
+	id     string
+	log    bytes.Buffer // the mailer's log since the last notice
 }
 
-// newOffice returns an office whose organisation has the given email addresses.
 func newOffice(t *testing.T, emails ...string) *office {
 	t.Helper()
 	made := tables.New(t)
@@ -75,7 +74,6 @@ func newOffice(t *testing.T, emails ...string) *office {
 	return p
 }
 
-// store stores a notice that warns of failures.
 func (p *office) store() {
 	p.t.Helper()
 	expect.NoError(p.t, p.rows.Notify(p.t.Context(), notice.Notice{
@@ -84,7 +82,7 @@ func (p *office) store() {
 	}))
 }
 
-// send processes a single message about the notice.
+// send processes one message about the notice.
 func (p *office) send() error {
 	p.t.Helper()
 	ctx, line := logx.Begin(p.t.Context())
@@ -97,7 +95,7 @@ func (p *office) send() error {
 	return err
 }
 
-// due returns the times at which the sweeper processes notices.
+// due returns the sweeper's due times for notices.
 func (p *office) due() []time.Time {
 	p.t.Helper()
 	var all []time.Time
@@ -149,7 +147,7 @@ func TestNoticeIsSentOnceDespiteDuplicateMessages(t *testing.T) {
 			<-time.After(10 * time.Minute)
 			expect.NoError(t, p.send())
 		}
-		p.store() // a caller that crashed after storing the notice stores it again
+		p.store() // A caller that crashed after storing the notice stores it again.
 		expect.NoError(t, p.send())
 		sent := p.cloud.SES().Sent()
 		if len(sent) != 1 || !slices.Equal(sent[0].To, []string{address, "on-call@alder.example"}) || len(p.due()) != 0 {
@@ -186,7 +184,7 @@ func TestNoticeWithoutRecipientsIsMarkedFinished(t *testing.T) {
 
 var errCrash = errors.New("crashed")
 
-// crashing is a store or sender that simulates a worker crash at a single step.
+// crashing is a store or sender that simulates a worker crash at one step.
 type crashing struct {
 	notice.Store
 	notice.Sender
@@ -234,7 +232,7 @@ func TestNoticeIsSentAfterCrashWhenLeaseExpires(t *testing.T) {
 				}
 				before := len(p.cloud.SES().Sent())
 				<-time.After(lease - time.Second)
-				expect.NoError(t, p.send()) // the message is redelivered
+				expect.NoError(t, p.send())
 				if len(p.cloud.SES().Sent()) != before {
 					t.Error("a mail was sent under the lease of another")
 				}
@@ -257,7 +255,7 @@ func (f *failing) Send(context.Context, []string, string, string, string) error 
 	return errTrouble
 }
 
-// sweep simulates the sweeper until the notice is no longer due, or for the given number of runs.
+// sweep simulates the sweeper until the notice is no longer due, for at most the given number of runs.
 func (p *office) sweep(times int) {
 	p.t.Helper()
 	for range times {
@@ -324,7 +322,7 @@ func TestSendNoticeDisablesReportedSubscription(t *testing.T) {
 		p := newOffice(t, address)
 		expect.NoError(t, p.rows.CreateSubscription(t.Context(),
 			webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
-		// The stored notice simulates a worker that crashed before sending the notice.
+		// A worker stored this notice but crashed before sending it.
 		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
 			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone,
 			At: time.Now(),
@@ -338,7 +336,7 @@ func TestSendNoticeDisablesReportedSubscription(t *testing.T) {
 		if !sub.Disabled || sub.DisabledFor != webhook.ReasonGone {
 			t.Fatalf("the webhook is %+v, want disabled although no mail can be sent", sub)
 		}
-		// The owner enables the subscription before the email is sent, so the email doesn't change anything.
+		// The owner enables the subscription before the email is sent, so the notice must not disable it again.
 		expect.NoError(t, p.rows.EnableSubscription(t.Context(), sub))
 		p.mailer.Sender = works
 		p.sweep(1)

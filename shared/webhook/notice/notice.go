@@ -1,7 +1,6 @@
 // Package notice sends email to an organisation about its webhooks and credentials, and to the operator about support
-// tickets. The package defines when a notice is sent, its text and its retry period. A notice is stored as a row
-// before the webhook worker sends it, so that it can't be lost (ADR 4). The package does not depend on SES or on a
-// table.
+// tickets. The package defines when a notice is sent, its text and its retry period. A notice is stored as a row before
+// the webhook worker sends it, so that it can't be lost (ADR 4).
 package notice
 
 import (
@@ -21,7 +20,7 @@ type Kind string
 const (
 	KindFailing  Kind = "webhook_failing"
 	KindDisabled Kind = "webhook_disabled"
-	// Notices about new items, in case someone outside the organisation created an item.
+	// Notices about changes that someone outside the organisation may have made.
 	KindWebhookCreated    Kind = "webhook_created"
 	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
@@ -36,13 +35,13 @@ const (
 )
 
 // Notice is an email to an organisation about a webhook, a credential or live mode, or to the operator about a support
-// ticket. A Notice doesn't contain any event content or secrets.
+// ticket. A Notice contains no event content and no secrets.
 type Notice struct {
-	ID             string // identical for the same occasion
+	ID             string // identical for repeated notices about one occasion
 	Tenant         org.Tenant
 	Kind           Kind
 	SubscriptionID string
-	URL            string // URL of the subscription, without possible secrets
+	URL            string // URL of the subscription without parts that may be secret
 	Rev            int64  // revision of the subscription to disable
 	PublicID       string // public ID of the credential
 	InquiryID      string // ID of the support ticket's inquiry
@@ -50,7 +49,7 @@ type Notice struct {
 	Failures       int
 	FailingSince   time.Time
 	At             time.Time
-	Fence          int64 // incremented by every claim; the holder of an older claim may not finish the notice
+	Fence          int64 // incremented by every claim, so an earlier claim can't finish the notice
 }
 
 // Outcome is the result of processing a notice.
@@ -59,7 +58,7 @@ type Outcome string
 // Outcomes of processing a notice.
 const (
 	Sent        Outcome = "sent"
-	NoAddresses Outcome = "no_addresses" // the organisation or the operator doesn't have an address
+	NoAddresses Outcome = "no_addresses" // the organisation or the operator has no email address
 	NoSender    Outcome = "no_sender"    // this stack does not send email
 	GivenUp     Outcome = "given_up"     // the email could not be sent within the retention time
 
@@ -74,15 +73,15 @@ func WebhookCreated(s webhook.Subscription) Notice {
 }
 
 // WebhookMoved returns a notice that a subscription has a new URL. s holds the new URL. The previous revision
-// distinguishes several changes.
+// distinguishes repeated changes.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// SecretRotated returns a notice that a subscription has a new signing secret. s is the subscription's previous state,
-// whose revision distinguishes several rotations.
+// SecretRotated returns a notice that a subscription has a new signing secret. s is the subscription before the
+// rotation; its revision distinguishes repeated rotations.
 func SecretRotated(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindSecretRotated, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
@@ -116,7 +115,7 @@ func LiveRefused(o org.Organisation, at time.Time) Notice { return decided(o, Ki
 // decision.
 func LiveWithdrawn(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveWithdrawn, at) }
 
-// decided returns a notice about live mode. The organisation's revision distinguishes several decisions.
+// decided returns a notice about live mode. The organisation's revision distinguishes repeated decisions.
 func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	return Notice{
 		ID:     ids.Derive("notice", o.ID, string(kind), strconv.FormatInt(o.Rev, 10)),
@@ -124,8 +123,8 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	}
 }
 
-// SupportRequested returns a notice to the operator that a support ticket was filed. The ticket's text stays in the
-// inquiry.
+// SupportRequested returns a notice that tells the operator about a support ticket. The notice doesn't contain the
+// ticket's text.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
 	return Notice{
 		ID: ids.Derive("notice", inquiryID, string(KindSupport)), Tenant: tenant, Kind: KindSupport,
@@ -133,12 +132,13 @@ func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice 
 	}
 }
 
-// DisabledByHand returns a notice that an operator has disabled a subscription. s is the subscription's previous state.
+// DisabledByHand returns a notice that an operator has disabled a subscription. s is the subscription before it was
+// disabled.
 func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 	return disabled(s, webhook.ReasonByHand, s.Health, at)
 }
 
-// failing returns the latest warning that h counts for a run of failures.
+// failing returns the notice for the latest warning counted in h.
 func failing(s webhook.Subscription, h webhook.Health) Notice {
 	n := about(s, KindFailing, h.LastFailure)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), h.FailingSince.UTC().Format(time.RFC3339Nano),
@@ -147,8 +147,8 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 	return n
 }
 
-// disabled returns a notice that a subscription was disabled. Enabling a subscription changes its revision, which
-// distinguishes several such notices.
+// disabled returns a notice that a subscription was disabled. Enabling a subscription changes its revision, so each
+// later notice is distinct.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano),
@@ -161,7 +161,7 @@ func about(s webhook.Subscription, kind Kind, at time.Time) Notice {
 	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: shownURL(s.URL), At: at}
 }
 
-// shownURL returns a webhook's URL without the parts that may contain a secret.
+// shownURL returns a webhook's URL without the parts that may be secret.
 func shownURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil {

@@ -27,7 +27,7 @@ type Outbox struct {
 	Queue Queue
 }
 
-// Notify stores and queues a notice. Notify ignores queueing errors, because the reported change must proceed.
+// Notify stores and queues a notice. Notify ignores queueing errors, because the sweeper also processes the notice.
 func (o Outbox) Notify(ctx context.Context, n Notice) error {
 	if err := o.store(ctx, n); err != nil {
 		return err
@@ -51,7 +51,7 @@ type Owners struct {
 	Mailer Mailer
 }
 
-// disabledFirst is the maximum time that disabling a webhook waits for the email about it.
+// disabledFirst limits how long disabling a webhook waits for its email to be sent.
 const disabledFirst = 5 * time.Second
 
 // NotifyFailing implements webhook.Owners.

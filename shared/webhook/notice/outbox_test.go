@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// looking records the result of sending an email, and whether the webhook is disabled at that time.
+// looking records the result of sending an email, and whether the webhook was disabled at that time.
 type looking struct {
 	office   *office
 	err      error
@@ -41,7 +41,7 @@ func TestNotifyDisabledSucceedsWhenEmailFails(t *testing.T) {
 					webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 				sender := &looking{office: p, err: trouble}
 				p.mailer.Sender = sender
-				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // disabling a webhook is one occasion
+				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID
 				owners := notice.Owners{Outbox: notice.Outbox{Rows: p.rows}, Mailer: p.mailer}
 				expect.NoError(t, owners.NotifyDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
 					webhook.Health{}, time.Now()))
@@ -58,7 +58,7 @@ func TestNotifyDisabledSucceedsWhenEmailFails(t *testing.T) {
 
 var errOutbox = errors.New("the outbox fails")
 
-// steps is an outbox that records its steps and fails at a given step.
+// steps is an outbox that records its steps and fails at a given one.
 type steps struct {
 	done []string
 	fail string
@@ -85,7 +85,7 @@ func TestNotifyStoresNoticeBeforeEnqueueing(t *testing.T) {
 	}{
 		{"", nil, []string{"store", "enqueue"}},
 		{"store", errOutbox, []string{"store"}},
-		// the sweeper compensates for the lost message; the webhook is disabled anyway
+		// The sweeper makes up for the lost message. The webhook is disabled anyway.
 		{"enqueue", nil, []string{"store", "enqueue"}},
 	} {
 		s := &steps{fail: test.fail}
@@ -96,7 +96,6 @@ func TestNotifyStoresNoticeBeforeEnqueueing(t *testing.T) {
 	}
 }
 
-// told records the IDs of notices.
 type told struct{ ids map[string]int }
 
 func (o *told) Notify(_ context.Context, n notice.Notice) error {
@@ -106,8 +105,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// TestNoticeIDIsUniquePerOccasion checks that an occasion yields a single notice, even if repeated after a crash, and
-// that two occasions yield two notices.
+// TestNoticeIDIsUniquePerOccasion checks that repeating a notice after a crash keeps its ID, and that two occasions
+// have different IDs.
 func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -123,7 +122,7 @@ func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	later.LastFailure, later.Failures = at.Add(2*day), 10
 	for range 2 {
 		for _, s := range []webhook.Subscription{first, other} {
-			for _, h := range []webhook.Health{run, later, warnedAgain, nextRun} { // later yields the same warning as run
+			for _, h := range []webhook.Health{run, later, warnedAgain, nextRun} { // later repeats run's warning.
 				expect.NoError(t, owners.NotifyFailing(t.Context(), s, h))
 			}
 			expect.NoError(t, outbox.Notify(t.Context(), notice.WebhookCreated(s)))
@@ -138,7 +137,7 @@ func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	}
 }
 
-// noStore is a store without notices to claim.
+// noStore is a store without notices.
 type noStore struct{ notice.Store }
 
 func (noStore) ClaimNotice(context.Context, org.Tenant, string, time.Time, time.Time) (notice.Notice, error) {

@@ -17,10 +17,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// noticesPerMailbox is the maximum number of notices from a sender to a mailbox (docs/adr/0042-mail-is-not-a-relay.md).
+// noticesPerMailbox is the maximum number of notices that one sender causes to one mailbox
+// (docs/adr/0042-mail-is-not-a-relay.md).
 const noticesPerMailbox = 50
 
-// endless returns a notice for every ID, returns organisations by ID, and counts the notices' outcomes.
+// endless is a store that has a notice for every ID, and counts the notices' outcomes.
 type endless struct {
 	notice.Store
 
@@ -50,7 +51,6 @@ func (e *endless) PostponeNotice(context.Context, notice.Notice, time.Time) erro
 	return nil
 }
 
-// counting counts emails by address.
 type counting map[string]int
 
 func (c counting) Send(_ context.Context, to []string, _, _, _ string) error {
@@ -93,8 +93,8 @@ func TestNoticesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack in ADR 42, in which ten unverified addresses, changed 30
-// times, each received a notice about a new credential.
+// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack in ADR 42, which sent notices about new credentials to ten
+// unverified addresses, 30 times over.
 func TestNoticeIsSentOnlyToVerifiedAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// answered is an error with a class and a status.
 type answered struct{}
 
 func (answered) Error() string          { return "answered" }
@@ -56,8 +55,7 @@ func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 	}
 }
 
-// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf drops paths, queries and user information, which may contain
-// secrets.
+// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf drops the parts of a URL that may contain secrets.
 func TestHostOfOmitsPathQueryAndUserInfo(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

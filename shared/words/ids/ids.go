@@ -18,8 +18,8 @@ func Random() string { return uuid.NewString() }
 // namespace distinguishes IDs derived by this service from other version 5 UUIDs.
 const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 
-// Derive returns a version 5 UUID computed from parts. The same parts always yield the same ID, so a fact can't get two
-// IDs. Parts are length-prefixed, so that different lists can't collide.
+// Derive returns a version 5 UUID computed from parts. The same parts always yield the same ID. Parts are
+// length-prefixed, so different lists can't collide.
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {

@@ -22,7 +22,6 @@ type Event struct {
 	measured metric.Samples
 }
 
-// note is an additional log line about a part of the unit of work.
 type note struct {
 	message string
 	attrs   []slog.Attr
@@ -96,7 +95,7 @@ func Fail(ctx context.Context, err error) {
 	}
 }
 
-// IsEmpty reports whether the line has no attributes.
+// IsEmpty reports whether the event has no attributes.
 func (e *Event) IsEmpty() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

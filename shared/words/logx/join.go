@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// joined writes log lines immediately, except that it combines a unit of work's lines into one write. Each write to a
-// function's output is a system call and wakes the process that collects the output.
+// joined writes log lines to an output. The lines of one unit of work are written in a single call, because each write
+// to a function's output is a system call and wakes the process that collects the output.
 type joined struct {
 	to io.Writer
 
 	mu   sync.Mutex
-	held int // number of units of work currently writing
+	held int
 	kept []byte
 }
 

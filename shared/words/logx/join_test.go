@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countedWrites counts the writes to a log.
 type countedWrites struct {
 	bytes.Buffer
 

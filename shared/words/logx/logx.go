@@ -1,6 +1,6 @@
 // Package logx implements the service's logging: a redacting JSON logger, and one log line with all attributes for each
-// unit of work (a request, a message or a scheduled run). The package doesn't choose the output or store a logger. Each
-// process creates its own logger and passes the logger on.
+// unit of work (a request, a message or a scheduled run). Each process creates its own logger; the package has no
+// global logger.
 package logx
 
 import (
@@ -9,8 +9,8 @@ import (
 	"log/slog"
 )
 
-// New returns a JSON logger that writes to w and redacts sensitive data as described in redact.go. Redaction is only a
-// last line of defence. Code must still not log tokens, email addresses or FHIR content.
+// New returns a JSON logger that writes to w and redacts sensitive data as described in redact.go. Redaction is only
+// the last line of defence: code must not log tokens, email addresses or FHIR content.
 func New(w io.Writer) *slog.Logger {
 	lines := &joined{to: w}
 	return slog.New(stamping{slog.NewJSONHandler(lines, &slog.HandlerOptions{ReplaceAttr: redact}), lines})

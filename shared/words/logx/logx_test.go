@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// lineOf decodes a log's only line and removes the time.
 func lineOf(t *testing.T, log *bytes.Buffer) map[string]any {
 	t.Helper()
 	var line map[string]any
@@ -68,7 +67,6 @@ func TestNewRedactsSecrets(t *testing.T) {
 		"group with an error":  slog.Group("outer", slog.Any("cause", failed)),
 		"value of a LogValuer": slog.Any("code", secret.New("SENTINEL")),
 	}
-	// These names are spelled like header names.
 	for _, key := range []string{"Authorization", "Set-Cookie", "client-secret", "X-Api-Key", "E-Mail"} {
 		attrs[key] = slog.String(key, "SENTINEL")
 	}
@@ -77,7 +75,7 @@ func TestNewRedactsSecrets(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			logx.New(&log).LogAttrs(t.Context(), slog.LevelInfo, "test", attr)
-			got := fmt.Sprint(lineOf(t, &log)) // without the time, which has arbitrary digits
+			got := fmt.Sprint(lineOf(t, &log)) // The time is removed, because its digits vary.
 			if strings.Contains(got, "SENTINEL") || strings.Contains(got, "5374") {
 				t.Errorf("log line: %s", got)
 			}

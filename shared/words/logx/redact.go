@@ -19,8 +19,8 @@ var (
 	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
 )
 
-// redact is the ReplaceAttr function of every logger. Values are hidden by attribute or group name, and text is
-// cleaned. Values whose JSON form is not marked safe to log are suppressed.
+// redact is the ReplaceAttr function of every logger. Values are hidden by attribute or group name, and secrets within
+// text are replaced. A value with its own JSON encoding is suppressed unless it is marked safe to log.
 func redact(groups []string, attr slog.Attr) slog.Attr {
 	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
 		return slog.String(attr.Key, redacted)

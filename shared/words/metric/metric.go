@@ -1,7 +1,7 @@
-// Package metric defines the service's metrics: what each metric counts or measures, its unit and its dimension.
-// CloudWatch stores and bills each value of a dimension separately. A dimension's values are therefore a short list of
-// fixed words. The values never name an organisation, a patient or a health system. Metrics are written as log lines in
-// CloudWatch's embedded metric format, so functions don't make additional calls (docs/adr/0020-metrics-and-traces.md).
+// Package metric defines the service's metrics: their names, units and dimensions. CloudWatch stores and bills each
+// value of a dimension separately. A dimension therefore has few values, which never name an organisation, a patient or
+// a health system. Metrics are written as log lines in CloudWatch's embedded metric format, so functions don't make
+// additional calls (docs/adr/0020-metrics-and-traces.md).
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// maxValues is the maximum number of values per metric that CloudWatch accepts on one line. Excess values of a unit of
-// work are dropped.
+// maxValues is the maximum number of values per metric that CloudWatch accepts on one line. Values beyond the limit are
+// dropped.
 const maxValues = 100
 
 // Sample holds the count or the measurements of one metric within a unit of work.
 type Sample struct {
 	name   Name
-	by     string // value of the metric's dimension
+	by     string
 	count  float64
 	values []float64 // measured values
 }

@@ -36,9 +36,9 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 	}
 }
 
-// Authenticate authenticates a caller by public ID and private key. Every failure takes the same amount of work and
-// returns the same error, fault.Unauthenticated. If a valid live key belongs to an organisation without live access,
-// Authenticate returns fault.Forbidden instead.
+// Authenticate authenticates a caller by public ID and private key. All failures take equal work and return the same
+// error, fault.Unauthenticated. If a valid live key belongs to an organisation without live access, Authenticate
+// returns fault.Forbidden instead.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {

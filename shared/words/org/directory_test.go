@@ -23,15 +23,14 @@ var (
 	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// records is a Store that holds one credential and its organisation.
 type records struct {
 	mu           sync.Mutex
 	credential   org.Credential
 	organisation org.Organisation
 	failure      error
 	reads        int
-	uses         []string      // key uses that were recorded
-	blocked      chan struct{} // blocks calls to UseKey
+	uses         []string
+	blocked      chan struct{}
 }
 
 func (r *records) TenantOf(_ context.Context, id string) (org.Tenant, error) {
@@ -154,7 +153,7 @@ func TestAuthenticateReturnsSameErrorForEveryInvalidCredential(t *testing.T) {
 	tests := []struct {
 		name     string
 		change   func(t *testing.T, w *world)
-		byID     bool // whether lookups by public ID alone also fail
+		byID     bool // lookups by public ID alone also fail
 		publicID string
 	}{
 		{name: "a revoked key", change: func(_ *testing.T, w *world) { w.credential.Keys[0].RevokedAt = start }},
@@ -266,7 +265,7 @@ func TestDirectoryDoesNotCacheUnknownID(t *testing.T) {
 	if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
 		t.Fatalf("error = %v", err)
 	}
-	w.credential.ID = credential // the credential is created later
+	w.credential.ID = credential
 	if err := w.authenticate(t); err != nil {
 		t.Errorf("a credential that exists by now: %v", err)
 	}
@@ -279,14 +278,13 @@ func TestDirectoryReturnsStoreError(t *testing.T) {
 	if err := w.authenticate(t); !errors.Is(err, w.failure) || errors.Is(err, fault.Unauthenticated) {
 		t.Errorf("error = %v, want the store's", err)
 	}
-	// A malformed key is rejected without reading from the store.
 	w.key = secret.New("private_test_typo")
 	if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
 		t.Errorf("error = %v, want a refusal", err)
 	}
 }
 
-// many is a Store that returns a row for every ID, so that the directory's cache overflows.
+// many is a Store with a row for every ID, which overflows the directory's cache.
 type many struct{ *records }
 
 func (m many) TenantOf(context.Context, string) (org.Tenant, error) { return tenant, nil }
@@ -348,7 +346,7 @@ func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 		w.at = start.Add(time.Hour)
 		w.directory.Organisation(t.Context(), credential) //nolint:errcheck // the public id alone is no use of a key
 		w.blocked = make(chan struct{})
-		authenticate() // must return without waiting for the recording
+		authenticate()
 		close(w.blocked)
 		synctest.Wait()
 		want := []string{tenant.Key() + " key 2026-03-04T05:00:00Z", tenant.Key() + " key 2026-03-04T06:00:00Z"}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// newLiveWorld is like newWorld, but with a live credential of an organisation at the given stage of live access.
+// newLiveWorld is like newWorld, but its live credential belongs to an organisation at the given stage of live access.
 func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -20,7 +20,7 @@ func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	return w
 }
 
-// doors calls each of the three methods that look up an organisation by public ID.
+// doors calls each method that looks up an organisation by public ID, and returns the errors.
 func (w *world) doors(t *testing.T) map[string]error {
 	t.Helper()
 	const publicID = "public_live_" + credential

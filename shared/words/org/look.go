@@ -104,7 +104,7 @@ var (
 	quotedFont = regexp.MustCompile(`^("[A-Za-z0-9 -]*[A-Za-z0-9][ -]*"|'[A-Za-z0-9 -]*[A-Za-z0-9][ -]*')$`)
 	plainFont  = regexp.MustCompile(`^[A-Za-z0-9 -]+$`)
 	fontWord   = regexp.MustCompile(`^-?[A-Za-z][A-Za-z0-9-]*$`)
-	// keywords that name a font only in quotation marks (CSS Values 4, section 4.2)
+	// keywords that name a font only if they are quoted (CSS Values 4, section 4.2)
 	cssKeyword = regexp.MustCompile(`(?i)^(inherit|initial|unset|revert|revert-layer|default)$`)
 )
 

@@ -33,8 +33,8 @@ func ParseName(text string) (string, error) {
 
 // hidesCharacter reports whether name contains an invisible rune. Invisible runes include control characters, format
 // characters such as bidirectional marks (UAX 9), line and paragraph separators, fillers, variation selectors, and
-// unassigned code points. Joiners are allowed between letters of scripts that need joiners, such as Persian and the
-// Indic scripts.
+// unassigned code points. Joiners are allowed between letters of scripts that use them, such as Persian and the Indic
+// scripts.
 func hidesCharacter(name string) bool {
 	runes := []rune(name)
 	for i, r := range runes {
@@ -52,7 +52,7 @@ func hidesCharacter(name string) bool {
 	return false
 }
 
-// joins reports whether the rune's shape depends on an adjacent joiner.
+// joins reports whether the rune can change shape next to a joiner.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)

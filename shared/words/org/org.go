@@ -1,6 +1,6 @@
 // Package org defines organisations (the service's customers), their modes, their credentials and keys, and the check
-// that a redirect URI is registered. The package is independent of HTTP, AWS and connections. Request handlers use the
-// package to identify the caller. Every store derives its row keys from the Tenant that the package returns.
+// that a redirect URI is registered. Request handlers use the package to identify the caller. Every store derives its
+// row keys from a Tenant.
 package org
 
 import (
@@ -105,7 +105,7 @@ func (o Organisation) CheckMode(mode Mode) error {
 }
 
 // MailSender returns the ID that the organisation's emails count against. Until an organisation is approved for live
-// mode, its emails count against its founder's ID. An account therefore can't increase its email budget by creating
+// mode, its emails count against its founder's ID, so an account can't increase its email budget by creating
 // organisations.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
@@ -124,7 +124,7 @@ func (o Organisation) Tenants() [2]Tenant {
 type Credential struct {
 	ID             string // UUID contained in the public ID
 	Tenant         Tenant
-	Note           string // label chosen by its owner
+	Note           string
 	Keys           []Key
 	RedirectURIs   []string // compared exactly; from 1 to 25 URIs
 	AllowedOrigins []string // if empty, any origin may call the browser endpoints

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// VerifiedRedirect is a redirect URI that is known to be registered and not to point to this service. Only
-// MatchRedirect and RestoreRedirect create a VerifiedRedirect, so that errors can't be redirected to an unverified URI
-// (RFC 9700 section 4.1).
+// VerifiedRedirect is a redirect URI that is registered and doesn't point to this service. Only MatchRedirect and
+// RestoreRedirect create a VerifiedRedirect, so that errors can't be redirected to an unverified URI (RFC 9700 section
+// 4.1).
 type VerifiedRedirect struct {
 	uri    string
-	target string // URI as sent to browsers
+	target string
 }
 
 // MatchRedirect verifies that asked is a registered URI. The URIs are compared exactly. asked may be empty if exactly

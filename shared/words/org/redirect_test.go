@@ -19,7 +19,7 @@ func TestMatchRedirectRequiresExactMatch(t *testing.T) {
 		name       string
 		registered []string
 		asked      string
-		want       string // empty if the URI is refused
+		want       string // empty if the URI is rejected
 	}{
 		{"the registered one", two, uri, uri},
 		{"the other registered one", two, "com.alder.app:/back", "com.alder.app:/back"},

@@ -19,7 +19,7 @@ func leaks(text string) bool {
 	text = strings.ToLower(text)
 	hex := fmt.Sprintf("%x", value)
 	return strings.Contains(text, value) || strings.Contains(text, hex) ||
-		strings.Contains(text, "115 101 110") || // the first characters in decimal
+		strings.Contains(text, "115 101 110") ||
 		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
@@ -69,7 +69,7 @@ func TestTextIsRedactedWhenPrinted(t *testing.T) {
 		}
 	}
 	for _, verb := range verbs {
-		// fmt does not call any methods for these verbs.
+		// fmt calls no methods for these verbs.
 		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" {
 			t.Errorf("%%%s = %q, want it redacted", verb, got)
 		}

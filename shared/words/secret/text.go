@@ -1,5 +1,5 @@
 // Package secret protects secret values from accidental printing and comparison. Text redacts itself wherever Go prints
-// it, and Keyring computes MACs with versioned keys. The package does not load secrets; callers provide the secrets.
+// it, and Keyring computes MACs with versioned keys.
 package secret
 
 import (
@@ -15,8 +15,8 @@ const redacted = "[redacted]"
 // compared with ==.
 type Text struct {
 	_ [0]func() // prevents comparison with ==
-	// The field is a pointer because fmt doesn't call methods on a Text in an unexported field and prints only the
-	// pointer's address.
+	// The field is a pointer because fmt can't call methods on an unexported field, and then prints only the pointer's
+	// address.
 	value *string
 }
 

@@ -1,5 +1,5 @@
-// Package timestamp formats times for API responses, pages and messages. Rows and event bodies use a higher precision
-// and therefore have their own formats.
+// Package timestamp formats times for API responses, pages and messages. Rows and event bodies have their own formats,
+// because they need a higher precision.
 package timestamp
 
 import "time"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// longest is the maximum length of an accepted header in bytes. Headers that AWS sends are shorter than this limit.
+// longest is the maximum accepted length of a header in bytes. AWS sends shorter headers.
 const longest = 512
 
 var (

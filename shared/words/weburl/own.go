@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Own holds the hosts that resolve to this service. The zero value treats every host as the service's own host, so that
-// a function without configured hosts rejects all URLs.
+// Own holds the hosts that resolve to this service. The zero value holds every host, so a function without configured
+// hosts rejects all URLs.
 type Own struct {
 	known bool
 	hosts map[string]bool // internet hosts, on every port
-	ports map[string]bool // ports of loopback hosts; other programs use different ports
+	ports map[string]bool // ports of loopback hosts; other ports belong to other programs
 }
 
 // NewOwn returns an Own for the given URLs of the service, separated by spaces or commas.
@@ -53,8 +53,7 @@ func (o Own) Shown(stored string) string {
 	return u.String()
 }
 
-// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse rejects never has the same origin as
-// another URL.
+// IsSameOrigin reports whether two URLs have the same origin. IsSameOrigin returns false if Parse rejects either URL.
 func (o Own) IsSameOrigin(one, other string) bool {
 	a, errA := o.Parse(one)
 	b, errB := o.Parse(other)

@@ -1,7 +1,6 @@
 // Package weburl parses the http and https URLs that come from organisations, published lists and patients, and detects
 // URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). The package rejects URLs that Go and
-// browsers (WHATWG URL Standard) might interpret differently. The package doesn't read environment variables or open
-// connections.
+// browsers (WHATWG URL Standard) might interpret differently.
 package weburl
 
 import (
@@ -52,7 +51,7 @@ func (u URL) Origin() string {
 // IsSecure reports whether the scheme is https.
 func (u URL) IsSecure() bool { return u.scheme == "https" }
 
-// HasFragment reports whether the URL contains a fragment. An empty fragment counts as a fragment.
+// HasFragment reports whether the URL contains a fragment. An empty fragment counts.
 func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 
 // Host returns the host without its port. An IPv6 address doesn't have brackets.
@@ -107,7 +106,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// net/url must also accept the URL, because an invalid escape would otherwise cause a failure when the URL is used.
+	// net/url must also accept the URL, or the URL would fail when it is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm

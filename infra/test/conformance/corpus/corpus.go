@@ -1,6 +1,6 @@
-// Package corpus holds the scripts that compare the embedded AWS with other servers. A script is data: requests and
-// their expected responses. Each script tests a single service and creates all resources that it needs under unique
-// names. Scripts check only behaviour that AWS guarantees, such as error codes and members, but not the wording of
+// Package corpus provides the scripts that compare the embedded AWS with other servers. A script lists requests and
+// their expected responses. Each script tests a single service and creates the resources that it needs, with unique
+// names. Scripts check only behaviour that AWS guarantees, such as error codes and members, and not the wording of
 // messages. Package corpus parses and expands scripts and compares responses; package replay runs scripts.
 //
 // Scripts are stored in scripts/<service>/<file>.yaml. A file is a mapping:
@@ -31,57 +31,57 @@ import (
 type Script struct {
 	ID      string // <service>/<file>/<name>
 	Service string // "dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"
-	Steps   []Step // the fixtures' steps, then the script's own steps
+	Steps   []Step // the fixtures' steps, followed by the script's
 }
 
-// Step is a call or a wait. In a step's strings, ${id} expands to a name that is unique to this run of the script. ${x}
-// expands to the value that an earlier step saved as x.
+// Step is a call or a wait. In its strings, ${id} expands to a name that is unique to this run of the script. A
+// variable ${x} expands to the value that an earlier step saved as x.
 type Step struct {
-	Wait time.Duration `yaml:"wait"` // period to wait; all other fields are then empty
+	Wait time.Duration `yaml:"wait"` // duration to wait; if set, no call is made
 
-	// Call is the operation ("PutItem"). For S3, Call is the method and URL path ("PUT /${id}/key?partNumber=1").
+	// Call is the name of an operation, such as "PutItem". For S3, Call is a method and URL path ("PUT
+	// /${id}/key?partNumber=1").
 	Call string `yaml:"call"`
-	// In is the request body for a JSON service, or the form parameters for SES. Generators build large values.
-	// {$repeat: 1024, of: ab} produces a long string, and {$list: 101, of: <anything, with ${n}>} produces a long list.
+	// In is a JSON service's request body, or the form parameters for SES. Generators build large values: {$repeat:
+	// 1024, of: ab} builds a long string, and {$list: 101, of: <anything, with ${n}>} builds a long list.
 	In any `yaml:"in"`
-	// Prepares marks a setup call that only some servers support or need. The runner ignores the call's result.
+	// Prepares marks a setup call that only some servers support or need. The call's status and error code are ignored.
 	Prepares bool `yaml:"prepares"`
-	// Each lists strings. The step runs once for each string, with ${each} replaced by the string.
+	// Each makes the step run once for each string, which replaces ${each} in the step.
 	Each []string `yaml:"each"`
-	// Headers holds an S3 request's headers. In a header, ${md5} stands for the body's Content-MD5. Body is an S3
-	// request's body. For a JSON service, Body is sent unmodified instead of In. Body may be {$repeat: ...} or {$join:
-	// [<texts and $repeats>]}.
+	// Headers holds an S3 request's headers, in which ${md5} expands to the body's Content-MD5. Body is an S3 request's
+	// body. For a JSON service, Body replaces In and is sent without JSON encoding. Body may be {$repeat: ...} or
+	// {$join: [<texts and $repeats>]}.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
 
-	// Fails is the expected error code without its namespace. If Fails is empty, the call must succeed. Status, if set,
-	// is the expected HTTP status.
+	// Fails is the expected error code without its namespace. If neither Fails nor Status is set, the call must
+	// succeed. Status is the expected HTTP status, if set.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
-	// Response is the expected part of the response. Mappings in the response may have additional members. Lists must
-	// match completely and in order. An XML response is a mapping of the root element's children. Special strings:
+	// Response is the expected part of the response. Mappings in the actual response may have additional members. Lists
+	// must match completely and in order. An XML response is a mapping of the root element's children. Special strings:
 	// <any>, <absent>, <number>, <text>, <re:REGEXP>. Special mappings: {$set: [...]} matches a list in any order,
-	// {$has: [...]} matches a list that contains these elements, and {$count: 3} matches a list of this length.
+	// {$has: [...]} matches a list that contains these elements, and {$count: 3} matches a list of that length.
 	Response any `yaml:"gives"`
-	// Answers holds the expected response headers. Header values may use Response's special strings.
+	// Answers holds the expected response headers. The special strings of Response are valid as header values.
 	Answers map[string]string `yaml:"answers"`
-	// Text is the expected response body, compared as text. Text may be {$repeat: ...}.
+	// Text is the expected response body, compared as text. It may be {$repeat: ...}.
 	Text any `yaml:"text"`
-	// Save stores parts of the response in variables. Save maps each variable's name to a path
-	// ("Messages.0.ReceiptHandle" or "header ETag").
+	// Save maps variable names to paths in the response, such as "Messages.0.ReceiptHandle" or "header ETag". Later
+	// steps can use the variables.
 	Save map[string]string `yaml:"save"`
 }
 
-// Sign controls how a request is signed. The zero value selects a correct signature in the Authorization header.
+// Sign controls how a request is signed. The zero value produces a valid signature in the Authorization header.
 type Sign struct {
-	// How selects the kind of signature: "" for a header, "url" for a presigned URL, or "none" for an unsigned request.
+	// How is "" to sign in a header, "url" to presign the URL, or "none" to send the request unsigned.
 	How     string        `yaml:"how"`
-	Expires time.Duration `yaml:"expires"` // presigned URL's lifetime; 0 means 15 minutes
-	Ago     time.Duration `yaml:"ago"`     // time between signing and the call
-	Secret  string        `yaml:"secret"`  // "wrong" signs with an incorrect secret
-	// Tamper names the part of the request that changes after signing: "path", "query", "body", "header", "type" or
-	// "method".
+	Expires time.Duration `yaml:"expires"` // presigned URL's lifetime; default 15 minutes
+	Ago     time.Duration `yaml:"ago"`     // how long before the call the request was signed
+	Secret  string        `yaml:"secret"`  // "wrong" selects an incorrect secret key
+	// Tamper is the part of the request to change after signing: "path", "query", "body", "header", "type" or "method".
 	Tamper string `yaml:"tamper"`
 }
 
@@ -94,7 +94,7 @@ type file struct {
 	} `yaml:"scripts"`
 }
 
-// Load reads every script in fsys and returns the scripts ordered by ID. Errors name the script's file.
+// Load reads every script in fsys and returns the scripts sorted by ID. An error in a script includes its file name.
 func Load(fsys fs.FS) ([]Script, error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {

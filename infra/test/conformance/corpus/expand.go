@@ -10,7 +10,7 @@ import (
 
 var variable = regexp.MustCompile(`\$\{([a-zA-Z][a-zA-Z0-9]*)\}`)
 
-// Expand replaces variables and runs generators at any depth, and returns an error if a variable is not set.
+// Expand replaces variables and runs generators in v, at any depth. It returns an error if a variable is not set.
 func Expand(v any, variables map[string]string) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -54,7 +54,7 @@ func expandMapping(v map[string]any, variables map[string]string) (any, error) {
 	return out, nil
 }
 
-// ExpandText is like Expand, but for a single string.
+// ExpandText replaces variables in text. It returns an error if a variable is not set.
 func ExpandText(text string, variables map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(found string) string {

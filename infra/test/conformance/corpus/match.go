@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Match compares an expanded expectation with a response. Match returns the first difference and its path, or "" if
-// both match.
+// Match compares a response with an expanded expectation. It returns a description of the first difference, including
+// its path, or "" if they match.
 func Match(want, got any) string { return match("", want, got) }
 
 func match(at string, want, got any) string {
@@ -106,7 +106,7 @@ func matchList(at string, want, got []any) string {
 	return ""
 }
 
-// matchSome matches each expected element with the first fitting element in the response.
+// matchSome matches each expected element with the first matching element of the response that is still unused.
 func matchSome(at string, want, got []any) string {
 	left := slices.Clone(got)
 	for _, element := range want {
@@ -119,8 +119,7 @@ func matchSome(at string, want, got []any) string {
 	return ""
 }
 
-// aslist wraps a single value in a list, because XML does not distinguish a single element from a list with one
-// element.
+// aslist wraps a single value in a list, because XML does not distinguish an element from a list of one element.
 func aslist(v any) []any {
 	if v == nil {
 		return nil
@@ -131,7 +130,7 @@ func aslist(v any) []any {
 	return []any{v}
 }
 
-// plain converts numbers from different decoders to a comparable form.
+// plain converts numbers and booleans from different decoders to comparable values.
 func plain(v any) any {
 	switch n := v.(type) {
 	case int:
@@ -147,7 +146,7 @@ func plain(v any) any {
 	return v
 }
 
-// Find returns the value at a path such as "Messages.0.Body" in a response, or nil if the path does not exist.
+// Find returns the value at a path in a response, such as "Messages.0.Body". It returns nil if the path does not exist.
 func Find(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		if i, err := strconv.Atoi(name); err == nil {

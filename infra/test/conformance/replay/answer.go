@@ -12,16 +12,16 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// answer holds a server's response in the form that scripts expect.
+// answer holds a server's response in a form comparable with a script's expectations.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	value  any    // body as mappings, lists and strings; nil unless JSON or XML
+	value  any    // body as mappings, lists and strings; nil if neither JSON nor XML
 	code   string // error code without its namespace; "" on success
 }
 
-// String formats the response for a reported difference.
+// String formats the response for a difference report.
 func (a *answer) String() string {
 	text := string(a.body)
 	return fmt.Sprintf("%d %s %s", a.status, a.code, text[:min(len(text), 200)])
@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf extracts the error code from JSON's __type without its namespace, S3's Code, or the Query protocol's
-// Error.Code. If the response does not have a body, as for HEAD, codeOf returns the status text.
+// codeOf extracts the error code: JSON's __type without its namespace, S3's Code, or the Query protocol's Error.Code.
+// If the body contains no code, as in a response to HEAD, codeOf returns the status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {
@@ -56,8 +56,9 @@ func codeOf(a *answer) string {
 	return http.StatusText(a.status)
 }
 
-// tree parses XML into a mapping of the root element's children. An element with children becomes a mapping. An element
-// without children becomes a string. Elements with the same name become a list. tree returns nil if body is not XML.
+// tree parses XML into a mapping of the root element's children. Elements with children become mappings, and elements
+// without children become strings. Elements with the same name are combined into a list. tree returns nil if body is
+// not XML.
 func tree(body []byte) any {
 	decoder := xml.NewDecoder(strings.NewReader(string(body)))
 	for {

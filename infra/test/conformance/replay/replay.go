@@ -1,5 +1,5 @@
-// Package replay runs the scripts of package corpus against a server. The package implements each service's wire
-// protocol, because an SDK could correct or hide parts of a request or response. The SDK's signer signs the requests.
+// Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol
+// itself, because an SDK could correct or hide parts of a request or response. Requests are signed by the SDK's signer.
 package replay
 
 import (
@@ -12,22 +12,22 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// Target is a server against which scripts run.
+// Target is a server to run scripts against.
 type Target struct {
 	Name                 string
-	URL                  string // for example http://127.0.0.1:1234
+	URL                  string // such as http://127.0.0.1:1234
 	AccessKey, SecretKey string
 	Client               interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
-	// NewID generates a name that is unique to this run. The name consists of lower-case letters and digits and is
-	// valid for tables, queues and buckets.
+	// NewID returns a name that is unique to the run. It consists of lower-case letters and digits, and is valid for
+	// tables, queues and buckets.
 	NewID func() string
 }
 
-// DifferenceError reports a response that differs from the script's expectation.
+// DifferenceError reports a response that differs from a script's expectation.
 type DifferenceError struct {
-	Step int // 1-based, including fixtures
+	Step int // 1-based index, counting fixtures' steps
 	Call string
 	What string
 }
@@ -37,8 +37,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play runs s. If a response differs from the expected response, Play returns a *DifferenceError. If the server is
-// unreachable or the script can't run, Play returns a different error.
+// Play runs s against p. It returns a *DifferenceError if a response differs from the script's expectation, and another
+// error if the server is unreachable or the script can't run.
 func Play(ctx context.Context, p Target, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -59,8 +59,8 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step. If the step has Each, performEach runs the step once for each string in Each. performEach
-// returns "" if all responses match.
+// performEach runs a step, once per string in Each if Each is set. It returns the first difference, or "" if all
+// responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
@@ -107,7 +107,6 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// call sends a step's request and parses the response.
 func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*answer, error) {
@@ -125,7 +124,7 @@ func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	return read(response)
 }
 
-// find returns the value at a path in Save: either "header NAME" or a path into the body.
+// find returns the value at a Save path: either "header NAME" or a path into the body.
 func (a *answer) find(path string) any {
 	if name, ok := strings.CutPrefix(path, "header "); ok {
 		if value := a.header.Get(name); value != "" {
@@ -136,7 +135,7 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// check compares the response with the step's expected response. check returns "" if the responses match.
+// check compares the response with the step's expectations. It returns the first difference, or "" if they match.
 func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
 	if what := a.checkOutcome(step); what != "" {
 		return what, nil
@@ -160,7 +159,7 @@ func (a *answer) check(step corpus.Step, variables map[string]string) (string, e
 	return "", nil
 }
 
-// checkOutcome checks only whether the call succeeded or failed as expected.
+// checkOutcome checks only the response's status and error code.
 func (a *answer) checkOutcome(step corpus.Step) string {
 	switch {
 	case step.Prepares:

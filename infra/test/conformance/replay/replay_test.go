@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// server responds to each request with the next scripted response, and records all requests.
+// server is an HTTP client that returns scripted responses in order and records all requests.
 type server struct {
 	answers  []func(w http.ResponseWriter)
 	requests []*http.Request
@@ -121,7 +121,7 @@ func TestTamperInvalidatesSignedRequest(t *testing.T) {
 		step := corpus.Step{Call: "PUT /b/k", Body: "hello"}
 		spoiled := step
 		spoiled.Sign.Tamper = part
-		synctest.Test(t, func(t *testing.T) { // in virtual time, so that both requests are signed at the same time
+		synctest.Test(t, func(t *testing.T) { // virtual time, so that both signing times are equal
 			if err := replay.Play(t.Context(), s.party(),
 				corpus.Script{Service: "s3", Steps: []corpus.Step{step, spoiled}}); err != nil {
 				t.Fatal(err)

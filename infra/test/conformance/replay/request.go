@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// protocol holds the header values of a service's wire protocol.
+// protocol holds a service's X-Amz-Target prefix and Content-Type.
 type protocol struct{ target, contentType string }
 
 var protocols = map[string]protocol{
@@ -26,7 +26,6 @@ var protocols = map[string]protocol{
 	"ssm":            {"AmazonSSM", "application/x-amz-json-1.1"},
 }
 
-// request builds a step's unsigned request.
 func (p Target) request(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*http.Request, []byte, error) {
@@ -75,7 +74,7 @@ func (p Target) newRequest(ctx context.Context, method, address string, body []b
 	return r, nil
 }
 
-// rest builds an S3 request from text such as "PUT /bucket/key?query".
+// rest builds an S3 request from a call such as "PUT /bucket/key?query".
 func (p Target) rest(
 	ctx context.Context, step corpus.Step, variables map[string]string,
 ) (*http.Request, []byte, error) {
@@ -111,7 +110,7 @@ func (p Target) rest(
 	return r, body, nil
 }
 
-// form builds a Query protocol request, whose parameters are all strings.
+// form builds a Query protocol request, in which every parameter is a string.
 func (p Target) form(ctx context.Context, call string, in any) (*http.Request, []byte, error) {
 	form := url.Values{"Action": {call}, "Version": {"2010-12-01"}}
 	if members, ok := in.(map[string]any); ok {

@@ -23,7 +23,7 @@ const (
 	defaultExpires = 15 * time.Minute
 )
 
-// sign signs r according to the step. If the step requires tampering, sign changes the request after signing.
+// sign signs r as the step specifies. Any tampering happens after signing.
 func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service string,
 	how corpus.Sign,
 ) (*http.Request, error) {
@@ -42,7 +42,7 @@ func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service 
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:])
 	if service == "s3" {
-		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may set a different hash
+		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may set the hash itself
 		r.Header.Set("X-Amz-Content-Sha256", hash)
 	}
 	if err := v4.SignHTTP(ctx, key, r, hash, service, region, at); err != nil {
@@ -75,7 +75,6 @@ func presigned(ctx context.Context, v4 *signer.Signer, key awssdk.Credentials, r
 	return tamper(out, how.Tamper), nil
 }
 
-// tamper changes a part of a signed request.
 func tamper(r *http.Request, part string) *http.Request {
 	switch part {
 	case "path":

@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// known is an accepted difference between the embedded AWS and another server. The entry applies to certain scripts and
-// states why the embedded AWS is right.
+// known is an accepted difference between the embedded AWS and another server. reason explains why the embedded AWS is
+// correct.
 type known struct {
-	script string // a script ID; a trailing * matches any suffix
+	script string // script ID; a trailing * matches any suffix
 	server string
 	reason string
 }
 
-// listed parses the accepted differences from YAML that maps each server and script to a reason.
+// listed parses the YAML list of accepted differences, which maps servers and scripts to reasons.
 func listed(text string) ([]known, error) {
 	var servers map[string]map[string]string
 	if err := yaml.Unmarshal([]byte(text), &servers); err != nil {
@@ -37,7 +37,6 @@ func listed(text string) ([]known, error) {
 	return all, nil
 }
 
-// covers reports whether the entry applies to the given script and server.
 func (d known) covers(script, server string) bool {
 	if d.server != server {
 		return false

@@ -22,16 +22,16 @@ const (
 // Server is a third-party server that the suite starts and tests.
 type Server struct {
 	Name     string
-	Services []string // services whose scripts run against the server
-	File     string   // path within the servers' folder; missing if the server is not installed
-	// Command returns the command that runs the server on the given port of 127.0.0.1. The server may use the folder,
-	// which is initially empty.
+	Services []string // services whose scripts are run against the server
+	File     string   // path in the installation folder, to detect whether the server is installed
+	// Command returns the command that starts the server on the given port of 127.0.0.1. folder is the installation
+	// folder. The server's working directory is initially empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
 }
 
 const loopback = "127.0.0.1"
 
-// running is a third-party server that has started and responds to requests.
+// running is a third-party server that has started.
 type running struct {
 	url     string
 	process *exec.Cmd
@@ -39,7 +39,6 @@ type running struct {
 	folder  string // the server's working directory
 }
 
-// start runs s and waits until the server responds.
 func (s Server) start(ctx context.Context, folder string, client *http.Client) (*running, error) {
 	if _, err := os.Stat(filepath.Join(folder, s.File)); err != nil {
 		return nil, fmt.Errorf("%s is not installed: %w", s.Name, err)
@@ -58,7 +57,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	go func() {
-		_ = r.process.Wait() // the error is expected: the process is always killed
+		_ = r.process.Wait() // always an error, because the process is killed
 		close(r.exited)
 	}()
 	if err := r.answers(ctx, client); err != nil {
@@ -68,7 +67,8 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 	return r, nil
 }
 
-// answers waits until the server sends an HTTP response.
+// answers waits until the server responds to an HTTP request. It returns an error if the server exits or startTime
+// elapses.
 func (r *running) answers(ctx context.Context, client *http.Client) error {
 	limited, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -93,9 +93,9 @@ func (r *running) answers(ctx context.Context, client *http.Client) error {
 }
 
 func (r *running) stop() {
-	_ = r.process.Process.Kill() // the process may already have exited
+	_ = r.process.Process.Kill() // ignore the error if the process has already exited
 	<-r.exited
-	_ = os.RemoveAll(r.folder) // the folder is below the system's temporary folder
+	_ = os.RemoveAll(r.folder) // in the system's temporary folder, so an error is harmless
 }
 
 func freePort(ctx context.Context) (string, error) {

@@ -1,6 +1,5 @@
-// Package suite runs the scripts of package corpus against third-party servers. The package starts the servers one at a
-// time. The report contains every difference that the list of accepted differences does not cover, and every list entry
-// that is no longer needed.
+// Package suite runs the scripts of package corpus against third-party servers, one server at a time. It reports every
+// difference that is not in the list of accepted differences, and every list entry that is no longer needed.
 package suite
 
 import (
@@ -20,7 +19,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// AccessKey and SecretKey sign every request. The suite passes both keys to servers that verify signatures.
+// AccessKey and SecretKey are the credentials that sign every request. Servers that verify signatures are started with
+// both keys.
 const (
 	AccessKey = "conformance"
 	SecretKey = "local"
@@ -34,26 +34,25 @@ const (
 // Options holds the parameters of Run.
 type Options struct {
 	Servers []Server
-	Folder  string          // folder in which the servers are installed
-	Scripts []corpus.Script // selected scripts; a server runs only its services' scripts
-	List    string          // accepted differences, in YAML
-	Part    string          // stale entries are reported only if their script IDs contain Part
-	Verbose bool            // whether to print accepted differences
+	Folder  string          // the servers' installation folder
+	Scripts []corpus.Script // scripts to run; a server runs only those for its services
+	List    string          // YAML list of accepted differences
+	Part    string          // limits reports of stale entries to script IDs that contain Part
+	Verbose bool            // whether to print accepted differences as well
 	Out     io.Writer
 }
 
-// run holds the state of a suite run.
 type run struct {
 	Options
 
 	listed []known
 	agreed map[string]bool // scripts that passed on at least one server
-	used   []atomic.Bool   // whether an accepted difference occurred, by index
+	used   []atomic.Bool   // whether each accepted difference occurred, by index
 	client *http.Client
 }
 
-// Run tests the servers one at a time, because some scripts measure time and the machine may have few processors. Run
-// returns an error if a difference is not listed, an entry is stale, or a server can't start.
+// Run tests the servers one at a time, because some scripts measure time and the machine may have few processors. It
+// returns an error if there is an unlisted difference or a stale list entry, or if a server can't start.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
@@ -82,8 +81,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports and counts the accepted differences that did not occur. Only this run's servers and scripts are
-// considered.
+// stale reports accepted differences that did not occur and returns their number. It considers only the servers and
+// scripts of this run.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {
@@ -97,13 +96,12 @@ func (r *run) stale() int {
 	return count
 }
 
-// result is the outcome of a script.
 type result struct {
 	script string
 	err    error // nil if the script passed
 }
 
-// play runs every script for a server's services, and returns the number of unlisted differences.
+// play runs the scripts for a server's services. It returns the number of unlisted differences.
 func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
 	server, err := s.start(ctx, r.Folder, r.client)
@@ -163,8 +161,8 @@ func (r *run) isListed(script, server string) bool {
 }
 
 func (r *run) printf(format string, arguments ...any) {
-	_, _ = fmt.Fprintf(r.Out, format, arguments...) // errors are ignored: a closed terminal does not affect the result
+	_, _ = fmt.Fprintf(r.Out, format, arguments...) // ignore errors: a closed terminal does not affect the result
 }
 
-// newID returns an ID of lower-case letters and digits, which is valid in a bucket name.
+// newID returns a random ID of lower-case letters and digits, which is valid in a bucket name.
 func newID() string { return "c" + strings.ToLower(ids.Random()[:8]) }

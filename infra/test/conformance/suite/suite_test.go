@@ -18,7 +18,7 @@ import (
 
 const asServer = "-server-on-port="
 
-// TestMain lets this test binary also run as a server for the embedded AWS on a given port.
+// TestMain serves the embedded AWS from this test binary if an argument sets a port.
 func TestMain(m *testing.M) {
 	for _, argument := range os.Args[1:] {
 		if port, ok := strings.CutPrefix(argument, asServer); ok {
@@ -34,11 +34,11 @@ func serve(port string) int {
 		return 1
 	}
 	server := &http.Server{Addr: "127.0.0.1:" + port, Handler: cloud, ReadHeaderTimeout: time.Second}
-	_ = server.ListenAndServe() // serves until the process is killed
+	_ = server.ListenAndServe()
 	return 0
 }
 
-// scripts returns two scripts. The server's responses match the first script and differ from the second script.
+// scripts returns an SQS script that the server satisfies, one that it violates, and an S3 script that is not run.
 func scripts() []corpus.Script {
 	return []corpus.Script{
 		{

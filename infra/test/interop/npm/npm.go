@@ -1,5 +1,5 @@
-// Package npm installs third-party judges from npm into the user's cache folder, once per version and machine. A judge
-// is third-party code that the tests run to check our code.
+// Package npm installs judges from npm into the user's cache folder, once per version and machine. A judge is
+// third-party software that tests use to verify this repository's code.
 package npm
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// installTime is the time limit for npm to install a few small packages.
+// installTime is the time limit for installing a judge's packages.
 const installTime = 5 * time.Minute
 
-// errAbsent means that Node or npm is missing on this machine, which does not fail a test.
+// errAbsent means that Node or npm is not in PATH. Tests are skipped, not failed, because of this error.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
 // Installed returns the folder that contains a judge's node_modules for the given package.json and package-lock.json.
-// If the folder does not exist, Installed installs the packages.
+// It installs the packages if the folder does not exist.
 func Installed(name string, manifest, lock []byte) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,8 +41,8 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
-// MaySkip reports whether tests may be skipped because of an error from Installed. Tests may be skipped if Node is
-// missing or, outside CI, if packages can't be downloaded.
+// MaySkip reports whether an error from Installed allows tests to be skipped. Tests may be skipped if Node or npm is
+// missing or, outside CI, if the installation failed.
 func MaySkip(err error) bool {
 	return errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true"
 }
@@ -52,7 +52,7 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a temporary folder and then renames the folder to place, so that concurrent
+// installInto installs the judge in a temporary folder and renames the folder to place, so that concurrent
 // installations do not interfere.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
@@ -73,7 +73,7 @@ func installInto(place string, files map[string][]byte) error {
 	return nil // another process may have installed the judge
 }
 
-// install installs exactly the packages in the lock file, without running the packages' scripts.
+// install installs exactly the packages in the lock file. It does not run the packages' scripts.
 func install(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

@@ -27,12 +27,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// awkward is a client secret whose characters are special in an encoding between our client and the authorization
-// server. The secret does not contain é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the
-// server rejects all other characters.
+// awkward is a client secret with characters that some encoding between the client and the authorization server must
+// escape. The secret contains no é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the server
+// rejects all other characters.
 const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
 
-// confidential is a confidential client.
 type confidential struct {
 	client
 
@@ -40,7 +39,7 @@ type confidential struct {
 	known registration
 }
 
-// secretive returns a client with the secret awkward.
+// secretive returns a client whose secret is awkward.
 func secretive(method catalog.AuthMethod) confidential {
 	c := confidential{client: client{id: "client: 100%+" + string(method), authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: method, Secret: []byte(awkward)}
@@ -49,7 +48,7 @@ func secretive(method catalog.AuthMethod) confidential {
 	return c
 }
 
-// mistaken returns the client with an unregistered secret.
+// mistaken returns a copy of the client with an unregistered secret.
 func (c confidential) mistaken() confidential {
 	c.auth.Secret = []byte(awkward + "x")
 	return c
@@ -68,7 +67,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	return c
 }
 
-// keyring returns a keyring with an RSA key and an elliptic-curve key in a separate KMS.
+// keyring returns a keyring with an RSA key and an elliptic-curve key, both in a new embedded KMS.
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -96,7 +95,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns our side of the connection, which authenticates as a single registered client.
+// portalOf returns the service's side of the connection, which authenticates as the client c.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -159,7 +158,7 @@ func TestPublicClientCanRevokeTokens(t *testing.T) {
 	}
 }
 
-// TestInvalidClientErrorDoesNotRevokeConnection checks that an error in our client's registration does not end a
+// TestInvalidClientErrorDoesNotRevokeConnection checks that an error in the client's registration does not end a
 // connection.
 func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	t.Parallel()
@@ -183,7 +182,7 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 			_, err := p.Exchange(t.Context(), grant)
 			wantPortalError(t, err, "invalid_client")
 			set, err := able.Exchange(t.Context(), grant)
-			expect.NoError(t, err) // succeeds: the code is still unused
+			expect.NoError(t, err) // the failed exchange did not use up the code
 			_, err = p.Refresh(t.Context(), tenant, set)
 			refusal, ok := errors.AsType[*smart.OAuthError](err)
 			if !ok || refusal.Code != "invalid_client" || !refusal.Unspent() || errors.Is(err, tokens.ErrRefused) {
@@ -199,8 +198,8 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. Because the other tests succeed, our
-// assertions must be unique.
+// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. The other tests therefore pass only if
+// the service's assertions are unique.
 func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
@@ -219,7 +218,6 @@ func TestClientAssertionIsSingleUse(t *testing.T) {
 	}
 }
 
-// useOf returns the client to which a token set was issued.
 func useOf(set tokens.Set) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint,
@@ -235,7 +233,7 @@ func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	return form
 }
 
-// active reports whether the authorization server's introspection endpoint treats a token as active (RFC 7662).
+// active reports whether the authorization server's introspection endpoint (RFC 7662) considers a token active.
 func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}

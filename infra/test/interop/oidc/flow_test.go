@@ -48,9 +48,9 @@ func TestDeclinedConsentCreatesRejectedConnection(t *testing.T) {
 	}
 }
 
-// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5). An attacker puts the code from the
-// attacker's sign-in into the victim's callback. The authorization server must detect that the code verifier does not
-// match the code.
+// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5). An attacker injects the code from
+// the attacker's sign-in into the victim's callback. The authorization server must detect that the code verifier does
+// not match the code.
 func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
@@ -62,7 +62,7 @@ func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 }
 
 // TestFlowRejectsResponseFromAnotherServer covers the mix-up attack in RFC 9207. The attempt started at one
-// authorization server, but the callback comes from another.
+// authorization server, but the callback came from another.
 func TestFlowRejectsResponseFromAnotherServer(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))),

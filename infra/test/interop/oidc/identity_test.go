@@ -26,7 +26,7 @@ type verification struct {
 	back   identity.Return
 }
 
-// verify starts an identity verification with one of our clients.
+// verify starts an identity verification with client c.
 func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verification {
 	t.Helper()
 	v := &verification{RelyingParty: oidc.NewRelyingParty(doer(), clients, time.Now)}

@@ -1,8 +1,8 @@
-// Package oidc_test tests our SMART client and our relying party for identity providers against a third-party
-// authorization server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs
-// the judge, simulates the patient's browser, and checks that production code succeeds and that invalid requests fail.
-// If Node or npm is missing, the tests are skipped. The sandbox covers health systems that violate the standards
-// (infra/sandbox).
+// Package oidc_test tests the SMART client and the identity-provider relying party against a third-party authorization
+// server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs the judge,
+// simulates the patient's browser, and checks that production code succeeds and that invalid requests fail. If Node or
+// npm is missing, the tests are skipped. The sandbox (infra/sandbox) simulates health systems that violate the
+// standards.
 package oidc_test
 
 import (
@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Files of the judge. Tests run copies in the cache folder, never the files in the checkout.
+// The judge's files. Tests run copies of them, never the files in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -43,7 +43,6 @@ var (
 	server string
 )
 
-// installed returns the folder that contains the judge's node_modules.
 var installed = sync.OnceValues(func() (string, error) { return npm.Installed("oidc", manifest, lock) })
 
 // settings holds server.mjs's parameters.
@@ -53,15 +52,15 @@ type settings struct {
 	IdentityInToken bool           `json:"identityInToken"` // whether the id_token contains fhirUser, as SMART requires
 }
 
-// judge is a running authorization server and a FHIR server that accepts the authorization server's tokens.
+// judge is a running authorization server with a FHIR server that accepts its tokens.
 type judge struct {
 	Issuer   string `json:"issuer"`
 	FHIRBase string `json:"fhir_base"`
 	Patient  string `json:"patient"` // ID of the patient who signs in
 }
 
-// start returns a judge with the given clients. Tests with the same clients can safely share a judge because each test
-// uses separate grants.
+// start returns a judge with the given clients. Tests with the same clients can share a judge because each test uses
+// separate grants.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
 	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
@@ -71,7 +70,7 @@ func start(t *testing.T, clients ...registration) judge {
 	return ready(t, started.(func() (*running, error)))
 }
 
-// startWith returns a judge with the given settings that no other test uses.
+// startWith starts a judge with the given settings for the calling test only.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	own := sync.OnceValues(func() (*running, error) { return run(told) })
@@ -89,7 +88,7 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	return r.judge
 }
 
-// judges holds this test run's judges (func() (*running, error)) by settings.
+// judges maps settings to this test run's judges (func() (*running, error)).
 var judges sync.Map
 
 // running is a judge's process.
@@ -151,7 +150,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide holds the two halves of the production code: the portal client and the client authentication.
+// ourSide holds the production portal client and its client authentication.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal
@@ -159,7 +158,7 @@ type ourSide struct {
 	clients smart.Clients
 }
 
-// portal returns our side for public clients, with connections to the local machine allowed.
+// portal returns the service's side for public clients, allowed to connect to the local machine.
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {

@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// connID is the ID of the connection whose tokens are refreshed.
 const connID = "c0000000-0000-4000-8000-000000000001"
 
 // TestConcurrentRefreshesUseEachTokenOnce checks that concurrent workers never reuse a refresh token. The judge revokes
@@ -49,8 +48,8 @@ func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	}
 }
 
-// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only accepted
-// error means that another worker is already refreshing.
+// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only error allowed
+// is fault.Conflict, which means that another worker is refreshing the tokens.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
 	var mu sync.Mutex
@@ -73,7 +72,7 @@ func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest in
 	return newest
 }
 
-// table stores a row in memory, in place of the DynamoDB table of store.Tokens.
+// table is an in-memory replacement for store.Tokens that holds one row.
 type table struct {
 	mu  sync.Mutex
 	row tokens.Row

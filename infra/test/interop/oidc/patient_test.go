@@ -15,19 +15,18 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is our redirect URI. No server listens at callback, because the browser stops before requesting it.
+// callback is the service's redirect URI. No server listens there, because the simulated browser stops before
+// requesting it.
 const (
 	ours     = "https://us.example"
 	callback = ours + "/bridge/callback"
 )
 
-// scope is the scope that a connection requests.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
 
 // registration is the metadata for registering a client with the authorization server (RFC 7591 section 2).
 type registration map[string]any
 
-// registered returns the registration of a client with the given authentication method.
 func registered(id, method string) registration {
 	return registration{
 		"client_id": id, "token_endpoint_auth_method": method, "redirect_uris": []string{callback},
@@ -35,20 +34,20 @@ func registered(id, method string) registration {
 	}
 }
 
-// browse opens address in the browser of a patient who signs in and consents, and returns the query of the callback
-// URL.
+// browse simulates a patient who opens address, signs in and consents. It returns the callback URL's query.
 func browse(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "")
 }
 
-// decline is like browse, but for a patient who refuses consent.
+// decline is like browse, but the patient declines consent.
 func decline(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "declined")
 }
 
-// walk follows redirects from address, stores cookies, and submits each of the portal's forms with the given decision.
+// walk follows redirects from address with a cookie jar, passing decision to each of the portal's interaction pages. It
+// returns the callback URL's query.
 func walk(t *testing.T, address, decision string) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -77,13 +76,13 @@ func walk(t *testing.T, address, decision string) url.Values {
 	return back.Query()
 }
 
-// client is one of our clients in its stored form.
+// client is a registered client as the service stores it.
 type client struct {
 	id     string
-	authID string // client authentication; empty for a public client
+	authID string // ID of the client authentication; empty for a public client
 }
 
-// attempt is the state that we store while the patient is at the portal.
+// attempt is the state that the service stores while the patient is at the portal.
 type attempt struct {
 	authority flow.Authority
 	client    client
@@ -105,7 +104,6 @@ func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	}
 }
 
-// address returns the attempt's authorization URL.
 func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	t.Helper()
 	address, err := p.AuthorizeURL(flow.Authorization{
@@ -117,7 +115,7 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	return address
 }
 
-// grant returns the code exchange for a callback, with the values pinned when the attempt was created.
+// grant returns a flow.Grant for a callback's code, with the values pinned when the attempt was created.
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
 		Attempt: flow.Attempt{
@@ -135,7 +133,7 @@ func (a attempt) grant(fhirBase, code string) flow.Grant {
 	}
 }
 
-// signIn signs in a patient at the portal and returns the resulting code exchange.
+// signIn signs in a patient at the portal and returns a flow.Grant for the resulting code.
 func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	t.Helper()
 	a := j.begin(t, p, c)
@@ -147,5 +145,4 @@ func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	return a.grant(j.FHIRBase, told.Get("code"))
 }
 
-// words returns a space-separated list's members in sorted order.
 func words(list string) []string { return slices.Sorted(strings.FieldsSeq(list)) }

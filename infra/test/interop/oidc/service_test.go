@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// service is our side of an attempt: the production flow with in-memory stores and without encryption.
+// service runs attempts with the production flow, in-memory stores and no encryption.
 type service struct {
 	judge judge
 
@@ -112,7 +112,7 @@ func (d *service) leave(t *testing.T) binding.Started {
 	return started
 }
 
-// completeAttempt completes an attempt with the callback's query, in the browser that started the attempt.
+// completeAttempt completes an attempt in the browser that started it, with the callback's query.
 func (d *service) completeAttempt(t *testing.T, left binding.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
@@ -133,7 +133,7 @@ func (d *service) completeAttempt(t *testing.T, left binding.Started, told url.V
 	})
 }
 
-// wantNothing checks that an attempt failed and that no tokens are stored for the attempt.
+// wantNothing checks that an attempt failed with code and that no tokens are stored for it.
 func (d *service) wantNothing(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.Of(err).Code != code {

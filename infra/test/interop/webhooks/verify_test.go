@@ -1,6 +1,6 @@
-// Package webhooks_test verifies our webhooks' signatures with third-party code in verify.mjs: the official library for
-// Node and Node's crypto module. The deliveries come from the production worker, editor and stores on the embedded AWS.
-// If Node is missing, the tests are skipped. The tests of shared/webhook use the official library for Go.
+// Package webhooks_test verifies the service's webhook signatures with third-party code in verify.mjs: the official
+// library for Node and Node's crypto module. The deliveries come from the production worker, editor and stores on the
+// embedded AWS. If Node is missing, the tests are skipped. The tests of shared/webhook use the official library for Go.
 package webhooks_test
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Files of the judge. Tests run copies in the cache folder, never the files in the checkout.
+// The judge's files. Tests run copies of them, never the files in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -30,14 +30,14 @@ var (
 	script string
 )
 
-// received is a delivery and the key that the receiver uses to verify the delivery.
+// received is a delivery with the key that the receiver uses to verify it.
 type received struct {
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
 }
 
-// claim holds a delivery and whether the delivery's signature must be valid.
+// claim is a delivery with the expected result of its verification.
 type claim struct {
 	received
 
@@ -45,12 +45,11 @@ type claim struct {
 	holds bool
 }
 
-// with returns a claim for the same delivery, verified with a different key.
 func (p post) with(name, key string, holds bool) claim {
 	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
 }
 
-// judge verifies all claims in a single run of Node.
+// judge verifies all claims in a single Node process.
 func judge(t *testing.T, claims []claim) {
 	t.Helper()
 	place, err := npm.Installed("webhooks", manifest, lock)
@@ -137,7 +136,6 @@ func TestNodeLibraryRejectsOldSecretAfterRotation(t *testing.T) {
 	})
 }
 
-// TestNodeLibraryRejectsModifiedDelivery checks that a modified delivery fails verification.
 func TestNodeLibraryRejectsModifiedDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

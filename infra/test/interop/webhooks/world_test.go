@@ -23,7 +23,7 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// world holds the webhook worker and the worker's tables, and records the webhook requests that it receives.
+// world holds the webhook worker's tables and records the webhook requests that the worker sends.
 type world struct {
 	store  store.Webhooks
 	sealer *kms.Sealer
@@ -36,7 +36,6 @@ type post struct {
 	body   string
 }
 
-// saying returns a copy of the request with one header changed.
 func (p post) saying(name, value string) post {
 	p.header = maps.Clone(p.header)
 	p.header[name] = value
@@ -97,7 +96,6 @@ func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	return w.stored(t), text
 }
 
-// rotate replaces the subscription's secret at the given time.
 func (w *world) rotate(t *testing.T, sub webhook.Subscription, at time.Time) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	rotated, text, err := w.editor(at).Rotate(t.Context(), sub, false)

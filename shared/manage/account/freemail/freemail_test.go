@@ -31,8 +31,8 @@ func TestIsReturnsTrueForFreeMailDomains(t *testing.T) {
 	}
 }
 
-// TestPublishedListsContainValidDomains checks the published lists if they were fetched. Listed domains must be
-// refused, and domains that belong to an organisation must not be refused.
+// TestPublishedListsContainValidDomains checks the published lists, if they were fetched, against domains that must and
+// must not be refused.
 func TestPublishedListsContainValidDomains(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/published.txt")

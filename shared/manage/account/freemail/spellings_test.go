@@ -52,7 +52,7 @@ func TestIsByOwnListReturnsTrueForFreeMailSpellings(t *testing.T) {
 }
 
 // TestParseAddressRejectsNonASCIISpellings checks that a non-ASCII email address is refused before its domain is looked
-// up. A mail server would map the domain to an ASCII domain.
+// up, because a mail server would map the domain to ASCII.
 func TestParseAddressRejectsNonASCIISpellings(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{

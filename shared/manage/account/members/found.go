@@ -12,8 +12,8 @@ import (
 )
 
 // Found creates an organisation whose first owner is the given account. The first organisation founded from a mail
-// domain claims the domain. Another account at a claimed domain needs an invitation, unless it already owns an
-// organisation there.
+// domain claims it. After that, accounts at the domain need an invitation, unless they already own an organisation
+// there.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 }
 
 // claimable returns the domain that an organisation claims through its founder. It returns "" if one of the founder's
-// organisations already has the domain.
+// organisations already has it.
 func (d Service) claimable(ctx context.Context, founder account.Account) (string, error) {
 	at, err := verification.ParseAddress(founder.Email)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 	return "", nil
 }
 
-// hasRoom returns an error if the account already belongs to the maximum number of organisations.
+// hasRoom returns an error if the account is already in the maximum number of organisations.
 func (d Service) hasRoom(ctx context.Context, accountID string) error {
 	all, err := d.Rows.Memberships(ctx, accountID)
 	if err != nil {

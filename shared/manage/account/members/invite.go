@@ -67,8 +67,8 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
 }
 
-// count counts an invitation email towards the limits. A withdrawn invitation still counts. Invitations by an operator
-// are not limited.
+// count counts an invitation email towards the limits, even if the invitation is later withdrawn. An operator's
+// invitations are not limited.
 func (d Service) count(ctx context.Context, by By, host org.Organisation, to string) error {
 	if by.AccountID == "" {
 		return nil
@@ -80,7 +80,7 @@ func (d Service) count(ctx context.Context, by By, host org.Organisation, to str
 	return nil
 }
 
-// invitable returns nil if an address can be invited now. Expired invitations do not count.
+// invitable returns nil if an address can be invited. Expired invitations do not count.
 func (d Service) invitable(ctx context.Context, orgID, email string) error {
 	members, err := d.List(ctx, orgID)
 	if err != nil {
@@ -149,8 +149,8 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept makes an account a member, using the token from the invitation email. The account must have the invited
-// address, and the inviter must still be permitted to invite members.
+// Accept makes an account a member with the token from the invitation email. The account must have the invited address,
+// and the inviter must still be permitted to invite members.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")
 	orgID, id, value, ok := readToken(token)
@@ -267,8 +267,8 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 	}
 }
 
-// tokenOf returns the token that identifies an invitation in its email. The token encodes the organisation ID, the
-// invitation ID and the secret.
+// tokenOf returns the token that identifies an invitation in its email. It encodes the organisation ID, the invitation
+// ID and the secret.
 func tokenOf(i account.Invitation, value secret.Text) string {
 	orgID, _ := uuid.Parse(i.OrgID)
 	id, _ := uuid.Parse(i.ID)

@@ -43,7 +43,6 @@ func TestInvitationMailEscapesOrganisationName(t *testing.T) {
 	}
 }
 
-// recipients records the recipients of emails, in lower case.
 type recipients struct {
 	mu  sync.Mutex
 	all []string

@@ -1,6 +1,5 @@
-// Package members changes the members of organisations and their roles. Package members implements both ways to become
-// a member: accepting an invitation and founding an organisation (docs/adr/0036-the-dashboard.md). The package does not
-// depend on HTTP, AWS or the store.
+// Package members changes the members of organisations and their roles. People become members by accepting an
+// invitation or founding an organisation (docs/adr/0036-the-dashboard.md).
 package members
 
 import (
@@ -20,8 +19,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Service changes the members of an organisation. Every field is required except Mailer. Limits is optional if only
-// operators invite members.
+// Service changes the members of an organisation. All fields are required except Mailer, and Limits if only operators
+// invite members.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
@@ -39,24 +38,22 @@ type Rows interface {
 	account.RecoveryRows
 	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// Members and Invitations return the members of an organisation and the invitations to it. Memberships returns the
-	// memberships of an account.
+	// Members and Invitations return an organisation's members and invitations, and Memberships an account's
+	// memberships.
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership.
-	// SaveMembership and RemoveMembership return fault.Conflict if the membership has changed since it was read, or if
-	// the organisation would have no owner.
+	// SaveMembership stores a membership whose former role is was, and RemoveMembership removes one. Both return
+	// fault.Conflict if the membership has changed since it was read, or if the organisation would have no owner.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores an invitation. Invitation reads an invitation and returns fault.NotFound if the
-	// invitation does not exist. RemoveInvitation removes an invitation and returns fault.Conflict if the invitation
-	// has changed since it was read.
+	// CreateInvitation stores an invitation. Invitation reads one, and returns fault.NotFound if it does not exist.
+	// RemoveInvitation removes one, and returns fault.Conflict if it has changed since it was read.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, AcceptInvitation also
-	// claims that mail domain for the organisation. It returns fault.Conflict if a row has changed in the meantime.
+	// AcceptInvitation consumes an invitation and creates a member. A domain that is not empty is claimed for the
+	// organisation. AcceptInvitation returns fault.Conflict if a row has changed meanwhile.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
 	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
 	// is unclaimed.
@@ -66,24 +63,24 @@ type Rows interface {
 	Found(ctx context.Context, o org.Organisation, m account.Membership, domain string) error
 }
 
-// Audit records changes and the actors who made them (store.Audit).
+// Audit records changes and their actors (store.Audit).
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// By identifies the actor who makes a change.
+// By identifies the actor of a change.
 type By struct {
 	Actor     string       // name in audit rows
 	AccountID string       // ID of the actor's account; empty for an operator
 	Role      account.Role // role in the organisation; operators count as owners
 }
 
-// Operator returns a By for an operator, who has the permissions of an owner.
+// Operator returns a By for an operator, who has an owner's permissions.
 func Operator(actor string) By {
 	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
-// may returns nil if the actor may grant and remove all of the given roles.
+// may returns nil if the actor may grant and remove all given roles.
 func (b By) may(roles ...account.Role) error {
 	for _, role := range roles {
 		if !b.Role.May(role.Assign()) {
@@ -94,12 +91,12 @@ func (b By) may(roles ...account.Role) error {
 	return nil
 }
 
-// Member is a membership together with the account's email address.
+// Member is a membership with the account's email address.
 type Member struct {
 	account.Membership
 
 	Email      string
-	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero if there is none
+	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero without a recovery
 }
 
 // readers is the number of accounts that are read concurrently.
@@ -132,8 +129,8 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it
 }
 
-// OwnersSecured reports whether every owner of an organisation has a second factor, so that no owner can sign in with
-// only a code sent by email.
+// OwnersSecured reports whether every owner of an organisation has a second factor, so no owner can sign in with an
+// emailed code alone.
 func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) {
 	all, err := d.Rows.Members(ctx, orgID)
 	if err != nil {
@@ -181,7 +178,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
 }
 
-// Remove ends a membership. The removal takes effect on the account's next request.
+// Remove ends a membership. The account's next request is already rejected.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -212,8 +209,8 @@ func (d Service) member(ctx context.Context, orgID, accountID string) (account.M
 	return m, nil
 }
 
-// leavesOwner returns a specific error for a change that would leave the organisation without an owner. The store would
-// refuse the change in any case.
+// leavesOwner returns a specific error if a change would leave the organisation without an owner. The store would
+// refuse the change anyway.
 func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) error {
 	all, err := d.Rows.Members(ctx, leaving.OrgID)
 	if err != nil {

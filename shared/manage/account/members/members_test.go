@@ -29,7 +29,6 @@ const (
 	eve = "eve@birch.example"
 )
 
-// house holds an organisation and its members, stored in DynamoDB.
 type house struct {
 	members.Service
 
@@ -37,7 +36,7 @@ type house struct {
 	accounts      store.Accounts
 	organisations store.Organisations
 	log           audit.Log
-	sending       sync.Mutex // guards mails and last while members are notified concurrently
+	sending       sync.Mutex // guards mails and last, because members are notified concurrently
 	mails         []string
 	last          [3]string // subject, text and HTML of the latest email
 	mailErr       error
@@ -74,7 +73,6 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// Send implements verification.Mailer.
 func (h *house) Send(_ context.Context, to []string, subject, text, html string) error {
 	h.sending.Lock()
 	defer h.sending.Unlock()
@@ -85,7 +83,7 @@ func (h *house) Send(_ context.Context, to []string, subject, text, html string)
 	return h.mailErr
 }
 
-// by returns a By for a person, with the role from the current membership.
+// by returns a By for a person with the current role.
 func (h *house) by(email string) members.By {
 	h.t.Helper()
 	m, err := h.accounts.Membership(h.t.Context(), h.orgID, h.people[email])
@@ -95,7 +93,7 @@ func (h *house) by(email string) members.By {
 
 var link = regexp.MustCompile(`#/invitation/(\S+)`)
 
-// invite sends an invitation and returns the token from its email.
+// invite sends an invitation and returns the token in its email.
 func (h *house) invite(by members.By, email string, role account.Role) secret.Text {
 	h.t.Helper()
 	_, err := h.Invite(h.t.Context(), by, h.orgID, email, role)
@@ -103,7 +101,6 @@ func (h *house) invite(by members.By, email string, role account.Role) secret.Te
 	return secret.New(link.FindStringSubmatch(h.mails[len(h.mails)-1])[1])
 }
 
-// join makes a person a member of the organisation with the given role.
 func (h *house) join(email string, role account.Role) {
 	h.t.Helper()
 	_, err := h.Accept(h.t.Context(), h.people[email], h.invite(h.by(ada), email, role))

@@ -18,9 +18,9 @@ import (
 const maxReason = 200 // maximum length in characters
 
 // Recover starts an operator's recovery of an owner's account. After account.RecoveryWait, a sign-in with an emailed
-// code removes the account's second factors. Recover first notifies the account, and all members and verified notice
-// addresses of the account's organisations. The reason appears in audit rows, so it must not contain an email address.
-// Recover returns fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email could be sent.
+// code removes the account's second factors. Before the recovery starts, the account and all members and verified
+// notice addresses of its organisations are notified. The reason appears in audit rows, so it must not contain an email
+// address. The error is fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
@@ -57,8 +57,8 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
-	// The announcement is sent first, because nobody could stop an unannounced recovery. If a later step fails, the
-	// announcement has been sent although the recovery does not start.
+	// The announcement is sent first, because nobody could stop an unannounced recovery. A recovery may therefore be
+	// announced but not start.
 	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
 		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {
@@ -74,7 +74,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	return r, nil
 }
 
-// StopRecovery stops the recovery of an owner's account on behalf of an operator or another owner of the organisation.
+// StopRecovery stops an account's recovery on behalf of an operator or another owner of the organisation.
 func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID string) error {
 	if !by.Role.May(account.Own) {
 		return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can stop a recovery.")
@@ -102,7 +102,7 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 }
 
 // tellOf writes an audit row for each of the account's organisations, and sends a message to their members and verified
-// notice addresses. tellOf returns the number of emails sent.
+// notice addresses. It returns the number of emails sent.
 func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
 	m mailtext.Message,
 ) (int, error) {

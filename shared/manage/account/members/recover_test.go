@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// lock adds a second factor to a person's account.
 func (h *house) lock(email string) {
 	h.t.Helper()
 	a, err := h.accounts.Account(h.t.Context(), h.people[email])
@@ -23,7 +22,7 @@ func (h *house) lock(email string) {
 	expect.NoError(h.t, h.accounts.SaveAccount(h.t.Context(), a))
 }
 
-// recoveries returns the recovery rows from the organisation's audit log.
+// recoveries returns the recovery entries of the organisation's audit log.
 func (h *house) recoveries() []string {
 	h.t.Helper()
 	rows, _, err := h.log.List(h.t.Context(), h.orgID, 0, 100)
@@ -79,7 +78,7 @@ func TestRecoverRequiresLockedOutOwner(t *testing.T) {
 		t.Errorf("it applies at %s", r.AppliesAt)
 	}
 	slices.Sort(told.all)
-	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // Ada's address is also a notice address
+	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // Ada's address is also a notice address.
 		t.Errorf("told %q, want %q", told.all, want)
 	}
 	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] +

@@ -25,7 +25,7 @@ const (
 
 const victim = "victim@cedar.example"
 
-// inviteAndWithdraw reports whether the invitation email was sent. An error other than fault.Limited fails the test.
+// inviteAndWithdraw reports whether the invitation email was sent. Errors other than fault.Limited fail the test.
 func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	h.t.Helper()
 	made, err := h.Invite(h.t.Context(), by, orgID, email, account.Viewer)
@@ -37,7 +37,7 @@ func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	return true
 }
 
-// found creates an organisation for a person, without live mode, and returns its owner.
+// found creates an organisation without live mode, and returns its owner.
 func (h *house) found(email, name string) (members.By, string) {
 	h.t.Helper()
 	made, err := h.Found(h.t.Context(), h.people[email], name)
@@ -49,8 +49,8 @@ func (h *house) found(email, name string) (members.By, string) {
 	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 
-// TestInviteCountsWithdrawnInvitations covers an attack described in ADR 42. In the attack, one address was invited 60
-// times, each invitation was withdrawn before the next one, and 60 emails were sent.
+// TestInviteCountsWithdrawnInvitations covers the attack in ADR 42 that invited one address 60 times, withdrawing each
+// invitation before the next.
 func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -73,8 +73,8 @@ func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	}
 }
 
-// TestInviteLimitsAccountAcrossOrganisations covers an attack described in ADR 42. In the attack, eight tenants of one
-// account sent email to the same mailbox.
+// TestInviteLimitsAccountAcrossOrganisations covers the attack in ADR 42 in which eight tenants of one account sent
+// email to the same mailbox.
 func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -92,7 +92,7 @@ func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	}
 }
 
-// noInvitations does not store invitations and has a single member, so thousands of attempts are fast.
+// noInvitations stores no invitations and has a single member, which makes thousands of attempts fast.
 type noInvitations struct{ members.Rows }
 
 func (noInvitations) Members(context.Context, string) ([]account.Membership, error) { return nil, nil }
@@ -107,7 +107,6 @@ func (noInvitations) Organisation(_ context.Context, of org.Tenant) (org.Organis
 	return org.Organisation{ID: of.OrgID, Name: "Birch", LiveAccess: org.LiveNone}, nil
 }
 
-// Append implements members.Audit.
 func (noInvitations) Append(context.Context, org.Tenant, time.Time, string, string, string, string) error {
 	return nil
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // NotifyMembers sends an email to every member of an organisation and to other addresses. Each address gets one email.
-// If an email cannot be sent, NotifyMembers logs the failure and continues with the other emails.
+// A failure is logged and doesn't affect the other emails.
 func (d Service) NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
 	_, err := d.notifyMembers(ctx, orgID, others, m)
 	return err
 }
 
-// notifyMembers implements NotifyMembers. It returns the number of addresses to which the message was sent.
+// notifyMembers implements NotifyMembers and returns the number of addresses that the message was sent to.
 func (d Service) notifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) (int, error) {
 	all, err := d.List(ctx, orgID)
 	if err != nil || d.Mailer == nil {

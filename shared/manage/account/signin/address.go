@@ -18,15 +18,15 @@ import (
 )
 
 // restoreLife is the period in which a change of email address can be reverted from the former address. The address
-// can't be changed again during this period, so an intruder can't invalidate the owner's link with a second change.
+// can't be changed again in this period, so an intruder's second change can't invalidate the owner's link.
 const restoreLife = 72 * time.Hour
 
-// addressFor returns the scope of the codes that prove a new email address for an account, which separates these codes
-// from all other codes.
+// addressFor returns the scope of the codes that prove an account's new email address. The scope separates them from
+// all other codes.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
-// RequestAddressChange sends a code to the account's intended new email address. RequestAddressChange does not reveal
-// whether another account uses that address.
+// RequestAddressChange sends a code to the account's intended email address. It does not reveal whether another account
+// uses that address.
 func (d Addresses) RequestAddressChange(ctx context.Context, b Browser, s account.Session,
 	email string,
 ) (verification.Sent, error) {
@@ -48,8 +48,8 @@ func (d Addresses) RequestAddressChange(ctx context.Context, b Browser, s accoun
 	})
 }
 
-// ChangeAddress changes an account's email address to the address that received the code. ChangeAddress first notifies
-// the former address, and changes nothing if the notification fails. Other sessions end, and a new session replaces the
+// ChangeAddress changes an account's email address to the address that received the code. The former address is
+// notified first, and nothing changes if the notification fails. Other sessions end, and a new session replaces the
 // current one.
 func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
@@ -91,7 +91,7 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 		return SignedIn{}, fmt.Errorf("move account: %w", err)
 	}
 	d.tell(ctx, a.Email, addressGiven(d.dashboard, now))
-	if !b.Device.Empty() { // the account remembers the device, but the new address does not
+	if !b.Device.Empty() { // The account remembers the device, but the new address doesn't.
 		if err := d.sessions.RememberDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
 			return SignedIn{}, fmt.Errorf("know device: %w", err)
 		}
@@ -108,8 +108,8 @@ func (d Addresses) changeable(a account.Account) error {
 }
 
 // RestoreAddress reverts a change of email address for the holder of the link that was sent to the former address. All
-// sessions end, which locks out the user who made the change. RestoreAddress also removes any passkeys, authenticator
-// app and recovery codes that were added since the change.
+// sessions end, which locks out whoever made the change. Passkeys, the authenticator app and recovery codes that were
+// added since the change are removed.
 func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link is no longer valid."
 	id, value, _ := strings.Cut(token.Reveal(), ".")

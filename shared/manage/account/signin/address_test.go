@@ -16,7 +16,6 @@ import (
 
 const moved = "ada@birch.example"
 
-// move changes the email address of an account.
 func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 	h.t.Helper()
 	sent, err := h.RequestAddressChange(h.t.Context(), signin.Browser{}, e.Session, to)
@@ -28,7 +27,7 @@ func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 
 var restoreLink = regexp.MustCompile(`#/restore/(\S+)`)
 
-// link returns the token that reverts a change of address from the former address.
+// link returns the token with which the former address can revert a change.
 func (h *house) link(address string) secret.Text {
 	h.t.Helper()
 	found := restoreLink.FindStringSubmatch(h.post.last(address).text)
@@ -69,8 +68,7 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevertsAccountTakeover checks that an intruder in a session can't keep the account. The former
-// address can revert the change for 72 hours.
+// TestRestoreAddressRevertsAccountTakeover checks that the former address can revert an intruder's change for 72 hours.
 func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -120,8 +118,8 @@ func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works immediately and that it ends everything
-// that the intruder started.
+// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works immediately and ends everything that
+// the intruder started.
 func TestRestoreAddressRevokesAttackerAccessImmediately(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is a Service that also writes audit rows. Whenever the way an owner signs in changes, Audited adds a row in
-// each of the account's organisations. Audited does not record sign-ins or sign-outs.
+// Audited is a Service that also writes audit rows. Each change to how an account signs in adds a row in each of its
+// organisations. Sign-ins and sign-outs are not recorded.
 type Audited struct {
 	Service
 
@@ -24,7 +24,7 @@ type Audited struct {
 // NewAudited returns an Audited that wraps a Service.
 func NewAudited(d Deps, log Log) Audited { return Audited{Service: New(d), deps: d, log: log} }
 
-// Log records changes and the actors who made them (audit.Log).
+// Log records changes and their actors (audit.Log).
 type Log interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
@@ -39,7 +39,7 @@ func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
-// ByCode calls Service.ByCode and records any account recovery that the sign-in applied or stopped.
+// ByCode calls Service.ByCode and records a recovery that the sign-in applied or stopped.
 func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
 }
@@ -107,8 +107,7 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering returns a function that records the recovery, if any, that a sign-in applied or stopped. The function
-// returns its arguments.
+// recovering returns a function that records a recovery that a sign-in applied or stopped, and returns its arguments.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {
@@ -129,8 +128,8 @@ func (d Audited) entered(
 	}
 }
 
-// record writes an audit row for a completed change in each of the account's organisations. If the account does not
-// have any memberships, record does nothing.
+// record writes an audit row for a completed change in each of the account's organisations. Without memberships, it
+// does nothing.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
 	all, err := d.deps.Accounts.Memberships(ctx, accountID)
 	if err != nil {

@@ -13,24 +13,20 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// auditRows records the rows written to an audit log.
 type auditRows struct{ rows []string }
 
-// Append implements signin.Log.
 func (b *auditRows) Append(_ context.Context, tenant org.Tenant, _ time.Time, _, actor, action, target string) error {
 	b.rows = append(b.rows, tenant.OrgID+" "+actor+" "+action+" "+target)
 	return nil
 }
 
-// memberOf makes every account a member of two organisations.
 type memberOf struct{ signin.Accounts }
 
-// Memberships implements signin.Accounts.
 func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Membership, error) {
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes are recorded and failed changes are not.
+// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes, and no failed changes, are recorded.
 func TestAccountChangeIsAuditedInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}

@@ -51,8 +51,8 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 	})
 }
 
-// ByCode signs in a user who has entered the code sent to an email address. ByCode creates an account if the address
-// does not have one yet.
+// ByCode signs in a user who has entered the code sent to an email address. It creates an account if the address has
+// none.
 func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	at, err := corporate(email)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits str
 	return entered, err
 }
 
-// proveAddress returns nil if the entered code is the code that was sent to the address.
+// proveAddress returns nil if the entered code is the one sent to the address.
 func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id,
 	digits string,
 ) error {
@@ -85,8 +85,8 @@ func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verifi
 	return d.proofs.Check(ctx, scope, verified.Token, at)
 }
 
-// accountAt returns the account of a proven email address, creating the account if necessary. If two callers try to
-// create the account concurrently, only one succeeds, and both get the same account.
+// accountAt returns the account of a proven email address, creating the account if necessary. If two callers create the
+// account at once, both get the same account.
 func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
 	var a account.Account
 	err := retry.OnConflict(ctx, retry.Tries, func() error {
@@ -115,8 +115,8 @@ func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (acc
 	return a, err
 }
 
-// AskPasskey begins a sign-in with a passkey, or the proof of a second factor with a passkey. The browser lets the user
-// choose the passkey, so the challenge does not reveal any account.
+// AskPasskey begins a sign-in with a passkey, or the proof of a second factor with a passkey. The user chooses the
+// passkey in the browser, so the challenge reveals no account.
 func (d PasskeyFactor) AskPasskey(ctx context.Context) (account.Begun, error) {
 	begun, err := d.party.Ask()
 	if err != nil {
@@ -133,7 +133,7 @@ func (d PasskeyFactor) begin(ctx context.Context, begun account.Begun, accountID
 	return nil
 }
 
-// take consumes a ceremony, regardless of its outcome.
+// take consumes a ceremony, whatever its outcome.
 func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
 	c, err := d.sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.now())
 	if err == nil && c.AccountID != accountID {
@@ -142,7 +142,7 @@ func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID 
 	return c, refused(err, "This step has expired or is already complete. Start again.")
 }
 
-// ByPasskey signs in the owner of a passkey. A passkey proves both factors: possession and identity.
+// ByPasskey signs in the owner of a passkey. A passkey proves both factors.
 func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	claim, err := d.party.Claim(answer)
 	if err != nil {
@@ -173,8 +173,7 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 }
 
 // ByTOTP proves the second factor of a session, or renews the proof, with a code from the account's authenticator app.
-// The limit on attempts applies to each account. Only a user who has proven the email address can use up the account's
-// attempts.
+// Attempts are limited per account. Only a user who has proven the email address can use them up.
 func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -194,8 +193,7 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 
 const wrongCode = "This is not the code that your authenticator app shows now. Wait for the next one and try again."
 
-// triesOfTOTP returns the limit on attempts with authenticator codes. At any time, three out of a million codes are
-// valid.
+// triesOfTOTP returns the limit on attempts with authenticator codes. At any time, three of a million codes are valid.
 func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
@@ -223,13 +221,13 @@ func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []b
 	return step, nil
 }
 
-// bindingOf returns the binding for the ciphertext of an authenticator secret.
+// bindingOf returns the encryption binding of an authenticator secret.
 func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate parses an email address that may have an account. corporate rejects addresses at domains where anyone can
-// get an address, because such an address does not vouch for an organisation.
+// corporate parses an email address that may have an account. Addresses at domains where anyone can get one are
+// rejected, because they don't vouch for an organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)
 	if err != nil {

@@ -86,8 +86,8 @@ func TestCodeAllowsFiveAttemptsAndIsSingleUse(t *testing.T) {
 	}
 }
 
-// TestAttackersCannotLockOutOwner checks that strangers who request five codes an hour for the owner's address do not
-// affect the owner's own browser.
+// TestAttackersCannotLockOutOwner checks that strangers who use up the hour's codes for the owner's address don't
+// affect the owner's known browser.
 func TestAttackersCannotLockOutOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -26,8 +26,8 @@ type Offer struct {
 	URI    secret.Text // URI to show as a QR code
 }
 
-// OfferTOTP creates a secret for an authenticator app. The account's current authenticator remains valid until the user
-// has confirmed the new secret with a code.
+// OfferTOTP creates a secret for an authenticator app. The current authenticator stays valid until a code confirms the
+// new secret.
 func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.random, key); err != nil {
@@ -46,8 +46,8 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP activates the offered authenticator secret if digits is a valid code for it. Other sessions end, and a
-// new session replaces the current one.
+// ConfirmTOTP activates the offered authenticator secret if digits is a valid code. Other sessions end, and a new
+// session replaces the current one.
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
@@ -120,8 +120,8 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 	})
 }
 
-// addFactor adds a second factor and ends all other sessions. If the account had no second factor before, addFactor
-// also creates recovery codes in the same write.
+// addFactor adds a second factor and ends all other sessions. An account's first factor also creates recovery codes, in
+// the same write.
 func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,
 ) (SignedIn, error) {

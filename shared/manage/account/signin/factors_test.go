@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// generator adds an authenticator app to an account and returns the app's secret and the new session.
+// generator adds an authenticator app to an account, and returns the app's secret and the new session.
 func (h *house) generator(e signin.SignedIn) ([]byte, signin.SignedIn) {
 	h.t.Helper()
 	offer, err := h.OfferTOTP(h.t.Context(), e.Session)
@@ -26,7 +26,7 @@ func (h *house) generator(e signin.SignedIn) ([]byte, signin.SignedIn) {
 	return key, entered
 }
 
-// shows returns the code that the authenticator app currently displays.
+// shows returns the code that the authenticator app displays now.
 func (h *house) shows(key []byte) string { return totp.Code(key, totp.Step(h.now)) }
 
 func TestAddingSecondFactorEndsEarlierSessions(t *testing.T) {
@@ -119,7 +119,7 @@ func TestTOTPTakesEffectAfterConfirmation(t *testing.T) {
 	}
 }
 
-// passkey adds a passkey to an account and returns the passkey and the new session.
+// passkey adds a passkey to an account, and returns the passkey and the new session.
 func (h *house) passkey(e signin.SignedIn) (*passkeytest.Key, signin.SignedIn) {
 	h.t.Helper()
 	key := passkeytest.New(h.t, origin, host)
@@ -146,7 +146,7 @@ func TestPasskeySatisfiesBothFactors(t *testing.T) {
 	if h.isIn(before.Token) || !h.isIn(goesOn.Token) {
 		t.Error("a session from before the passkey goes on")
 	}
-	answer := key.Get(t, h.asked()) // response from a key without a counter, such as a synced key
+	answer := key.Get(t, h.asked()) // The key has no counter, like a synced passkey.
 	entered, err := h.ByPasskey(t.Context(), signin.Browser{}, answer)
 	expect.NoError(t, err)
 	if entered.Session.Pending || entered.Session.AccountID != before.Session.AccountID {

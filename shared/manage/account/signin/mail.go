@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/platform/mailtext"
 )
 
-const language = "en" // language of the dashboard
+const language = "en"
 
 func newDevice(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
@@ -54,7 +54,7 @@ func addressBack(dashboard string, at time.Time) mailtext.Message {
 	}
 }
 
-// factor names a sign-in factor and holds the messages that its owner gets when the factor is added or removed.
+// factor names a sign-in factor, with the messages that are sent when it is added or removed.
 type factor struct{ name, added, removed string }
 
 func passkeyFactor() factor {

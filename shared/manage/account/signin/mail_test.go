@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance matches the random parts of emails: codes and the tokens in links.
+// chance matches the random parts of emails: codes and tokens in links.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
 // check compares the latest email to an address with a file in testdata.
@@ -31,8 +31,7 @@ func (p *post) check(t *testing.T, name, to string) {
 	}
 }
 
-// TestOwnerIsNotifiedOfAccountChanges checks that an account's owner is notified exactly once of every change to the
-// account.
+// TestOwnerIsNotifiedOfAccountChanges checks that each change to an account sends its owner exactly one email.
 func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -80,7 +79,7 @@ func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	// the three sign-in codes have the same email text
+	// The three sign-in codes have the same text.
 	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 {
 		t.Errorf("%d mails: %q", len(told), told)
 	}

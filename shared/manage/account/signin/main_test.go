@@ -34,7 +34,7 @@ const (
 	host      = "dash.recordbridge.example"
 )
 
-// house holds a dashboard that is stored in DynamoDB. Tests can advance its clock.
+// house holds a dashboard stored in DynamoDB. Tests can advance its clock.
 type house struct {
 	signin.Service
 
@@ -73,7 +73,6 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// enter signs in a user with an emailed code.
 func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	h.t.Helper()
 	sent, err := h.SendCode(h.t.Context(), email, b)
@@ -83,7 +82,6 @@ func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	return entered
 }
 
-// isIn reports whether token belongs to an active session.
 func (h *house) isIn(token secret.Text) bool {
 	h.t.Helper()
 	_, err := h.find.Session(h.t.Context(), token)
@@ -93,12 +91,10 @@ func (h *house) isIn(token secret.Text) bool {
 	return err == nil
 }
 
-// wait advances the test's clock.
 func (h *house) wait(d time.Duration) { h.now = h.now.Add(d) }
 
 type sentMail struct{ to, subject, text, html string }
 
-// post records the emails that have been sent.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -117,7 +113,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// code returns the code from the latest email that contains a code.
+// code returns the code in the latest email that contains one.
 func (p *post) code() string {
 	for _, m := range slices.Backward(p.sent) {
 		if code := sixDigits.FindString(m.text); code != "" {
@@ -127,7 +123,6 @@ func (p *post) code() string {
 	return ""
 }
 
-// last returns the latest email sent to an address.
 func (p *post) last(to string) sentMail {
 	for _, m := range slices.Backward(p.sent) {
 		if m.to == to {
@@ -137,7 +132,7 @@ func (p *post) last(to string) sentMail {
 	return sentMail{}
 }
 
-// plainVault checks bindings but does not encrypt.
+// plainVault stores plain text and checks bindings.
 type plainVault struct{}
 
 func (plainVault) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {

@@ -7,15 +7,14 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// Effects that a sign-in can have on an operator's recovery of an account, as named in audit rows.
+// Effects of a sign-in on an operator's recovery of an account, as named in audit rows.
 const (
 	Recovered = "account.recovered"
 	Stopped   = "account.recovery_stopped"
 )
 
 // applyRecovery removes the account's second factors and ends its sessions if an operator's recovery of the account is
-// due. The user who is signing in has proven the account's email address. If no recovery is due, applyRecovery has no
-// effect.
+// due. The user has already proven the account's email address.
 func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (account.Account, string, error) {
 	if !a.HasSecondFactor() {
 		return a, "", nil
@@ -35,8 +34,8 @@ func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (accou
 	return a, Recovered, nil
 }
 
-// enterComplete starts a session for a user who has proven the second factor. The proof stops any recovery of the
-// account by an operator, because the user still has a second factor.
+// enterComplete starts a session for a user who has proven the second factor. The proof stops an operator's recovery of
+// the account, because the user still has a second factor.
 func (d entrance) enterComplete(ctx context.Context, a account.Account, b Browser) (SignedIn, error) {
 	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil {

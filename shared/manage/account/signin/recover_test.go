@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beginRecovery stores a recovery as if an operator had started it.
+// beginRecovery stores a recovery as an operator would.
 func (h *house) beginRecovery(e signin.SignedIn) {
 	h.t.Helper()
 	expect.NoError(h.t, h.deps.Accounts.SaveRecovery(h.t.Context(), account.Recovery{
@@ -118,7 +118,7 @@ func TestPasskeySignInCancelsRecovery(t *testing.T) {
 	h := newHouse(t)
 	key, with := h.passkey(h.enter(ada, signin.Browser{}))
 	h.beginRecovery(with)
-	h.wait(account.RecoveryWait) // the recovery is due but not applied yet
+	h.wait(account.RecoveryWait) // The recovery is due but not applied yet.
 	entered, err := h.ByPasskey(t.Context(), signin.Browser{}, key.Get(t, h.asked()))
 	expect.NoError(t, err)
 	if entered.Recovery != signin.Stopped {

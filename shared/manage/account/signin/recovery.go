@@ -21,20 +21,19 @@ const (
 	recoveryCodes = 10
 	recoveryBytes = 10 // 80 random bits, encoded as 16 letters
 	recoveryGroup = 4
-	// recoveryAlphabet is Crockford's base 32 alphabet, which does not contain I, L, O or U.
+	// recoveryAlphabet is Crockford's base 32 alphabet, which lacks I, L, O and U.
 	recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// triesOfRecovery returns the limit on attempts with recovery codes, the counterpart of triesOfTOTP for the
-// authenticator app.
+// triesOfRecovery returns the limit on attempts with recovery codes.
 func triesOfRecovery() ratelimit.Limit {
 	return ratelimit.Limit{Name: "recovery", Quota: 10, Window: time.Hour}
 }
 
 const wrongRecoveryCode = "This recovery code is wrong or already used. Check it, or use another one."
 
-// MakeRecoveryCodes replaces an account's recovery codes and returns the new codes. Only keyed hashes of the codes are
-// stored. MakeRecoveryCodes returns fault.Conflict if the account has no second factor.
+// MakeRecoveryCodes replaces an account's recovery codes and returns the new codes. Only the codes' keyed hashes are
+// stored. It returns fault.Conflict if the account has no second factor.
 func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -54,8 +53,8 @@ func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session)
 	return codes, nil
 }
 
-// RecoveryCodesLeft returns the number of unused recovery codes for an account. It returns zero for an account without
-// a second factor, because such an account does not need codes.
+// RecoveryCodesLeft returns the number of an account's unused recovery codes. An account without a second factor needs
+// none and has zero.
 func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -65,7 +64,7 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 }
 
 // ByRecoveryCode completes a sign-in that is waiting for its second factor. Each code works once, even if several
-// requests submit the code concurrently. A recovery code does not renew the proof of identity in a complete session.
+// requests submit it at once. In a complete session, a recovery code doesn't renew the proof of identity.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
 ) (SignedIn, error) {
@@ -94,10 +93,10 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 }
 
 // useCode removes the recovery code that produced message and returns the number of remaining codes. Concurrent use of
-// another code does not interfere with the removal.
+// another code doesn't interfere.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
-	// the number of conflicts is bounded, because each winner uses up a different code
+	// The number of conflicts is limited, because each winner uses up a different code.
 	err := retry.OnConflict(ctx, recoveryCodes, func() error {
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
@@ -117,7 +116,7 @@ func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message [
 	return left, err
 }
 
-// newCodes creates recovery codes. Saving the new codes replaces the account's current codes.
+// newCodes creates recovery codes, which replace the account's current codes when saved.
 func (d RecoveryCodes) newCodes(ctx context.Context, accountID string) ([]secret.Text, account.RecoveryCodes, error) {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil {
@@ -158,8 +157,8 @@ func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, sin
 	return nil
 }
 
-// codeMessage returns the text from which the keyed hash of a recovery code is computed. A code as typed may differ in
-// grouping and case and may contain letters that look like digits.
+// codeMessage returns the message for a recovery code's keyed hash. A typed code may differ in grouping and case, and
+// may contain letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
 	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",
 		"1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// locked adds an authenticator app to an account. It returns the account's recovery codes and a session that is waiting
-// for its second factor.
+// locked adds an authenticator app to an account. It returns the recovery codes, and a session that waits for the
+// second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.SignedIn) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
@@ -132,7 +132,7 @@ func TestRecoveryCodeAttemptsAreLimited(t *testing.T) {
 	}
 }
 
-// TestRecoveryCodeIsBoundToItsAccount checks that a recovery code replaces the second factor of its own account only.
+// TestRecoveryCodeIsBoundToItsAccount checks that a recovery code does not work for another account.
 func TestRecoveryCodeIsBoundToItsAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -185,8 +185,7 @@ func TestAddingFactorReplacesRecoveryCodesOfRemovedFactor(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange checks that an intruder loses any recovery codes that the
-// intruder created.
+// TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange checks that an intruder's recovery codes stop working.
 func TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange(t *testing.T) {
 	t.Parallel()
 	for name, remakes := range map[string]bool{"codes from before": false, "codes made since": true} {

@@ -15,8 +15,8 @@ import (
 
 const victim = "victim@cedar.example"
 
-// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts. No other limits apply to codes
-// for new addresses, because those codes are stored separately for each account.
+// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts, which alone limit codes for
+// new addresses, because those codes are stored per account.
 func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -42,11 +42,11 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	if sent != 15 {
 		t.Errorf("eight accounts have %d codes sent, want 15", sent)
 	}
-	h.enter(victim, signin.Browser{}) // sign-in codes have their own budget
+	h.enter(victim, signin.Browser{}) // Sign-in codes have their own budget.
 }
 
-// TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if the owner can't be sent another
-// notification. A change of address fails, because the former address must be notified.
+// TestSecurityEmailsAreLimitedPerMailbox checks that, beyond the limit, a sign-in works but a change of address fails,
+// because the former address must be notified.
 func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

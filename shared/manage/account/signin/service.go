@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Service signs users in to the dashboard. Each embedded part implements one way to sign in or one kind of credential.
-// Each part holds its own dependencies.
+// Service signs users in to the dashboard. Each embedded part implements one way to sign in or one kind of credential,
+// and holds its own dependencies.
 type Service struct {
 	AccountSessions
 	CodeSignIn
@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions, and makes the account changes that end all other sessions.
+// entrance starts sessions, and makes account changes that end all other sessions.
 type entrance struct {
 	post
 
@@ -71,7 +71,7 @@ type CodeSignIn struct {
 	entrance
 	codeProof
 
-	newID ids.Source // generator of account IDs
+	newID ids.Source
 }
 
 // PasskeyFactor signs users in with passkeys, and adds and removes passkeys.
@@ -91,8 +91,7 @@ type TOTPFactor struct {
 	recovery RecoveryCodes
 }
 
-// RecoveryCodes creates recovery codes when an account gets its first second factor, and signs users in with those
-// codes.
+// RecoveryCodes creates recovery codes with an account's first second factor, and signs users in with them.
 type RecoveryCodes struct {
 	entrance
 

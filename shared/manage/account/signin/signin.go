@@ -1,6 +1,5 @@
 // Package signin implements sign-in to the dashboard and account maintenance: emailed codes, passkeys, authenticator
-// apps, sessions and changes of email address (docs/adr/0036-the-dashboard.md). The package does not depend on HTTP,
-// AWS or the store.
+// apps, sessions and changes of email address (docs/adr/0036-the-dashboard.md).
 package signin
 
 import (
@@ -54,8 +53,7 @@ type Accounts interface {
 	// AccountAt returns the account with the given email address. It returns fault.NotFound if the address has no
 	// account.
 	AccountAt(ctx context.Context, address string) (account.AddressOwner, error)
-	// CreateAccount stores a new account under its email address. It returns fault.Conflict if the address already has
-	// an account.
+	// CreateAccount stores a new account. It returns fault.Conflict if its email address already has one.
 	CreateAccount(ctx context.Context, a account.Account) error
 	// SaveAccount stores an account without changing its email address. It returns fault.Conflict if the account has
 	// changed since it was read.
@@ -63,12 +61,11 @@ type Accounts interface {
 	// MoveAccount is like SaveAccount but also changes the email address and reserves the former address for the
 	// account. MoveAccount also returns fault.Conflict if the new address already has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack restores the former email address of an account and frees the address in left. It returns
-	// fault.Conflict if the account or an address has changed since it was read.
+	// MoveAccountBack restores an account's former email address and frees the address left. It returns fault.Conflict
+	// if the account or an address has changed since it was read.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads the recovery codes of an account. It returns fault.NotFound if the account has no codes.
-	// SaveRecoveryCodes stores the recovery codes of an account. It returns fault.Conflict if the codes have changed
-	// since they were read.
+	// RecoveryCodes reads an account's recovery codes, and returns fault.NotFound if there are none. SaveRecoveryCodes
+	// stores them, and returns fault.Conflict if they have changed since they were read.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
 	// SaveFirstFactor saves an account and its recovery codes in a single write. It returns fault.Conflict if the
@@ -89,12 +86,11 @@ type Sessions interface {
 	StartSession(ctx context.Context, started account.Session, replaced string) error
 	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered for an
-	// email address.
+	// RememberDevice remembers a browser for an email address, and IsDevice reports whether it is remembered.
 	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
-	// BeginCeremony stores a ceremony under the hash of its challenge. TakeCeremony removes and returns a ceremony. It
-	// returns fault.NotFound if the ceremony does not exist.
+	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns it, or returns
+	// fault.NotFound.
 	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
 	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
 }
@@ -119,7 +115,7 @@ type Passkeys interface {
 	Prove(a account.Account, state, answer []byte) (account.Passkey, error)
 }
 
-// Browser holds the existing state of the browser in which a user signs in.
+// Browser is the state of the browser in which a user signs in.
 type Browser struct {
 	Session secret.Text // token of the complete or pending session to end; may be empty
 	Device  secret.Text // device token; empty if the browser is new
@@ -131,11 +127,9 @@ type SignedIn struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
-	// Recovery is the effect of the sign-in on an operator's recovery of the account. The value is Recovered, Stopped,
-	// or "" for no effect.
+	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped, or "" for none.
 	Recovery string
-	// RecoveryCodes holds the codes created with the account's first second factor. The dashboard shows these codes
-	// only once.
+	// RecoveryCodes holds the codes created with the account's first second factor. The dashboard shows them once.
 	RecoveryCodes []secret.Text
 }
 
@@ -174,8 +168,7 @@ func (d AccountSessions) Account(ctx context.Context,
 	return a, all, nil
 }
 
-// enter starts a session. If the account is used in this browser for the first time, enter notifies the account's
-// owner.
+// enter starts a session. The account's owner is notified if the browser is new.
 func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (SignedIn, error) {
 	token, err := account.NewToken(d.random)
 	if err != nil {
@@ -201,8 +194,7 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device token is bound to each email address that was used with it, and works for no other
-// address.
+// know remembers a browser. A device token works only for the email addresses that were used with it.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -222,7 +214,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	return device, nil
 }
 
-// tell sends a non-essential email. If the email cannot be sent, tell logs the failure and continues.
+// tell sends a non-essential email. A failure is only logged.
 func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
@@ -248,14 +240,13 @@ func (d post) mail(ctx context.Context, address string, l mailtext.Message) erro
 	return nil
 }
 
-// deviceHash returns the hash under which a device is stored. Because the device token is secret, the hash does not
-// reveal the email address.
+// deviceHash returns the hash under which a device is stored. The device token is secret, so the hash does not reveal
+// the email address.
 func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change modifies an account and ends its sessions, so every user of the account must prove the factors that are now
-// required.
+// change modifies an account and ends its sessions, so its users must prove the factors that are now required.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
@@ -271,8 +262,8 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 	return a, nil
 }
 
-// refused returns a client error with the given public text if err means that a row was missing or had changed. It
-// returns any other err unchanged.
+// refused returns a client error with the given public text if err means that a row is missing or has changed, and err
+// otherwise.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

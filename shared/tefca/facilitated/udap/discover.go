@@ -32,10 +32,10 @@ const (
 
 // Flaws in a server's metadata.
 const (
-	errMetadata  = flaw("metadata")           // metadata that violates the guide, for example by lacking a signature
-	errClaims    = flaw("metadata_claims")    // metadata signed for another server, or not currently valid
-	errEndpoints = flaw("metadata_endpoints") // an endpoint's origin is not allowed
-	// The server does not support a required capability or requires an unsupported capability.
+	errMetadata  = flaw("metadata")           // The metadata violates the guide, for example because it isn't signed.
+	errClaims    = flaw("metadata_claims")    // The metadata is signed for another server, or not currently valid.
+	errEndpoints = flaw("metadata_endpoints") // An endpoint's origin is not allowed.
+	// The server lacks a capability that the client needs, or requires one that the client lacks.
 	errUnable = flaw("unsupported")
 )
 
@@ -50,7 +50,7 @@ type Server struct {
 	Until        time.Time // expiry of the metadata
 }
 
-// metadata is the document at .well-known/udap. The client ignores the document's unsigned copies of the endpoints.
+// metadata is the document at .well-known/udap. Its unsigned copies of the endpoints are ignored.
 type metadata struct {
 	Versions       []string `json:"udap_versions_supported"`
 	Profiles       []string `json:"udap_profiles_supported"`
@@ -75,8 +75,8 @@ type claims struct {
 	Registration string  `json:"registration_endpoint"`
 }
 
-// Discover fetches and verifies the metadata of the FHIR server at base. base must be identical, character by
-// character, to the URL in the metadata. Each endpoint must have the origin of base or one of origins, such as
+// Discover fetches and verifies the metadata of the FHIR server at base. base must equal the URL in the metadata,
+// character by character. Each endpoint must have the origin of base or one of origins, such as
 // "https://auth.example.org".
 func (c Client) Discover(ctx context.Context, base string, origins []string) (Server, error) {
 	server, err := c.discover(ctx, base, origins)
@@ -145,8 +145,8 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// isSupported reports whether the server supports the capabilities that this client uses. An empty list means that the
-// server does not support the capability (the guide, "Required UDAP Metadata").
+// isSupported reports whether the server supports the capabilities that this client uses. An empty list means no
+// support for the capability (the guide, "Required UDAP Metadata").
 func (c Client) isSupported(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")
@@ -160,7 +160,7 @@ func Origin(address string) (text string, ok bool) {
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "", false
 	}
-	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http only for configured ranges
+	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http only for configured ranges.
 		return "", false
 	}
 	port := map[string]string{"http": ":80", "https": ":443"}[parsed.Scheme]

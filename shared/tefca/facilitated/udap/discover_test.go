@@ -69,8 +69,7 @@ func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	}
 }
 
-// TestDiscoverRejectsForgedMetadata checks that forged metadata is rejected. A client without the check that a case
-// names would accept the metadata.
+// TestDiscoverRejectsForgedMetadata checks forgeries that a client without the check named by the case would accept.
 func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)

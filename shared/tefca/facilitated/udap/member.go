@@ -32,7 +32,7 @@ type Member struct {
 }
 
 // NewMember returns a Member. certificates holds the member's certificate, which must contain uri, and its
-// intermediates. key is the member's private key. Both certificates and key are in PEM format.
+// intermediates. key is its private key. Both are PEM.
 func NewMember(uri, certificates string, key secret.Text) (Member, error) {
 	var chain []*x509.Certificate
 	for block, rest := pem.Decode([]byte(certificates)); block != nil; block, rest = pem.Decode(rest) {

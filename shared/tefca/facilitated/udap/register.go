@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// life is the lifetime of the client's JWTs, one minute below the guide's maximum of five minutes to allow for clock
-// skew.
+// life is the lifetime of the client's JWTs. It is a minute below the guide's maximum of five minutes, to allow for
+// clock skew.
 const life = 4 * time.Minute
 
 // maxClientID is the maximum length of a client ID in bytes.
 const maxClientID = 512
 
-// Application describes the service for client registration.
+// Application holds the service's details for client registration.
 type Application struct {
 	Name     string
 	Contacts []string // URIs, including a mailto URI
@@ -40,8 +40,8 @@ type statement struct {
 	Scope          string   `json:"scope"`
 }
 
-// Register registers the service at a server and returns its client ID. If the service is already registered, Register
-// returns the same ID or an ID that replaces it (the guide, "Modifying and Cancelling Registrations").
+// Register registers the service at a server and returns its client ID. If the service is already registered, the
+// server returns the same ID or a replacement (the guide, "Modifying and Cancelling Registrations").
 func (c Client) Register(ctx context.Context, server Server, us Application) (clientID string, err error) {
 	clientID, err = c.register(ctx, server, us)
 	return clientID, at(fault.StepToken, server.Registration, err)

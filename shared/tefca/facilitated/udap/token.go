@@ -15,8 +15,8 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// defaultLife is the lifetime of an access token if the server doesn't state a lifetime. maxLife is the maximum
-	// lifetime that the guide allows.
+	// defaultLife is the lifetime of an access token whose response doesn't state one. maxLife is the maximum lifetime
+	// that the guide allows.
 	defaultLife = 5 * time.Minute
 	maxLife     = time.Hour
 	maxToken    = 64 << 10
@@ -28,7 +28,7 @@ type Granted struct {
 	Access  secret.Text
 	Scope   string        // granted scope, or the requested scope if the response states none
 	Patient string        // FHIR ID of the patient named in the response; may be empty
-	Life    time.Duration // lifetime of the token, at most one hour
+	Life    time.Duration // lifetime of the token; at most one hour
 }
 
 // assertion is a JWT that proves the client's identity and states the purpose of the request (the guide, "Constructing
@@ -76,7 +76,7 @@ func (c Client) accessToken(ctx context.Context, server Server, clientID, scope 
 	return readAnswer(status, body, scope)
 }
 
-// readAnswer parses a token endpoint's response, ignoring unused members regardless of their type.
+// readAnswer parses a token endpoint's response. Unused members are ignored, whatever their type.
 func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	var answer struct {
 		Access  string          `json:"access_token"`

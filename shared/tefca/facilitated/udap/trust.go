@@ -34,8 +34,8 @@ const (
 )
 
 // verify returns the payload of a JWT. The JWT must be signed with the key of a certificate that names holder and was
-// issued by the trust community. verify doesn't accept any other key and ignores jwk, jku and kid. The list of accepted
-// algorithms is fixed (RFC 8725 sections 3.1 and 3.10).
+// issued by the trust community. verify ignores jwk, jku and kid. The accepted algorithms are fixed (RFC 8725 sections
+// 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
 	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
@@ -67,7 +67,7 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 }
 
 // parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). The header must contain a single chain,
-// leaf first, because other software might interpret any other content differently.
+// leaf first; readers disagree about anything else.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)

@@ -1,13 +1,11 @@
 // Package udap is a UDAP client for FHIR servers with which the service has no prior relationship (HL7 "Security for
 // Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). The
-// client verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. The
-// client checks a server's certificate before sending any data, and sends data only to endpoints that have known
-// origins and are covered by the metadata's signature. The package doesn't store data, retry requests, or handle
-// patients. Callers provide the extensions for token requests.
+// client verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. Before
+// sending any data, it checks the server's certificate. It sends data only to endpoints that have known origins and
+// that the metadata's signature covers.
 //
-// Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), although the guide
-// requires this check. The client does not support client certifications, so the service does not register at servers
-// that require a certification.
+// Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), which the guide
+// requires. It does not support certifications, so the service can't register at servers that require one.
 package udap
 
 import (
@@ -27,8 +25,8 @@ import (
 // maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 256 << 10
 
-// Doer sends a request and returns the response, regardless of its status, without following redirects. In production,
-// the Doer is a *safehttp.Client.
+// Doer sends a request and returns the response, whatever its status, without following redirects. In production, the
+// Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
@@ -56,7 +54,7 @@ func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 // Failure returns the class and status for a log line (fault.Spot).
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw is the name of a fault in a response, a single word for log lines.
+// flaw names a fault in a response, in a single word for log lines.
 type flaw string
 
 // Error implements error.
@@ -65,14 +63,14 @@ func (f flaw) Error() string { return "udap: " + string(f) }
 // Failure returns the class for a log line (fault.Spot).
 func (f flaw) Failure() (class string, status int) { return string(f), 0 }
 
-// InvalidClient is the error code for a client that is not registered or no longer registered.
+// InvalidClient is the error code for a client that is not registered.
 const InvalidClient = "invalid_client"
 
 // invalidGrant is the error code for an identity that the server rejected.
 const invalidGrant = "invalid_grant"
 
-// refusal converts an error response to an error. A server error may be temporary. Any other error response means that
-// the server refuses this client.
+// refusal converts an error response to an error. A server error may be temporary; any other error response refuses
+// this client.
 func refusal(status int, code string) error {
 	switch code {
 	case invalidGrant, InvalidClient, "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -94,14 +92,13 @@ func refusal(status int, code string) error {
 	return fmt.Errorf("%w: %w", tefca.ErrRefused, refused)
 }
 
-// exchange sends a request and reads the response, without following redirects, so that the request reaches only the
-// given URL.
+// exchange sends a request and reads the response. It follows no redirects, so the request reaches only the given URL.
 func (c Client) exchange(ctx context.Context, method, address, contentType string,
 	body io.Reader,
 ) (status int, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return 0, nil, tefca.ErrContent // err is not wrapped, because it contains the URL
+		return 0, nil, tefca.ErrContent // err contains the URL, so it is not wrapped.
 	}
 	request.Header.Set("Accept", "application/json")
 	if contentType != "" {
@@ -121,7 +118,7 @@ func (c Client) exchange(ctx context.Context, method, address, contentType strin
 	return response.StatusCode, answer, nil
 }
 
-// unanswered returns the error for a request that received no response, dropping any cause that might contain a URL.
+// unanswered returns the error for a request without a response. It drops causes that might contain a URL.
 func unanswered(err error) error {
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
 		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, known)

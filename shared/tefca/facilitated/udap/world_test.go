@@ -35,8 +35,8 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys returns keys that are generated only once: an RSA key for the server, a key for another party, and a key that is
-// too short.
+// keys returns keys that are generated once: an RSA key for the server, one for another party, and one that is too
+// short.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
 	made.other, _ = rsa.GenerateKey(rand.Reader, 2048)
@@ -44,13 +44,12 @@ var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.Private
 	return made
 })
 
-// holder is a certificate and its private key.
 type holder struct {
 	certificate *x509.Certificate
 	key         crypto.Signer
 }
 
-// made creates a certificate issued by another holder, or a self-signed certificate if by is zero.
+// made creates a certificate that by issued, or a self-signed one if by is zero.
 func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certificate)) holder {
 	t.Helper()
 	template := &x509.Certificate{
@@ -89,7 +88,7 @@ func curve(t *testing.T, c elliptic.Curve) *ecdsa.PrivateKey {
 	return key
 }
 
-// community is a trust community that contains one server.
+// community is a trust community with one server.
 type community struct{ anchor, between, server holder }
 
 func newCommunity(t *testing.T) community {
@@ -127,7 +126,7 @@ func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers ma
 	return token
 }
 
-// claims returns valid metadata claims with changes applied. A nil value in changes removes the claim.
+// claims returns valid metadata claims with changes applied. A nil value removes the claim.
 func claims(changes map[string]any) map[string]any {
 	all := map[string]any{
 		"iss": base, "sub": base, "jti": "1", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
@@ -138,7 +137,7 @@ func claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// metadata returns a valid metadata document with changes applied. The document contains token as signed_metadata.
+// metadata returns a valid metadata document with changes applied. token becomes its signed_metadata.
 func metadata(t *testing.T, token string, changes map[string]any) string {
 	t.Helper()
 	all := map[string]any{
@@ -147,7 +146,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 		"grant_types_supported":                                  []string{"client_credentials"},
 		"token_endpoint_auth_signing_alg_values_supported":       []string{"RS256", "ES256"},
 		"registration_endpoint_jwt_signing_alg_values_supported": []string{"RS256", "ES256"}, "signed_metadata": token,
-		// these members are unsigned and must be ignored
+		// These members are unsigned, so they must be ignored.
 		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register",
 	}
 	maps.Copy(all, changes)
@@ -167,7 +166,6 @@ type answers struct {
 	sent  []string
 }
 
-// Do implements udap.Doer.
 func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	body, _ := io.ReadAll(r.Body)
 	a.asked, a.sent = append(a.asked, r), append(a.sent, string(body))
@@ -177,7 +175,7 @@ func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader([]byte(a.body)))}, nil
 }
 
-// client returns a client that trusts anchor. The client's certificate was issued by anchor.
+// client returns a client that trusts anchor, and whose certificate anchor issued.
 func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	t.Helper()
 	key := curve(t, elliptic.P256())

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// knownLife is the time for which a warm function caches a provider's metadata and keys. This time limits how long
-	// patients are redirected to an outdated URL and how long a revoked key is trusted.
+	// knownLife is the time for which a warm function caches a provider's metadata and keys. The limit also applies to
+	// redirects to an outdated URL and to trust in a revoked key.
 	knownLife = 10 * time.Minute
-	// keyPause is the minimum interval between two key fetches that unknown keys in tokens trigger in a warm function.
-	// Without this limit, forged tokens could cause any number of requests to a provider.
+	// keyPause is the minimum interval between key fetches that a warm function makes because of unknown keys in
+	// tokens. Without the limit, forged tokens could cause any number of requests to a provider.
 	keyPause = 30 * time.Second
 )
 
@@ -33,7 +33,7 @@ type configuration struct {
 	issRequired bool   // whether responses contain iss (RFC 9207)
 }
 
-// maxKnown limits a warm function's memory use. The number of providers depends on the operator's configuration.
+// maxKnown limits a warm function's memory use. Operators may configure any number of providers.
 const maxKnown = 64
 
 // memory caches the metadata and keys of providers.
@@ -102,8 +102,8 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 	return found, nil
 }
 
-// keys returns a key set, cached for knownLife. If the wanted key is not in the cached set, keys fetches the set again
-// sooner, but not within keyPause.
+// keys returns a key set, cached for knownLife. If the cached set lacks the wanted key, keys fetches the set again, at
+// most once per keyPause.
 func (p RelyingParty) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
 		return known.keys, nil

@@ -1,8 +1,7 @@
 // Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
 // builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. Package
-// oidc decides which data is sent to which endpoint, while package identity decides which responses are trusted. A
-// RelyingParty doesn't store anything. The only request it repeats is fetching keys, if a token refers to an unknown
-// key.
+// oidc decides what is sent where; package identity decides which responses are trusted. A RelyingParty stores nothing.
+// The only request that it repeats is the request for keys, if a token refers to an unknown key.
 package oidc
 
 import (
@@ -26,7 +25,7 @@ import (
 )
 
 const (
-	// answerTime is the time that a provider has to send each response.
+	// answerTime is the time limit for each of a provider's responses.
 	answerTime = 10 * time.Second
 	// maxAnswer is the maximum size of a response in bytes.
 	maxAnswer = 256 << 10
@@ -40,8 +39,8 @@ type Doer interface {
 
 // Clients authenticates the service's client to a provider (clientauth.Registry).
 type Clients interface {
-	// Authenticate adds client authentication to a request's form or header. Authenticate decides whether the form
-	// contains client_id and whether the credentials may be sent to the URL. Errors must not contain secrets.
+	// Authenticate adds client authentication to a request's form or header. It decides whether the form contains
+	// client_id, and whether the credentials may be sent to the URL. Errors must not contain secrets.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
@@ -60,8 +59,8 @@ func NewRelyingParty(doer Doer, clients Clients, now func() time.Time) RelyingPa
 }
 
 // Begin returns the provider's URL to which the browser is redirected, and the data to store until the browser returns.
-// If the provider supports pushed requests (RFC 9126), the URL doesn't reveal any details of the request. Begin returns
-// errors from package identity.
+// If the provider supports pushed requests (RFC 9126), the URL reveals nothing about the request. Begin returns errors
+// from package identity.
 func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -93,7 +92,7 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	if err != nil {
 		return "", identity.Authority{}, identity.Unavailable(err)
 	}
-	for name, values := range address.Query() { // preserve the endpoint's own parameters
+	for name, values := range address.Query() { // The endpoint's own parameters are preserved.
 		if !query.Has(name) {
 			query[name] = values
 		}
@@ -102,9 +101,8 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	return address.String(), pinned, nil
 }
 
-// Exchange exchanges a return for the person's identity. Exchange sends the code to the token endpoint that was pinned
-// when the browser was redirected. The code is used up even if the exchange fails. Exchange returns errors from package
-// identity.
+// Exchange exchanges a return's code for the person's identity, at the token endpoint that was pinned before the
+// redirect. The code is used up even if the exchange fails. Exchange returns errors from package identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
 ) (tefca.Assertion, error) {
@@ -185,8 +183,8 @@ func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: unreadable response")
 
-// statusError is the error for a response with an error status. The response's text is discarded, because it may name
-// the patient.
+// statusError is the error for a response with an error status. The response is discarded, because it may name the
+// patient.
 type statusError int
 
 // Error implements error.
@@ -195,8 +193,8 @@ func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with st
 // Failure returns the class and status for a log line (fault.Spot).
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
-// post sends a form with client authentication and reads the response. Redirects are not followed, because redirects
-// would disclose codes and credentials.
+// post sends a form with client authentication and reads the response. Redirects are not followed, because they would
+// disclose codes and credentials.
 func (p RelyingParty) post(
 	ctx context.Context, pinned identity.Authority, address string, form url.Values,
 ) (answer, error) {
@@ -210,8 +208,8 @@ func (p RelyingParty) post(
 			return nil, identity.Unproven(err)
 		}
 	}
-	if use.AuthID == "" || form.Has("response_type") { // a public client sends only its ID (RFC 6749 section 3.2.1)
-		form.Set("client_id", use.ClientID) // a pushed request always identifies its client (RFC 9126 section 2.1)
+	if use.AuthID == "" || form.Has("response_type") { // A public client sends only its ID (RFC 6749 section 3.2.1).
+		form.Set("client_id", use.ClientID) // A pushed request always identifies its client (RFC 9126 section 2.1).
 	}
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	status, body, err := p.send(ctx, http.MethodPost, address, form.Encode(), header)
@@ -249,7 +247,7 @@ func (p RelyingParty) send(ctx context.Context, method, address, body string,
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
-		return 0, nil, errAnswer // err is not wrapped, because it contains the URL
+		return 0, nil, errAnswer // err contains the URL, so it is not wrapped.
 	}
 	header.Set("Accept", "application/json")
 	request.Header = header

@@ -25,15 +25,15 @@ import (
 
 type object = map[string]any
 
-// provider is an in-process identity provider that records requests and returns configurable responses.
+// provider is an in-process identity provider with configurable responses. It records requests.
 type provider struct {
 	mu        sync.Mutex
 	at        time.Time
 	discovery object
-	status    map[string]int    // status by path; defaults to 200
+	status    map[string]int    // status by path; 200 by default
 	body      map[string]string // body by path; replaces the default response
 	keys      []jose.JSONWebKey
-	asked     []string // method and path of each request
+	asked     []string
 	forms     map[string]url.Values
 	headers   map[string]http.Header
 	proof     error
@@ -65,7 +65,6 @@ var keyPairs = sync.OnceValue(func() map[string]*ecdsa.PrivateKey {
 
 func key(id string) *ecdsa.PrivateKey { return keyPairs()[id] }
 
-// Do implements oidc.Doer.
 func (p *provider) Do(request *http.Request) (*http.Response, error) {
 	if err := request.Context().Err(); err != nil {
 		return nil, err
@@ -95,11 +94,10 @@ func (p *provider) Do(request *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// Authenticate implements oidc.Clients.
 func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
-	form.Del("client_id") // HTTP Basic authentication also omits client_id
+	form.Del("client_id") // HTTP Basic authentication also omits client_id.
 	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint,
 		use.Address, tenant))
 	header.Set("Authorization", "Basic proof")
@@ -125,7 +123,6 @@ func (p *provider) usual(path string) string {
 	return string(raw)
 }
 
-// signed returns an id_token signed with one of the keys.
 func (p *provider) signed(by string, changes object) string {
 	claims := object{
 		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(),
@@ -162,7 +159,7 @@ func (p *provider) party() oidc.RelyingParty {
 
 func (p *provider) pass(d time.Duration) { p.mu.Lock(); p.at = p.at.Add(d); p.mu.Unlock() }
 
-// times returns the number of requests of the given kind.
+// times returns the number of requests of a kind.
 func (p *provider) times(what string) int {
 	n := 0
 	for _, one := range p.asked {

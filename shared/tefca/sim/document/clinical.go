@@ -24,8 +24,7 @@ func (p Problem) observation(text node) node {
 		p.Noted.author())
 }
 
-// dischargeDiagnoses returns a section with the problems treated during a stay, which are the problems that began
-// during the stay.
+// dischargeDiagnoses returns a section with the problems that began during the stay.
 func (d Document) dischargeDiagnoses() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.24", version: "2015-08-01",
@@ -148,7 +147,7 @@ func concern() Code { return Code{actClass, "CONC", "Concern"} }
 
 func assertion() Code { return Code{actCode, "ASSERTION", "Assertion"} }
 
-// running returns the status of a fact, given the fact's end date. The end date may be empty.
+// running returns a fact's status, given its end date. The end date may be empty.
 func running(to string) string {
 	if to == "" {
 		return "active"

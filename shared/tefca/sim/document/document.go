@@ -1,7 +1,6 @@
 // Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical
 // Notes) for the simulated network. The supported kinds are continuity of care documents, discharge summaries and
-// progress notes. The package contains templates and texts but no patients. The same facts always produce the same
-// bytes.
+// progress notes. The same facts always produce the same bytes.
 package document
 
 import (
@@ -19,7 +18,7 @@ const (
 	Progress  Kind = "progress"  // Progress Note: one visit
 )
 
-// Document holds the facts to be written in one document.
+// Document holds the facts that a document states.
 type Document struct {
 	ID       ID
 	Kind     Kind
@@ -45,7 +44,7 @@ type Document struct {
 type Patient struct {
 	IDs           []ID // IDs at the facility
 	Given, Family string
-	Sex           string // "female" or "male"; any other text means unknown
+	Sex           string // "female" or "male"; any other value means unknown
 	BirthDate     string
 	Addresses     []Address // current address first
 	Email         string
@@ -112,8 +111,8 @@ func Write(d Document) []byte {
 	return out.Bytes()
 }
 
-// summary returns the sections of a Continuity of Care Document: the sections that every such document must contain,
-// even if empty, and those that US Core requires.
+// summary returns the sections of a Continuity of Care Document: the required sections, which may be empty, and those
+// that US Core needs.
 func (d Document) summary() []section {
 	sections := []section{
 		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// TestWriteEscapesText checks that a document is valid and preserves the patient's name, regardless of the characters
-// in the name.
+// TestWriteEscapesText checks that documents are valid XML and preserve the patient's name, whatever characters it
+// contains.
 func TestWriteEscapesText(t *testing.T) {
 	t.Parallel()
 	const odd = `"><x a='1'>&amp;]]>` + "\u00e4"

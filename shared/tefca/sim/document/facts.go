@@ -21,7 +21,7 @@ type Code struct{ System, Code, Name string }
 type ID struct{ Root, Extension string }
 
 // Dates are formatted as YYYY-MM-DD. Times are formatted as YYYYMMDDhhmm with an offset (+hhmm), in the sender's local
-// time. An empty value means that the date or time is unknown or still in the future.
+// time. An empty value means an unknown or future time.
 
 // Clinician treats the patient and writes documents.
 type Clinician struct {
@@ -44,8 +44,7 @@ type Problem struct {
 	Noted         Noted
 }
 
-// Allergy is an allergy to a substance. If Nothing is set, the Allergy states that the patient doesn't have any known
-// allergies.
+// Allergy is an allergy to a substance. If Nothing is set, the Allergy states that the patient has no known allergies.
 type Allergy struct {
 	ID                        ID
 	Nothing                   bool

@@ -94,7 +94,7 @@ func (c Code) node(name string, children ...node) node {
 	return el(name, pairs{"code", c.Code, "codeSystem", c.System, "displayName", c.Name}, children...)
 }
 
-// value returns the code in the form of an observation's value.
+// value returns the code as the value of an observation.
 func (c Code) value(children ...node) node {
 	return el("value", pairs{"xsi:type", "CD", "code", c.Code, "codeSystem", c.System, "displayName", c.Name}, children...)
 }
@@ -111,10 +111,10 @@ func (f Facility) node(name string) node {
 		el("telecom", pairs{"use", "WP", "value", "tel:" + f.Phone}), f.Address.node("WP"))
 }
 
-// place returns the ID of the building in which the facility is located.
+// place returns the ID of the facility's building.
 func (f Facility) place() node { return ID{f.OID + ".4", "MAIN"}.node() }
 
-// assigned returns a clinician in a role at a facility. If name is empty, the result includes only identifiers.
+// assigned returns a clinician in a role at a facility. An empty name yields only identifiers.
 func (c Clinician) assigned(name string, of Facility) node {
 	return el(name, nil,
 		ID{npi, c.NPI}.node(), c.Specialty.node("code"),
@@ -133,7 +133,7 @@ func (n Noted) author() node {
 		n.By.assigned("assignedAuthor", Facility{}))
 }
 
-// between returns an interval. If to is empty, the interval is open.
+// between returns an interval, which is open if to is empty.
 func between(from, to string) node {
 	return el("effectiveTime", nil, el("low", pairs{"value", from}), when(to != "", el("high", pairs{"value", to})))
 }

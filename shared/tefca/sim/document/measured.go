@@ -34,7 +34,7 @@ func (d Document) results() section {
 	return s
 }
 
-// organizer groups values that were measured together into one element.
+// organizer combines values that were measured together in one element.
 func (p Panel) organizer(class, root string, code node, one func(Measured) node) node {
 	return el("organizer", pairs{"classCode", class, "moodCode", "EVN"},
 		template(root, "2015-08-01"), p.ID.node(), code, status("completed"), between(p.Noted.At, p.Noted.At),
@@ -62,7 +62,6 @@ func (p Panel) shown() string {
 	return strings.Join(values, "; ")
 }
 
-// social returns the section that contains the smoking status.
 func (d Document) social() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.17", version: "2015-08-01", code: Code{LOINC, "29762-2", "Social history"},

@@ -2,8 +2,7 @@ package document
 
 import "strconv"
 
-// section is a section of the document's body, with a table as its narrative and with entries that refer to the table's
-// rows.
+// section is a section of the document's body. Its narrative is a table, and its entries refer to the table's rows.
 type section struct {
 	root, version string
 	code          Code
@@ -14,7 +13,7 @@ type section struct {
 	words         string // text that replaces the table
 }
 
-// add adds an entry and its table row. entry receives a reference to the row.
+// add adds an entry and its table row. entry's argument is a reference to the row.
 func (s *section) add(entry func(text node) node, cells ...string) {
 	s.rows = append(s.rows, cells)
 	reference := el("text", nil, el("reference", pairs{"value", "#" + s.row(len(s.rows))}))
@@ -56,7 +55,6 @@ func prose(root, version string, code Code, text string) section {
 	return section{root: root, version: version, code: code, words: text}
 }
 
-// course returns the section about the course of a hospital stay.
 func (d Document) course() section {
 	return prose("1.3.6.1.4.1.19376.1.5.3.1.3.5", "", Code{LOINC, "8648-8", "Hospital course"}, d.Note.Words)
 }
@@ -70,7 +68,6 @@ func (d Document) plan() section {
 		"Continue as before, and return in three months.")
 }
 
-// notes returns the section that contains the clinician's note.
 func (d Document) notes() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.65", version: "2016-11-01", code: Code{LOINC, "11506-3", "Progress note"},

@@ -5,8 +5,7 @@ import (
 	"encoding/xml"
 )
 
-// node is an XML element. A node without a name is a text node. A node without a name or text is replaced by its
-// children.
+// node is an XML element, or a text node if it has no name. A node with neither name nor text stands for its children.
 type node struct {
 	name     string
 	pairs    pairs
@@ -14,7 +13,7 @@ type node struct {
 	children []node
 }
 
-// pairs holds attributes as alternating names and values. Attributes with empty values are omitted.
+// pairs holds attributes as alternating names and values. Empty values are omitted.
 type pairs []string
 
 func el(name string, attributes pairs, children ...node) node {
@@ -34,7 +33,6 @@ func each[T any](list []T, one func(T) node) node {
 	return all
 }
 
-// when returns n if condition is true, and an empty node if it is false.
 func when(condition bool, n node) node {
 	if condition {
 		return n

@@ -82,8 +82,8 @@ type jwk struct {
 	Private   json.RawMessage `json:"d,omitempty"`
 }
 
-// parseKey parses a public key. parseKey rejects a key that was published together with its private part, because a
-// signature with such a key doesn't prove anything.
+// parseKey parses a public key. It rejects a key published with its private part, because anyone could sign with that
+// key.
 func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	var read jwk
 	if json.Unmarshal(raw, &read) != nil || read.Private != nil {
@@ -96,8 +96,8 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	return key, err == nil && key.UnmarshalJSON(document) == nil
 }
 
-// padded returns a coordinate, padded to the full length for its curve (RFC 7518 section 6.2.1.2). Some servers omit
-// leading zeros or add an extra zero.
+// padded returns a coordinate, padded to its curve's length (RFC 7518 section 6.2.1.2). Some servers omit leading zeros
+// or add an extra zero.
 func padded(coordinate, curve string) string {
 	size := map[string]int{"P-256": 32, "P-384": 48}[curve]
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(coordinate, "="))

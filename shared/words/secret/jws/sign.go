@@ -23,7 +23,7 @@ func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
-		return "", errors.New("sign token: encode claims") // the underlying error could quote the claims
+		return "", errors.New("sign token: encode claims") // The error could quote the claims.
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
