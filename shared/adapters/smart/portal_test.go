@@ -20,7 +20,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// counting is a Doer that counts its requests.
 type counting struct {
 	smart.Doer
 
@@ -93,8 +92,7 @@ func TestAuthorizerDoesNotCacheFailedDiscovery(t *testing.T) {
 	}
 }
 
-// moved returns a health system whose token endpoint has moved from old to current. The old URL responds with the given
-// status.
+// moved returns a health system whose token endpoint moved from old to current. The old URL responds with status.
 func moved(t *testing.T, status int, old, current string) *ehr {
 	t.Helper()
 	return newEHR(t, map[string]http.HandlerFunc{
@@ -112,7 +110,6 @@ func (e *ehr) refresh(t *testing.T, from string) (tokens.Set, error) {
 	})
 }
 
-// paths returns the paths of all requests, in order.
 func (e *ehr) paths() string {
 	seen := e.requests()
 	all := make([]string, 0, len(seen))
@@ -176,7 +173,7 @@ func TestRefreshDoesNotRetryUnmovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// pinned is a catalogue that contains one endpoint.
+// pinned is a catalogue with a single endpoint.
 type pinned catalog.Endpoint
 
 func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
@@ -189,8 +186,8 @@ func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return catalog.Endpoint(p), nil
 }
 
-// TestRefreshRejectsMovedTokenEndpointOutsidePins covers discoveries that point to a token server other than the server
-// that issued the tokens.
+// TestRefreshRejectsMovedTokenEndpointOutsidePins covers discovery documents that name a token server other than the
+// one that issued the tokens.
 func TestRefreshRejectsMovedTokenEndpointOutsidePins(t *testing.T) {
 	t.Parallel()
 	type world struct {

@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxQuota is the maximum value of a rate limit header. The maximum ensures that calculations can't overflow an int.
+// maxQuota is the maximum value of a rate limit header. It prevents integer overflow in calculations.
 const maxQuota = 1 << 40
 
-// firstUnixTime is the lowest reset value that is treated as a Unix time. Lower values are seconds to wait.
+// firstUnixTime is the lowest reset value treated as a Unix time. Lower values are a delay in seconds.
 const firstUnixTime = 1_000_000_000
 
-// rate parses the server's rate limit headers. The accepted headers are the separate fields of earlier versions of
+// rate parses the server's rate limit headers. It accepts the separate fields of earlier versions of
 // draft-ietf-httpapi-ratelimit-headers, and their older X- variants. The rate is known if limit and remaining are
 // present and no field is malformed.
 func rate(header http.Header) fhir.Rate {
@@ -24,7 +24,7 @@ func rate(header http.Header) fhir.Rate {
 		remaining, remainingOK := quota(header, prefix+"Remaining")
 		reset, resetOK := resetOf(header, prefix)
 		if header.Get(prefix+"Reset") == "" {
-			resetOK = true // a missing reset is valid
+			resetOK = true // reset is optional
 		}
 		if limitOK && remainingOK && resetOK && limit > 0 {
 			return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
@@ -33,7 +33,7 @@ func rate(header http.Header) fhir.Rate {
 	return fhir.Rate{}
 }
 
-// quota parses the number at the beginning of a rate limit header. The draft allows policies after the number.
+// quota parses the number at the beginning of a rate limit header. The draft allows quota policies after the number.
 func quota(header http.Header, name string) (number int, ok bool) {
 	text, _, _ := strings.Cut(header.Get(name), ",")
 	text, _, _ = strings.Cut(text, ";")
@@ -41,8 +41,8 @@ func quota(header http.Header, name string) (number int, ok bool) {
 	return min(number, maxQuota), err == nil && number >= 0
 }
 
-// resetOf returns the time until the quota resets. The header contains seconds or a Unix time. resetOf compares a Unix
-// time with the response's own Date header, so the server's clock may differ from ours.
+// resetOf returns the time until the quota resets. The header contains seconds or a Unix time. A Unix time is compared
+// with the response's Date header, so clock differences between server and client don't matter.
 func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	number, ok := quota(header, prefix+"Reset")
 	if !ok {
@@ -58,7 +58,7 @@ func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	return time.Duration(min(number, int(maxRetryAfter/time.Second))) * time.Second, true
 }
 
-// waitOf returns the delay that an error response requests. It returns 0 if the response does not request a delay.
+// waitOf returns the delay that an error response requests, or 0 if the response requests none.
 func waitOf(response *http.Response) time.Duration {
 	busy := response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable
 	if wait := retryAfter(response.Header); wait > 0 || response.Header.Get("Retry-After") != "" || !busy {

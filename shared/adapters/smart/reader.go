@@ -11,21 +11,21 @@ import (
 )
 
 // reader reads from one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch
-// 2.2, "Access FHIR API"). Each call makes one request to the server. Callers are responsible for retries, because they
-// know how much time remains. reader calls the token function before every request. It implements source.Server, and is
-// safe for concurrent use if the token function is.
+// 2.2, "Access FHIR API"). Each call makes one request to the server. Retries are the callers' responsibility, because
+// only the callers know how much time remains. reader calls the token function before every request. It implements
+// source.Server, and is safe for concurrent use if the token function is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. Metadata doesn't send a token, because the
-// document is public. Metadata returns the same errors as Read.
+// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It doesn't send a token, because the
+// document is public. The errors are the same as for Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// Read reads one resource as raw JSON. Read reads up to limit bytes after decompression, and never more than
+// Read reads one resource as raw JSON. It reads up to limit bytes after decompression, and never more than
 // fhir.MaxPage. The error is a *fhir.RequestError or comes from the token function. For a malformed type or ID, Read
 // returns fhir.Rejected without sending a request.
 func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error) {
@@ -70,8 +70,8 @@ func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Respo
 }
 
 // Attachment opens the content at an attachment's URL, which may be absolute or relative to the base. The content may
-// have any media type. If more than limit bytes after decompression are read from the content's Body, the read fails
-// with fhir.TooLarge. Reading truncated content fails with fhir.Network. For a URL outside the base, Attachment returns
+// have any media type. Reading more than limit bytes (after decompression) from the content's Body fails with
+// fhir.TooLarge. Reading truncated content fails with fhir.Network. For a URL outside the base, Attachment returns
 // fhir.ForeignLink without sending a request. Other errors are the same as for Read. The caller must close the Body and
 // must not cancel ctx before closing it.
 func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
@@ -106,7 +106,7 @@ func (r *reader) bearer(ctx context.Context) (secret.Text, error) {
 	return token, nil
 }
 
-// searchable reports whether the path segments denote a type, a resource, or an operation on a type or resource.
+// searchable reports whether the path segments name a type, a resource, or an operation on either.
 func searchable(segments []string) bool {
 	if len(segments) > 3 || !fhir.ValidType(segments[0]) {
 		return false

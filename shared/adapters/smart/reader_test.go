@@ -112,7 +112,7 @@ func TestReaderOmitsTokenOutsideBaseURL(t *testing.T) {
 	if after := len(e.requests()); after != before {
 		t.Errorf("foreign links caused %d requests", after-before)
 	}
-	// A link whose path is under the base is rewritten to point to the base, so the foreign server doesn't receive a
+	// The reader rewrites a link whose path is under the base to point to the base, so the foreign server receives no
 	// request.
 	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2", fhir.MaxPage)
 	wantFailure(t, err, fhir.NotFound)
@@ -283,7 +283,7 @@ func TestReaderSkipsRequestWhenTokenIsUnavailable(t *testing.T) {
 	}
 }
 
-// chatty is a Doer whose errors, like the errors of net/http, contain every detail of the request.
+// chatty is a Doer whose errors contain every detail of the request, like those of net/http.
 type chatty struct{ err error }
 
 func (c chatty) Do(r *http.Request) (*http.Response, error) {

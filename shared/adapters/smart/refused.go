@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// maxRefusal is the number of bytes read from an error response's body.
+// maxRefusal is the maximum number of bytes read from an error response's body.
 const maxRefusal = 64 << 10
 
-// refused reads and closes a response that is not 2xx, and returns the error that describes the response. The error
-// retains only the reason for the refusal from the body.
+// refused reads and closes a non-2xx response and returns a corresponding error. From the body, the error retains only
+// the reason for the refusal.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
 	body, _ := safehttp.ReadAll(response, maxRefusal) // if the body is truncated or missing, the status is sufficient
 	failure := &fhir.RequestError{
@@ -27,8 +27,8 @@ func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError 
 	return failure
 }
 
-// refusalOf returns the reason for a rejected request. A denial defined by the platform takes precedence over the
-// response body. However, a body that explains how to correct the request or reports that there is no data takes
+// refusalOf returns the reason for a rejected request. A denial defined by the platform normally takes precedence over
+// the response body. However, a body that explains how to correct the request or reports that there is no data takes
 // precedence over a denial that matches any body.
 func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	explained := fhir.ParseRefusal(bytes.TrimPrefix(body, []byte(byteOrderMark)))
@@ -44,7 +44,7 @@ func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	return explained
 }
 
-// classOf returns the class for a status other than 2xx.
+// classOf returns the class of a non-2xx status.
 func classOf(status int) fhir.Class {
 	switch {
 	case status == http.StatusUnauthorized:
@@ -57,7 +57,7 @@ func classOf(status int) fhir.Class {
 		return fhir.Gone
 	case status == http.StatusTooManyRequests:
 		return fhir.Limited
-	case status == http.StatusRequestEntityTooLarge: // the requested data is too large, since a GET has no body
+	case status == http.StatusRequestEntityTooLarge: // a GET has no body, so the requested data is too large
 		return fhir.TooLarge
 	case status == http.StatusRequestTimeout || status >= 500:
 		return fhir.ServerFault

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// politeReader returns a reader of the server at base that uses the given profile.
+// politeReader returns a reader of the server at base, using the given profile.
 func politeReader(t *testing.T, base string, profile plan.Profile) source.Server {
 	t.Helper()
 	return readerOf(t, doer(), base, profile, bearer)
@@ -117,7 +117,7 @@ func TestReaderParsesRateLimits(t *testing.T) {
 		return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
 	}
 	for name, test := range map[string]struct {
-		headers string // Limit, Remaining and Reset of the draft, then their X- variants
+		headers string // the draft's Limit, Remaining and Reset, then their X- variants
 		date    string
 		want    fhir.Rate
 	}{

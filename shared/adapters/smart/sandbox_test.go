@@ -30,7 +30,7 @@ const (
 	sandboxCallback = "https://us.example/callback"
 )
 
-// sandboxServer is the sandbox EHR with switches. The sandbox uses the real clock.
+// sandboxServer is the sandbox EHR, running on the real clock. Its FHIR base contains the switches.
 type sandboxServer struct{ fhirBase string }
 
 func newSandbox(t *testing.T, switches string) sandboxServer {
@@ -71,7 +71,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 	return nil
 }
 
-// signIn completes a sign-in at the sandbox, using the platform's profile.
+// signIn completes a sign-in at the sandbox with the platform's profile.
 func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID string) tokens.Set {
 	t.Helper()
 	registry, err := platform.NewRegistry()
@@ -134,7 +134,7 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	return set
 }
 
-// client combines our Authorizer and Portal.
+// client combines the Authorizer and the Portal.
 type client struct {
 	smart.Authorizer
 	smart.Portal
@@ -146,8 +146,8 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that a date lies the given duration in the future, to within a minute. A duration of zero means that
-// the date must not be set.
+// wantLeft checks that date is the given duration from now, to within a minute. A duration of zero means that date must
+// not be set.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)
@@ -164,7 +164,7 @@ func TestSandboxReportsConsentExpiry(t *testing.T) {
 	}{
 		"refresh:48h":                   {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,introspect-bearer": {"epic", 48 * time.Hour, 48 * time.Hour},
-		// Introspection does not accept client authentication.
+		// The introspection endpoint does not accept client authentication.
 		"refresh:48h,introspect-bearer,access:1h":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
@@ -234,7 +234,7 @@ func TestSandboxAcceptsConfidentialClient(t *testing.T) {
 			portal := sandboxClient(sandboxClients(method))
 			s := newSandbox(t, "refresh:48h,client-auth:"+method+",client-secret:"+sandboxSecret)
 			set := s.signIn(t, portal, "sandbox", "auth-7")
-			wantLeft(t, "consent", set.ConsentExpiresAt, 48*time.Hour) // introspection accepts the client
+			wantLeft(t, "consent", set.ConsentExpiresAt, 48*time.Hour) // introspection accepts the client's credentials
 			set, err := portal.Refresh(t.Context(), tenant(), set)
 			if err != nil {
 				t.Fatal(err)
@@ -264,7 +264,7 @@ func TestExchangeIdentifiesSandboxPatientFromEverySource(t *testing.T) {
 			}
 		})
 	}
-	// With the profile that omits the Patient type, the patient remains unknown.
+	// The profile omits the Patient type, so the patient remains unknown.
 	set := newSandbox(t, "no-patient,no-patient-scope").signIn(t, sandboxPortal(), "sandbox", "")
 	if !set.PatientID.Empty() {
 		t.Error("a patient was found without leave to read one")

@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Permissions for "read and search" in both scope versions (SMART App Launch 2.2, scopes-and-launch-context).
+// "Read and search" permissions in both scope versions (SMART App Launch 2.2, scopes-and-launch-context).
 const (
 	readV1 = "read"
 	readV2 = "rs"
 )
 
 // clinicalScope returns the scopes to request for a patient's data, most important first, and the scope version that
-// most of the scopes use. The server's capabilities determine the version. A server that lists its scopes would reject
-// unlisted scopes, so clinicalScope replaces an unlisted wildcard with the listed types that an export needs
+// most of them use. The server's capabilities determine the version. A server that lists its scopes would reject
+// unlisted ones, so clinicalScope replaces an unlisted wildcard with the listed types that an export needs
 // (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
@@ -46,10 +46,10 @@ func clinicalScope(capabilities, supported []string) (scope, version string) {
 	return strings.Join(scopes, " "), versions[0]
 }
 
-// offer maps types ("*" for all) to the permissions that a server lists in one scope version.
+// offer maps each type ("*" for all) to the permissions that a server lists for it in one scope version.
 type offer map[string]string
 
-// offerOf parses a server's list of scopes, ignoring scopes that are restricted to a subset of a type.
+// offerOf parses a server's list of scopes, ignoring scopes restricted to a subset of a type.
 func offerOf(supported []string, version string) offer {
 	found := offer{}
 	for _, scope := range supported {
@@ -70,13 +70,13 @@ func offerOf(supported []string, version string) offer {
 		case letters == readV2 || found[name] == "":
 			found[name] = letters
 		case !strings.Contains(found[name], letters):
-			found[name] = "r s" // read and search are listed separately, so request them separately
+			found[name] = "r s" // if listed separately, read and search must be requested separately
 		}
 	}
 	return found
 }
 
-// readLetters returns which of the letters "r" and "s" a version 2 permission contains.
+// readLetters returns those of the letters "r" and "s" that a version 2 permission contains.
 func readLetters(permission string) string {
 	if permission == "" || strings.Trim(permission, "cruds") != "" {
 		return ""
@@ -89,10 +89,10 @@ func readLetters(permission string) string {
 	}, permission)
 }
 
-// covers reports whether the type can be read and searched with one scope.
+// covers reports whether a single scope permits reading and searching the type.
 func (o offer) covers(name string) bool { return o[name] == readV1 || o[name] == readV2 }
 
-// needed counts the offered types that an export needs and that can be both read and searched.
+// needed counts the offered types that an export needs and can both read and search.
 func (o offer) needed() int {
 	count := 0
 	for _, name := range fhir.NeededTypes() {
@@ -103,8 +103,7 @@ func (o offer) needed() int {
 	return count
 }
 
-// request returns the scopes to request for a type. It returns no scopes if the server doesn't list any scopes for the
-// type.
+// request returns the scopes to request for a type, if the server lists any.
 func (o offer) request(name string) []string {
 	permissions := strings.Fields(o[name])
 	for i, permission := range permissions {
@@ -113,19 +112,18 @@ func (o offer) request(name string) []string {
 	return permissions
 }
 
-// isType reports whether a name from a server's untrusted list is valid in our authorization URL.
+// isType reports whether a name from a server's untrusted list may appear in the authorization URL.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
 // longScope is the encoded size above which a list of scopes may leave too little room for the request's other
-// parameters. The other parameters take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// parameters. Those take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
-// isLong reports whether a list of types may be too long for an authorization request.
+// isLong reports whether a list of scopes may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
-// servedOnly omits scopes for types that the CapabilityStatement does not list, because the server has no data for
-// those types. servedOnly always retains scopes for Patient. If the statement doesn't list any types, servedOnly
-// retains all scopes.
+// servedOnly omits scopes for types missing from the CapabilityStatement, because the server has no data for those
+// types. It always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

@@ -104,7 +104,7 @@ func TestDiscoverOrdersListedTypesByImportance(t *testing.T) {
 	}
 }
 
-// unknown returns scopes for n types that are not defined in any FHIR release.
+// unknown returns scopes for n types that no FHIR release defines.
 func unknown(n int) []string {
 	scopes := make([]string, 0, n+1)
 	for i := range n {
@@ -113,10 +113,10 @@ func unknown(n int) []string {
 	return scopes
 }
 
-// listing is a server with a CapabilityStatement, whose discovery lists a scope for every type that an export needs.
+// listing is a server with a CapabilityStatement whose discovery lists a scope for every type that an export needs.
 type listing struct {
 	document  string
-	statement string // CapabilityStatement; if empty, the server responds with 503
+	statement string // CapabilityStatement; if empty, the server returns 503
 	asked     []string
 }
 

@@ -23,12 +23,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// doer returns the production HTTP client with permission to reach the test servers.
 func doer() smart.Doer {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
 
-// ehr is a small health system that records its requests.
+// ehr is a minimal health system that records its requests.
 type ehr struct {
 	*httptest.Server
 
@@ -61,14 +60,13 @@ func newEHR(t *testing.T, answers map[string]http.HandlerFunc) *ehr {
 	return e
 }
 
-// requests returns the requests that the server has received so far.
 func (e *ehr) requests() []*http.Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.seen)
 }
 
-// reply responds with a status and a body, in which it replaces SELF with the server's own URL.
+// reply responds with status and body, replacing SELF in the body with the server's URL.
 func reply(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		self := strings.NewReplacer("SELF", "http://"+r.Host)
@@ -82,7 +80,6 @@ func reply(status int, body string, header ...string) http.HandlerFunc {
 
 const accessToken = "access-token-of-alder-maple"
 
-// bearer returns the access token that readers send.
 func bearer(context.Context) (secret.Text, error) { return secret.New(accessToken), nil }
 
 func reader(t *testing.T, base string) source.Server {
@@ -90,7 +87,7 @@ func reader(t *testing.T, base string) source.Server {
 	return readerOf(t, doer(), base, plan.Profile{}, bearer)
 }
 
-// readerOf returns a reader of the server at base, as created by Portal.Open.
+// readerOf returns a reader of the server at base, as Portal.Open creates it.
 func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	token func(context.Context) (secret.Text, error),
 ) source.Server {
@@ -102,7 +99,7 @@ func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	return source
 }
 
-// wantFailure checks that err is a failed request of the given class, and that its text doesn't reveal any details.
+// wantFailure checks that err is a failed request of the given class, and that its message reveals no details.
 func wantFailure(t *testing.T, err error, class fhir.Class) fhir.RequestError {
 	t.Helper()
 	failure, ok := errors.AsType[*fhir.RequestError](err)

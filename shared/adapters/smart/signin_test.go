@@ -25,14 +25,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fakePortal is an authorization server that accepts each code once, and only with the verifier that matches the code's
-// challenge.
+// fakePortal is an authorization server that accepts each code once, and only with the matching code verifier.
 type fakePortal struct {
 	*ehr
 
 	mu    sync.Mutex
-	codes map[string]url.Values // authorization request by code
-	token http.HandlerFunc      // replaces the portal's token endpoint, if set
+	codes map[string]url.Values // authorization requests by code
+	token http.HandlerFunc      // replaces the token endpoint, if set
 	nonce string                // replaces the request's nonce, if set
 }
 
@@ -51,7 +50,7 @@ func newFakePortal(t *testing.T) *fakePortal {
 	return h
 }
 
-// signIn completes the sign-in at the portal and returns the code.
+// signIn completes the sign-in at the portal and returns the authorization code.
 func (h *fakePortal) signIn(t *testing.T, address string) (code string) {
 	t.Helper()
 	asked, err := url.Parse(address)
@@ -99,10 +98,9 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// exchanges returns the number of requests to the token endpoint.
 func (h *fakePortal) exchanges() int { return strings.Count(h.paths(), "/token") }
 
-// ourSide combines the service's components with in-memory stores and without encryption.
+// ourSide combines the service's components with in-memory stores and no encryption.
 type ourSide struct {
 	mu        sync.Mutex
 	base      string
@@ -177,7 +175,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 
 func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// visitor is a browser during a sign-in, with the authorization request and the cookie.
+// visitor is a browser during a sign-in. It holds the authorization request and the cookie.
 type visitor struct {
 	portal        string
 	state         string
@@ -243,8 +241,7 @@ func newOurSide(h *fakePortal) *ourSide {
 	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}}
 }
 
-// wantRefused checks that an attack did not create a connection, and that the error doesn't contain any of the portal's
-// text.
+// wantRefused checks that an attack created no connection, and that the error contains none of the portal's text.
 func (d *ourSide) wantRefused(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	failure := fault.Of(err)
@@ -274,7 +271,7 @@ func TestSignInCompletesWithStrictServer(t *testing.T) {
 		d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
 		t.Errorf("patient %q, scope %q, %v", set.PatientID.Reveal(), d.concluded[0].Connection.Scope, err)
 	}
-	// The same browser sends the same state with a new code.
+	// The same browser sends the same state again, with a new code.
 	before := h.exchanges()
 	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest ||
 		h.exchanges() != before {
@@ -291,7 +288,7 @@ func TestSignInRejectsCallbackFromAnotherBrowser(t *testing.T) {
 	victim.state = attacker.state
 	_, err := d.comeBack(t, victim, code, h.URL)
 	d.wantRefused(t, err, fault.CodeInvalidRequest)
-	victim.cookie = attacker.cookie // the cookie has the right name but the wrong value
+	victim.cookie = attacker.cookie // the cookie's name is right but its value is wrong
 	_, err = d.comeBack(t, victim, code, h.URL)
 	d.wantRefused(t, err, fault.CodeInvalidRequest)
 	if h.exchanges() != 0 {

@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Stated holds the contents of a server's SMART configuration verbatim, so that an operator can compare them with our
+// Stated holds the contents of a server's SMART configuration verbatim, for an operator to compare with the service's
 // requirements. Discover decides which parts are used.
 type Stated struct {
-	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of a
-	// server that supports patient sign-in.
+	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of servers
+	// that support patient sign-in.
 	Absent []string
 	// Unused lists the members whose URLs Discover ignores: URLs that are malformed, private or not https, and
-	// token-receiving URLs that don't have the token endpoint's origin.
+	// token-receiving URLs outside the token endpoint's origin.
 	Unused           []string
 	Issuer           string
 	IssParameter     bool // whether authorization responses contain iss (RFC 9207 section 3)
@@ -28,7 +28,7 @@ type Stated struct {
 }
 
 // ReadStated reads the SMART configuration of the server at fhirBase. The error either reports a malformed base or is a
-// *fhir.RequestError. The RequestError's class is fhir.Content if a 2xx response is not a SMART configuration.
+// *fhir.RequestError, whose class is fhir.Content if a 2xx response is not a SMART configuration.
 func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -42,11 +42,11 @@ func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error)
 	if !ok {
 		return Stated{}, &fhir.RequestError{Class: fhir.Content, Status: http.StatusOK}
 	}
-	used, _ := authority(base, found) // an unusable configuration's URLs are not used
+	used, _ := authority(base, found) // URLs in an unusable configuration are not used
 	return found.stated(used), nil
 }
 
-// stated compares a configuration with the authority derived from that configuration.
+// stated compares a configuration with the authority derived from it.
 func (c configuration) stated(used flow.Authority) Stated {
 	said := Stated{
 		Issuer: c.issuer, IssParameter: c.issParameter, Methods: c.methods, Algorithms: c.algorithms,

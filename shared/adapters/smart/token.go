@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. Some tokens are entire documents.
+	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. It is generous because some tokens
+	// are entire documents.
 	maxTokenAnswer = 256 << 10
-	// defaultLife is the lifetime of an access token if the server does not report a lifetime. maxLife is the longest
+	// defaultLife is the assumed lifetime of an access token if the server does not report one. maxLife is the longest
 	// accepted lifetime.
 	defaultLife = 5 * time.Minute
 	maxLife     = 366 * 24 * time.Hour
@@ -30,28 +31,28 @@ const (
 // tokenAnswer is a token endpoint's response, validated and limited in size.
 type tokenAnswer struct {
 	access    secret.Text
-	refresh   secret.Text   // refresh token; empty if missing or, after a refresh, if the old token remains valid
+	refresh   secret.Text   // refresh token; empty if the server omits it (a refresh then keeps the old token)
 	expiresIn time.Duration // lifetime of the access token; 5 minutes if the server reports none
 	scope     string        // granted scope; the requested scope if the server omits it
 	patient   string        // FHIR ID of the patient in context; empty if missing or malformed
 	idToken   secret.Text   // unverified id_token; may be empty
 	consentIn time.Duration // time until the consent ends; zero if not reported
-	isConsent bool          // whether consentIn describes the consent itself instead of a token
+	isConsent bool          // whether consentIn applies to the consent itself, not to a token
 	refreshIn time.Duration // time until an unused refresh token expires; zero if not reported
-	// extra holds up to 8 additional fields that the caller wanted and that may be stored. A field's value is "" if the
-	// response has no valid value for the field.
+	// extra holds up to 8 additional fields that the caller requested and that may be stored. A field is "" if the
+	// response has no valid value for it.
 	extra map[string]string
 }
 
-// wanted holds the scope to assume if a response doesn't contain a scope, and the additional fields to read.
+// wanted holds the scope to assume if the response omits it, and the additional fields to read.
 type wanted struct {
 	scope string
 	extra []string
 }
 
 // token posts a grant (RFC 6749 sections 4.1.3 and 6). The error carries a fault.Spot. For every response without a
-// token, the error is an *OAuthError. If our client could not be authenticated, the error's Unspent method returns
-// true. Errors of the Doer are returned wrapped.
+// token, the error is an *OAuthError. If the client could not be authenticated, the error's Unspent method returns
+// true. Errors from the Doer are wrapped.
 func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -87,8 +88,8 @@ func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUs
 	return granted, nil
 }
 
-// answer is a JSON object from an authorization server. Members are parsed individually, so that a malformed member
-// does not affect the other members.
+// answer is a JSON object from an authorization server. Each member is parsed separately, so that a malformed one does
+// not affect the rest.
 type answer map[string]json.RawMessage
 
 // text returns a string member, or "" if the member does not exist.
@@ -100,7 +101,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// words returns a list member, which servers encode as an array of strings or as a space-separated string.
+// words returns a list member, which servers encode as either an array of strings or a space-separated string.
 func (a answer) words(name string) []string {
 	var words []string
 	if json.Unmarshal(a[name], &words) != nil {
@@ -109,8 +110,8 @@ func (a answer) words(name string) []string {
 	return words[:min(len(words), maxWords)]
 }
 
-// readAnswer parses a response regardless of its status, because some servers send errors with 200, or invalid_grant
-// with 401.
+// readAnswer parses a response regardless of its status, because some servers return errors with status 200 or
+// invalid_grant with 401.
 func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError) {
 	var read answer
 	if json.Unmarshal(body, &read) != nil {
@@ -144,8 +145,7 @@ func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError)
 }
 
 // isToken reports whether text consists of one or more visible ASCII characters and does not exceed a token's maximum
-// length. Unlike RFC 6749 appendix A.12, isToken rejects spaces, because a bearer token in a header can't contain
-// spaces.
+// length. Unlike RFC 6749 appendix A.12, isToken rejects spaces, which a bearer token in a header can't contain.
 func isToken(text string) bool {
 	if len(text) > maxToken {
 		return false
@@ -158,7 +158,7 @@ func isToken(text string) bool {
 	return text != ""
 }
 
-// life parses expires_in, which servers send as a number or as a string.
+// life parses expires_in, which servers send as either a number or a string.
 func life(raw json.RawMessage) time.Duration {
 	seconds, ok := positive(raw)
 	if !ok {

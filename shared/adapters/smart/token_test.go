@@ -19,7 +19,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// answering is a Doer that always returns the same response.
 type answering struct {
 	status int // HTTP status; 0 means 200
 	body   string
@@ -30,7 +29,7 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted describes a token set from a token response, with readable secrets that tests can compare.
+// granted holds a token set from a token response, with its secrets readable for comparison.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration

@@ -34,8 +34,8 @@ func (s Accounts) AccountAt(ctx context.Context, address string) (account.Addres
 	return account.AddressOwner{AccountID: row.text("account_id"), FormerUntil: row.time("former_until")}, nil
 }
 
-// CreateAccount implements signin.Accounts. If two accounts are created concurrently for the same address, only one
-// account is stored.
+// CreateAccount implements signin.Accounts. If two accounts are created concurrently for the same address, only one is
+// stored.
 func (s Accounts) CreateAccount(ctx context.Context, a account.Account) error {
 	row, err := accountItem(a)
 	if err != nil {
@@ -82,8 +82,7 @@ func (s Accounts) MoveAccountBack(ctx context.Context, a account.Account, left s
 	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.held(back, a.ID), leave)
 }
 
-// occupy assigns an address to an account. The write fails if the address belongs to another account or belonged to
-// another account until recently.
+// occupy assigns an address to an account. The write fails if the address belongs to another account or recently did.
 func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteItem {
 	row := newItem(addressKey(address))
 	row.setText("account_id", id)
@@ -93,7 +92,7 @@ func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteI
 	}}
 }
 
-// held replaces an address row. The row must belong to the account.
+// held replaces an address row that belongs to the account.
 func (s Accounts) held(row item, id string) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.Table, Item: row, ConditionExpression: aws.String("account_id = :account"),

@@ -142,7 +142,6 @@ func (s Accounts) Organisation(ctx context.Context, tenant org.Tenant) (org.Orga
 	return Organisations(s).Organisation(ctx, tenant)
 }
 
-// join adds an account to an organisation.
 func (s Accounts) join(m account.Membership) []types.TransactWriteItem {
 	owners := int64(0)
 	if m.Role == account.Owner {
@@ -154,8 +153,8 @@ func (s Accounts) join(m account.Membership) []types.TransactWriteItem {
 	return []types.TransactWriteItem{putNew(s.Table, at), putNew(s.Table, of), s.count(m.OrgID, owners, 1)}
 }
 
-// count updates an organisation's numbers of owners and members. Even if several owners leave concurrently, the last
-// owner can't leave.
+// count updates an organisation's numbers of owners and members. The last owner can't leave, even if several owners
+// leave concurrently.
 func (s Accounts) count(orgID string, owners, members int64) types.TransactWriteItem {
 	u := change{
 		table: s.Table, key: membersKey(orgID), set: "ADD owners :owners, members :members",
@@ -171,7 +170,7 @@ func (s Accounts) count(orgID string, owners, members int64) types.TransactWrite
 	return u.write()
 }
 
-// claim assigns a mail domain to an organisation, and fails if the domain belongs to another organisation.
+// claim assigns a mail domain to an organisation. The transaction fails if the domain belongs to another organisation.
 func (s Accounts) claim(domain, orgID string) types.TransactWriteItem {
 	row := newItem(domainKey(domain))
 	row.setText("org_id", orgID)

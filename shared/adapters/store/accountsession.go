@@ -51,8 +51,8 @@ func (s Flow) EndSession(ctx context.Context, hash string) error {
 	return s.spend(ctx, sessionKey(hash))
 }
 
-// RememberDevice implements signin.Sessions. RememberDevice never shortens the period for which a device is remembered,
-// because the clocks of two functions may differ.
+// RememberDevice implements signin.Sessions. It never shortens the period for which a device is remembered, because the
+// clocks of two functions may differ.
 func (s Flow) RememberDevice(ctx context.Context, hash string, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: deviceKey(hash), set: "SET expires_at = :until, #ttl = :ttl",
@@ -85,7 +85,8 @@ func (s Flow) BeginCeremony(ctx context.Context, hash string, c account.Ceremony
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// TakeCeremony implements signin.Sessions with one conditional delete, so that a response can't be used twice.
+// TakeCeremony implements signin.Sessions with a single conditional delete, so that each ceremony can be used only
+// once.
 func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error) {
 	row, err := remove(ctx, s.DB, change{
 		table: s.Table, key: ceremonyKey(hash), when: "expires_at > :now", values: item{":now": moment(now)},
@@ -99,7 +100,6 @@ func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (acc
 	}, err
 }
 
-// spend deletes a row if it still exists.
 func (s Flow) spend(ctx context.Context, k key) error {
 	_, err := remove(ctx, s.DB, change{table: s.Table, key: k, when: "attribute_exists(pk)"})
 	if errors.Is(err, fault.Conflict) {

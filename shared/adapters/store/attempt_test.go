@@ -26,7 +26,7 @@ func ticketOf(of org.Tenant) binding.Ticket {
 	}
 }
 
-// opened returns the created attempt with the fields that are set when the browser is redirected to the portal.
+// opened returns the created attempt with the fields set by the redirect to the portal.
 func opened(of org.Tenant) flow.Attempt {
 	a := createdOf(of)
 	a.NonceHash, a.Verifier = "nonce hash", []byte("sealed")

@@ -79,7 +79,7 @@ func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteIt
 
 func (s Audit) between(ctx context.Context, from, to key, isForward bool, limit int) ([]audit.Row, error) {
 	if from.sk > to.sk {
-		return nil, nil // BETWEEN requires ordered bounds
+		return nil, nil // BETWEEN requires the lower bound first
 	}
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true), ScanIndexForward: &isForward,

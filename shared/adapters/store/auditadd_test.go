@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExtendNeverOverwritesAuditRow adds rows with used sequence numbers, based on the chain's current head and on an
-// earlier head.
+// TestExtendNeverOverwritesAuditRow tries to add rows with sequence numbers already in use, based on the chain's
+// current head and on an earlier head.
 func TestExtendNeverOverwritesAuditRow(t *testing.T) {
 	t.Parallel()
 	own := tables.New(t)

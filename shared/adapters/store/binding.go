@@ -23,7 +23,7 @@ func ticketItem(k key, ticket binding.Ticket) item {
 	return row
 }
 
-// ticket reads a ticket. It returns fault.NotFound if the ticket does not exist or has expired at now.
+// ticket reads a ticket. It returns fault.NotFound if the ticket is missing or has expired at now.
 func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (binding.Ticket, error) {
 	row, err := get(ctx, s.DB, s.Table, k)
 	if err != nil {
@@ -39,7 +39,6 @@ func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (bi
 	return ticket, nil
 }
 
-// setLook stores the appearance of an attempt's windows.
 func (r item) setLook(look binding.Look) {
 	r.setText("lang", look.Language)
 	r.setText("org_name", look.Organisation)
@@ -53,7 +52,7 @@ func (r item) look() binding.Look {
 	}
 }
 
-// usingUp deletes a ticket. The transaction fails if the ticket does not exist.
+// usingUp deletes a ticket. The transaction fails if the ticket is missing.
 func usingUp(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &table, Key: k.attributes(),
@@ -72,7 +71,7 @@ func stateItem(k key, state binding.State) item {
 	return row
 }
 
-// takeState reads and deletes a state with one conditional delete, so that each state can be used only once.
+// takeState reads and removes a state with a single conditional delete, so that each state can be used only once.
 func (s Flow) takeState(ctx context.Context, k key, hash, bindingHash string, now time.Time) (binding.State, error) {
 	row, err := remove(ctx, s.DB, change{
 		table: s.Table, key: k, when: "binding = :binding AND expires_at > :now",

@@ -57,8 +57,8 @@ func TestCancelAttemptLeavesOtherAttemptsUnchanged(t *testing.T) {
 	}
 }
 
-// TestCancelAttemptAndConcludeAttemptHaveOneWinner checks that only one of several concurrent cancellations and
-// completions of an attempt succeeds.
+// TestCancelAttemptAndConcludeAttemptHaveOneWinner checks that, of several concurrent cancellations and completions of
+// an attempt, only one succeeds.
 func TestCancelAttemptAndConcludeAttemptHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

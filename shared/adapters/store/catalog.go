@@ -11,13 +11,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Portals stores endpoints, the ways from brands to endpoints, and our clients' registrations with the endpoints.
+// Portals stores endpoints, the ways from brands to endpoints, and client registrations at the endpoints.
 type Portals Control
 
-// Clients stores our clients' authentication settings.
+// Clients stores the authentication settings of the service's clients.
 type Clients Control
 
-// Access stores endpoints and registrations, and the organisations that use them.
+// Access stores endpoints, registrations, and the organisations that use them.
 type Access struct {
 	Organisations
 	Portals
@@ -47,7 +47,7 @@ func (s Portals) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	}, nil
 }
 
-// Endpoints returns the IDs of all endpoints that operators have created.
+// Endpoints returns the IDs of all operator-created endpoints.
 func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 	rows, err := list(ctx, s.DB, s.Table, endpointsPartition, "")
 	if err != nil {
@@ -61,8 +61,8 @@ func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 }
 
 // Registration implements flow.Catalog. The tenant's own registration takes precedence over the shared registration.
-// For each owner, the endpoint's registration takes precedence over the platform's registration. The platform's
-// registration is not used if e.OwnRegistration is set.
+// For each owner, the endpoint's registration takes precedence over the platform's. The platform's registration is not
+// used if e.OwnRegistration is set.
 func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	e catalog.Endpoint,
 ) (catalog.Registration, error) {
@@ -81,9 +81,9 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	return catalog.Registration{}, fault.Missing("No client is registered.")
 }
 
-// RegistrationAt reads the registration at exactly this place and with exactly this owner, as stored by
-// SaveRegistration. A zero tenant selects the shared registration. RegistrationAt returns fault.NotFound if no such
-// registration exists. To look up the registration in effect at an endpoint, use Registration.
+// RegistrationAt reads the registration with exactly this place and owner, as stored by SaveRegistration. A zero tenant
+// selects the shared registration. RegistrationAt returns fault.NotFound if no such registration exists. To look up the
+// registration in effect at an endpoint, use Registration.
 func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -99,7 +99,7 @@ func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 }
 
 // ClientAuth reads a client's authentication settings for the tenant's connections. It returns the tenant's own
-// settings if they exist, and otherwise the shared settings.
+// settings if they exist, or the shared settings otherwise.
 func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -108,9 +108,8 @@ func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 	return own, err
 }
 
-// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner, as stored by
-// SaveClientAuth. A zero tenant selects the shared settings. ClientAuthOf returns fault.NotFound if no such settings
-// exist.
+// ClientAuthOf reads the authentication settings of a client with exactly this owner, as stored by SaveClientAuth. A
+// zero tenant selects the shared settings. ClientAuthOf returns fault.NotFound if no such settings exist.
 func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
@@ -123,7 +122,7 @@ func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	return auth, row.json("origins", &auth.Origins)
 }
 
-// SaveEndpoint creates an endpoint and its list entry if e.Rev is 0, and otherwise replaces revision e.Rev. It returns
+// SaveEndpoint creates an endpoint and its list entry if e.Rev is 0; otherwise it replaces revision e.Rev. It returns
 // fault.Conflict if the stored row differs.
 func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
@@ -134,9 +133,9 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
-// CreateEndpoints stores either all or none of up to 100 new endpoints. It returns fault.Conflict if any endpoint
-// already exists. CreateEndpoints does not add the endpoints to the operators' list, which is a single partition,
-// because the catalogue lists them.
+// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if any endpoint already
+// exists. CreateEndpoints does not add the endpoints to the operators' list, which is a single partition, because the
+// catalogue lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -170,9 +169,9 @@ func endpointItem(e catalog.Endpoint) item {
 	return row
 }
 
-// SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all tenants.
-// SaveRegistration creates the registration if r.Rev is 0, and otherwise replaces revision r.Rev. It returns
-// fault.Conflict if the stored row differs.
+// SaveRegistration stores a client registration at a place, for one tenant or, with a zero tenant, for all tenants. It
+// creates the registration if r.Rev is 0; otherwise it replaces revision r.Rev. It returns fault.Conflict if the stored
+// row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
@@ -182,8 +181,8 @@ func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r cata
 	return save(ctx, s.DB, s.Table, row, r.Rev, registrationListed(tenant, r.Place))
 }
 
-// RemoveRegistration removes revision r.Rev of a registration that belongs to exactly this owner. It returns
-// fault.Conflict if the stored revision differs.
+// RemoveRegistration removes revision r.Rev of a registration with exactly this owner. It returns fault.Conflict if the
+// stored revision differs.
 func (s Portals) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
 	return transact(ctx, s.DB,
 		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev),
@@ -195,16 +194,16 @@ func (s Portals) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
 }
 
-// RemoveClientAuth removes revision a.Rev of a client's authentication settings. The client must belong to exactly this
+// RemoveClientAuth removes revision a.Rev of a client's authentication settings. The client must have exactly this
 // owner. RemoveClientAuth returns fault.Conflict if the stored revision differs.
 func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
 	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev),
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants.
-// SaveClientAuth creates the settings if a.Rev is 0, and otherwise replaces revision a.Rev. It returns fault.Conflict
-// if the stored row differs.
+// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants. It
+// creates the settings if a.Rev is 0; otherwise it replaces revision a.Rev. It returns fault.Conflict if the stored row
+// differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))
@@ -219,7 +218,7 @@ func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 	return save(ctx, s.DB, s.Table, row, a.Rev, clientListed(tenant, a.ID))
 }
 
-// save creates a row and the row's list entry if rev is 0, and otherwise replaces revision rev of the row.
+// save creates row and its list entry if rev is 0; otherwise it replaces revision rev of row.
 func save(ctx context.Context, db DB, table string, row item, rev int64, listing item) error {
 	if rev > 0 {
 		return replace(ctx, db, table, row, rev)

@@ -27,8 +27,8 @@ func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int
 	return row.int("run"), err
 }
 
-// Records implements rounds.Records. While another process is writing rows, the result may omit those rows or contain
-// outdated versions of them, which SaveRecord detects.
+// Records implements rounds.Records. During concurrent writes, the result may omit rows or contain outdated ones, which
+// SaveRecord detects.
 func (s CatalogHealth) Records(ctx context.Context, mode string) ([]health.Record, error) {
 	rows, err := s.list(ctx, healthPartition(mode))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
 		unlist(s.Table, discoveredURLsKey(r.Mode, r.EndpointID)))
 }
 
-// DiscoveredURLs lists the URLs in the discoveries of a mode's endpoints, for the endpoints' publisher.
+// DiscoveredURLs lists the URLs discovered at a mode's endpoints, for the endpoints' publisher.
 func (s CatalogHealth) DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error) {
 	rows, err := s.list(ctx, discoveredURLsPartition(mode))
 	if err != nil {

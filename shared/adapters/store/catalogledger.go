@@ -9,14 +9,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Catalog stores the catalogue's records outside its snapshots: the live version, the publication status, the
+// Catalog stores the catalogue's records other than its snapshots: the live version, the publication status, the
 // operator's overrides, and the sources with their status.
 type Catalog struct {
 	DB    DB
 	Table string
 }
 
-// Pointer returns a mode's live version. It returns the mode's zero Pointer if the mode has not been published.
+// Pointer returns a mode's live version, or the mode's zero Pointer if the mode has not been published.
 func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
 	row, err := get(ctx, s.DB, s.Table, pointerKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -32,7 +32,7 @@ func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, erro
 	return p, row.json("kept", &p.Kept)
 }
 
-// MovePointer replaces the Pointer seen with next. It returns fault.Conflict if the stored Pointer has changed.
+// MovePointer replaces seen with next. It returns fault.Conflict if the stored Pointer differs from seen.
 func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) error {
 	row := newItem(pointerKey(seen.Mode))
 	row.setText("live", string(next.Live))
@@ -43,8 +43,8 @@ func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) err
 	return s.saveOver(ctx, row, seen.Rev)
 }
 
-// Publication returns the status of a mode's publication. It returns the mode's zero Publication if the mode has not
-// been published.
+// Publication returns the status of a mode's publication, or the mode's zero Publication if the mode has not been
+// published.
 func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
 	row, err := get(ctx, s.DB, s.Table, publicationKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -63,8 +63,8 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
 
-// SavePublication replaces revision p.Rev and returns the stored row. It returns fault.Conflict if the stored revision
-// differs.
+// SavePublication replaces revision p.Rev of a publication and returns the stored row. It returns fault.Conflict if the
+// stored revision differs.
 func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
 	row := newItem(publicationKey(p.Mode))
 	row.setText("from_version", string(p.From))
@@ -91,7 +91,7 @@ func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (led
 	return p, err
 }
 
-// Overrides lists the operator's overrides of a mode's lists, ordered by kind and ID.
+// Overrides lists the operator's overrides for a mode, ordered by kind and ID.
 func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override, error) {
 	rows, err := list(ctx, s.DB, s.Table, overridesPartition(mode), "")
 	if err != nil {
@@ -105,8 +105,8 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 	return all, nil
 }
 
-// PutOverride stores an override. PutOverride replaces the record's override of the same kind, except that a record may
-// have several aliases. It returns fault.Conflict if the same override is already stored.
+// PutOverride stores an override, replacing any override of the same kind for the record. Aliases and portals are
+// exceptions: a record may have several. PutOverride returns fault.Conflict if the same override is already stored.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{
@@ -123,7 +123,7 @@ func (s Catalog) DropOverride(ctx context.Context, mode string, o ledger.Overrid
 	return err
 }
 
-// saveOver creates a row if rev is 0, and otherwise replaces revision rev. It returns fault.Conflict if the stored
+// saveOver creates a row if rev is 0; otherwise it replaces revision rev. It returns fault.Conflict if the stored
 // revision differs.
 func (s Catalog) saveOver(ctx context.Context, row item, rev int64) error {
 	if rev > 0 {

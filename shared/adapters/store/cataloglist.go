@@ -53,7 +53,7 @@ func (s Portals) Registrations(ctx context.Context) ([]catalog.OwnedRegistration
 	return all, nil
 }
 
-// listedOwner returns the owner of a list entry. It returns the zero tenant for a shared entry.
+// listedOwner returns a list entry's owner, or the zero tenant for a shared entry.
 func listedOwner(row item) org.Tenant {
 	owner, _ := parseTenant(row.text("owner"))
 	if owner.OrgID == "" {

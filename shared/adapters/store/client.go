@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// NewClient returns a DynamoDB client whose errors contain the table, the operation (fault.Spot) and AWS's error code.
-// The SDK's own message omits the table.
+// NewClient returns a DynamoDB client whose errors contain the table, the operation (fault.Spot) and the AWS error
+// code. The SDK's error message omits the table.
 func NewClient(cfg aws.Config) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Spot", locate), middleware.Before)
@@ -51,9 +51,9 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 	return out, metadata, spot.Failed(err)
 }
 
-// tablesOf returns the tables in a request. For a transaction, it returns one table per write. For BatchGetItem, the
-// operation alone identifies the table, because only events in Work are read with BatchGetItem. Mentioning
-// BatchGetItem's type here would link the operation into every function.
+// tablesOf returns the tables in a request. For a transaction, it returns one table per write. It ignores BatchGetItem,
+// which reads only events in Work, so the operation alone identifies the table. Mentioning BatchGetItem's type here
+// would link the operation into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:

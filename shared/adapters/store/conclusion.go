@@ -26,7 +26,7 @@ type Conclusions struct {
 	events      Events
 }
 
-// NewConclusions returns a Conclusions that uses the four given tables.
+// NewConclusions returns a Conclusions that uses the given tables.
 func NewConclusions(attempts Flow, connections Connections, held Tokens, events Events) Conclusions {
 	return Conclusions{Flow: attempts, connections: connections, tokens: held, events: events}
 }
@@ -40,7 +40,7 @@ func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connec
 	return row.int("version"), err
 }
 
-// ConcludeAttempt implements flow.EndStore, and removes the used code verifier from the attempt's row.
+// ConcludeAttempt implements flow.EndStore. It also removes the used code verifier from the attempt's row.
 func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {
@@ -50,7 +50,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 		writes = append(writes, s.keeping(c.Tokens))
 	}
 	if c.Connection.Rev > 0 {
-		// Revoking the old grant upstream could also end the new grant, so remove the pending revocation.
+		// Remove the pending revocation: revoking the old grant upstream could also end the new grant.
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
 			TableName: &s.tokens.Table, Key: upstreamKey(c.Connection.Tenant, c.Connection.ID).attributes(),
 		}})
@@ -61,7 +61,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 	return transact(ctx, s.DB, writes...)
 }
 
-// ending closes the attempt, which must be open, and stores the result for the widget.
+// ending closes an open attempt and stores its result for the widget.
 func (s Conclusions) ending(c flow.Conclusion) change {
 	row := item{}
 	row.setText("connection_id", c.Connection.ID)
@@ -89,7 +89,6 @@ func (s Conclusions) ending(c flow.Conclusion) change {
 	return end
 }
 
-// connecting creates a connection, or replaces the revision that was read earlier.
 func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem {
 	put := putNew(s.connections.Table, connectionItem(c))
 	if c.Rev > 0 {
@@ -99,7 +98,7 @@ func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem
 	return put
 }
 
-// keeping stores a connection's first tokens, or replaces the previous version, including its lease.
+// keeping stores a connection's first token set, or replaces the previous version, including its lease.
 func (s Conclusions) keeping(r tokens.Row) types.TransactWriteItem {
 	put := putNew(s.tokens.Table, tokensItem(r))
 	if r.Version > 1 {

@@ -14,11 +14,11 @@ import (
 )
 
 // busy is a table whose first writes conflict with another transaction. The embedded AWS never causes such conflicts,
-// because it runs the writes sequentially.
+// because it serialises writes.
 type busy struct {
 	*dynamodb.Client
 
-	failures []error // errors of the next writes, in order
+	failures []error // errors to return from the next writes, in order
 	writes   int
 }
 
@@ -76,8 +76,8 @@ func TestStoreRetriesWriteAfterTransactionConflict(t *testing.T) {
 		name     string
 		failures []error
 		writes   int
-		want     error         // expected error; nil for success
-		wait     time.Duration // maximum wait; the minimum wait is half the maximum
+		want     error
+		wait     time.Duration // maximum wait; the minimum is half of it
 	}{
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},
 		{"a transaction that meets five", repeated(conflict, 5), 6, nil, 310 * time.Millisecond},

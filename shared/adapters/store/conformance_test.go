@@ -56,7 +56,6 @@ func TestTokensPassStoreSuite(t *testing.T) {
 	})
 }
 
-// refreshes combines the stores that the refresh worker uses.
 type refreshes struct {
 	store.Refresh
 	tokens.Store
@@ -125,7 +124,6 @@ func TestCatalogHealthPassesStoreSuite(t *testing.T) {
 	})
 }
 
-// conclude stores a callback's result.
 func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	tb.Helper()
 	expect.NoError(tb, s.flow.BeginAttempt(tb.Context(), c.Attempt, stateOf(c.Attempt.Tenant)))
@@ -149,7 +147,7 @@ func TestSessionsPassStoreSuite(t *testing.T) {
 	})
 }
 
-// TestMemoryModelsPassStoreSuite checks that the models of package memory, which the volume tests use, behave like the
+// TestMemoryModelsPassStoreSuite checks that package memory's models, which the volume tests use, behave like the
 // tables.
 func TestMemoryModelsPassStoreSuite(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Connections stores connections.
+// Connections stores the connections of all tenants.
 type Connections struct {
 	DB    DB
 	Table string

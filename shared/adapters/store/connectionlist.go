@@ -24,14 +24,14 @@ func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, en
 	return found[endpointID], err
 }
 
-// ConnectedEndpoints looks up the endpoints at which patients of any organisation have connections.
+// ConnectedEndpoints looks up the endpoints at which any organisation's patients have connections.
 type ConnectedEndpoints struct {
 	Organisations Organisations
 	Connections   Connections
 }
 
-// ConnectedAt implements publish.Connected. ConnectedAt reads the mode's connections only once, regardless of the
-// number of endpoints.
+// ConnectedAt implements publish.Connected. It reads the mode's connections only once, regardless of the number of
+// endpoints.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
 ) (map[string]bool, error) {
@@ -51,8 +51,8 @@ func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	return found, nil
 }
 
-// connectedAt adds to found the endpoints at which a tenant has connections. connectedAt stops when all endpoints have
-// been found.
+// connectedAt adds to found those of the given endpoints at which a tenant has connections. It stops once every
+// endpoint has been found.
 func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue
 	for len(found) < len(endpoints) {
@@ -76,10 +76,8 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 	return nil
 }
 
-// connectionPage is the page size of connection lists.
 const connectionPage = 200
 
-// page returns one page of a tenant's connections.
 func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32,
 	after item,
 ) (*dynamodb.QueryOutput, error) {

@@ -17,7 +17,7 @@ import (
 // Organisations stores organisations and lists them for operators.
 type Organisations Control
 
-// Callers stores organisations' credentials and the time of each key's last use.
+// Callers stores organisations' credentials and each key's last-used time.
 type Callers Control
 
 // Directory stores organisations and their credentials.
@@ -91,7 +91,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live access had to be granted lack this attribute, and their organisations retain live
+		// Rows written before live access required approval lack this attribute. Their organisations retain live
 		// access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
@@ -100,7 +100,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if err := row.json("emails", &o.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	// Addresses that were stored before verification was introduced have always received notices.
+	// Addresses stored before the introduction of verification have always received notices.
 	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
@@ -109,7 +109,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 }
 
 // CreateOrganisation stores an organisation in both modes and adds it to the directory. It returns fault.Conflict if
-// the organisation exists.
+// the organisation already exists.
 func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
 	for _, tenant := range o.Tenants() {
@@ -123,7 +123,7 @@ func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisatio
 	return transact(ctx, s.DB, writes...)
 }
 
-// SaveOrganisation replaces revision o.Rev of an organisation, whose settings are identical in both modes. It returns
+// SaveOrganisation replaces revision o.Rev of an organisation, whose settings are the same in both modes. It returns
 // fault.Conflict if the stored revision differs.
 func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 2)
@@ -137,7 +137,7 @@ func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation)
 	return transact(ctx, s.DB, writes...)
 }
 
-// RemoveOrganisation removes revision o.Rev of an organisation in both modes and from the directory. It returns
+// RemoveOrganisation removes revision o.Rev of an organisation from both modes and from the directory. It returns
 // fault.Conflict if the stored revision differs.
 func (s Organisations) RemoveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
@@ -157,7 +157,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	// A row without live_access would count as granted.
+	// A missing live_access attribute would be read as granted.
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
@@ -166,7 +166,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 		row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
-// Tenants lists both tenants of every organisation, for operators.
+// Tenants lists, for operators, both tenants of every organisation.
 func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
 	rows, err := list(ctx, s.DB, s.Table, directoryPartition, "")
 	if err != nil {
@@ -181,7 +181,7 @@ func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
 	return tenants, nil
 }
 
-// CreateCredential stores a credential and its lookup row by public ID in one transaction.
+// CreateCredential stores a credential and its lookup row (keyed by public ID) in one transaction.
 func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
@@ -204,8 +204,8 @@ func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	return replace(ctx, s.DB, s.Table, row, c.Rev)
 }
 
-// RemoveCredential removes revision c.Rev of a credential and its lookup row by public ID. It returns fault.Conflict if
-// the stored revision differs.
+// RemoveCredential removes revision c.Rev of a credential and its lookup row, which is keyed by public ID. It returns
+// fault.Conflict if the stored revision differs.
 func (s Callers) RemoveCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, removal(s.Table, credentialKey(c.Tenant, c.ID), c.Rev), unlist(s.Table, publicIDKey(c.ID)))
 }
@@ -224,7 +224,7 @@ func credentialItem(c org.Credential) (item, error) {
 	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
 }
 
-// list returns a partition's rows whose sort keys begin with prefix. list reads the rows with strong consistency.
+// list returns a partition's rows whose sort keys begin with prefix. The reads are strongly consistent.
 func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, error) {
 	in := &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
@@ -237,7 +237,6 @@ func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, 
 	return queryAll(ctx, db, in)
 }
 
-// queryAll returns the rows of all pages of a query.
 func queryAll(ctx context.Context, db DB, in *dynamodb.QueryInput) ([]item, error) {
 	var rows []item
 	for {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestDamagedRowErrorOmitsContent checks that the error for a damaged row contains only the attribute's name. The row
-// may contain a secret or a patient's data.
+// TestDamagedRowErrorOmitsContent checks that the error for a damaged row contains only the attribute's name, because
+// the row may contain a secret or a patient's data.
 func TestDamagedRowErrorOmitsContent(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -73,7 +73,7 @@ func TestStoreErrorsIncludeTableAndOperation(t *testing.T) {
 	}
 	flows := store.Flow{DB: client, Table: made.Names()["FlowTable"]}
 	expect.NoError(t, flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-	// A transaction's error contains the reason and the table of the failed write.
+	// A failed transaction's error contains the reason and table of the write that failed.
 	err = flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant))
 	if got, want := fault.SpotOf(err),
 		(fault.Spot{Table: flows.Table, Operation: "TransactWriteItems", Class: "ConditionalCheckFailed"}); got != want {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// DeletionRequests stores requests to delete organisations, including their progress.
+// DeletionRequests stores requests to delete organisations and their progress.
 type DeletionRequests Work
 
 // Deletion implements deletion.Rows.

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Places implements deletion.Store. The cursor of a Control row is the row's sort key. The cursor of an index row
-// consists of the row's creation time and ID.
+// Places implements deletion.Store. A Control row's cursor is its sort key. An index row's cursor consists of its
+// creation time and ID.
 func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Tenant, behind string,
 	limit int,
 ) ([]string, error) {
@@ -48,7 +48,7 @@ func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return nil, fmt.Errorf("no rows of stage %s", of)
 }
 
-// workPlaces returns the cursors of the rows in a list of the Work table.
+// workPlaces returns the cursors of the rows in one of the Work table's lists.
 func (s Deletions) workPlaces(ctx context.Context, tenant org.Tenant, of, behind string, limit int) ([]string, error) {
 	places, _, err := placesBefore(ctx, s.work.DB, s.work.Table, listKey(tenant, of), behind, limit)
 	return places, err
@@ -76,7 +76,7 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 	return places, nil
 }
 
-// webhookPlaces returns the sort keys of webhooks, skipping the health row next to each webhook.
+// webhookPlaces returns the webhooks' sort keys, skipping each webhook's health row.
 func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind string, limit int) ([]string, error) {
 	rows, err := list(ctx, s.control.DB, s.control.Table, subscriptionsPartition(tenant), subscriptionPrefix)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	return places, nil
 }
 
-// Remove implements deletion.Store. Remove removes each lookup row only after the rows that depend on it, so that a
-// crash doesn't leave unreachable rows.
+// Remove implements deletion.Store. It removes each lookup row only after the rows that depend on it, so that a crash
+// doesn't leave unreachable rows.
 func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string,
 	now time.Time,
 ) error {
@@ -127,7 +127,8 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return fmt.Errorf("no rows of stage %s", of)
 }
 
-// dropDelivery removes a delivery and its event, because an event created for a single delivery is not in any list.
+// dropDelivery removes a delivery. It also removes an event created for that delivery alone, because such an event is
+// in no list.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
 	if errors.Is(err, fault.NotFound) {
@@ -177,7 +178,6 @@ func (s Deletions) dropControl(ctx context.Context, keys ...key) error {
 	return nil
 }
 
-// dropRow removes a row if it exists.
 func dropRow(ctx context.Context, db DB, table string, k key) error {
 	_, err := remove(ctx, db, change{table: table, key: k, when: "attribute_exists(pk)"})
 	if errors.Is(err, fault.Conflict) {

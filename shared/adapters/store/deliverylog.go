@@ -29,7 +29,7 @@ func (s DeliveryLog) DeliveriesBefore(
 	upto.listed(tenant, kindName(due.Delivery), before.ID, before.MadeAt)
 	since.listed(tenant, kindName(due.Delivery), "", from)
 	if since.text("org_order") >= upto.text("org_order") {
-		return nil, false, nil // BETWEEN requires ordered bounds
+		return nil, false, nil // BETWEEN requires the lower bound first
 	}
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"), ScanIndexForward: aws.Bool(false),
@@ -132,7 +132,6 @@ func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind,
 	return EventLog(s).rows(ctx, keys)
 }
 
-// attemptLogPrefix is the prefix of sort keys returned by attemptLogKey.
 const attemptLogPrefix = "ATT#"
 
 func attemptLogOf(row item) (webhook.Attempt, error) {

@@ -23,7 +23,7 @@ func (s stores) deliveryLog() store.DeliveryLog {
 func TestDeliveriesBeforeListsNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	want := make([]deliverylog.Place, 10) // cursors, newest first, two per timestamp
+	want := make([]deliverylog.Place, 10) // cursors, newest first; pairs share a timestamp
 	for i := range want {
 		d := deliveryOf(tenant)
 		d.ID, d.CreatedAt = fmt.Sprintf("d0000000-0000-4000-8000-%012d", i), now.Add(time.Duration(i/2)*time.Microsecond)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Disconnections stores the end of a connection that an organisation disconnects (disconnect.Store).
+// Disconnections stores the end of a connection that its organisation disconnects (disconnect.Store).
 type Disconnections struct {
 	Connections
 	Tasks
@@ -28,7 +28,7 @@ func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectio
 	return s.Sets.Tokens(ctx, tenant, connectionID)
 }
 
-// EndFile implements disconnect.Store. EndFile makes the file's row due, so that the sweeper deletes the object.
+// EndFile implements disconnect.Store. It makes the file's row due immediately, so that the sweeper deletes the object.
 func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -42,8 +42,8 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	if len(e.Upstream) > 0 {
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
-		// The connection's revision guards this write. An existing row belongs to an earlier authorization that the
-		// current authorization has replaced.
+		// The connection's revision guards this write. An existing row belongs to an earlier authorization, which the
+		// current one replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Tasks.DB, writes...)
@@ -57,7 +57,7 @@ type Requests struct {
 	Chains Audit
 }
 
-// EndFile implements disconnect.RequestStore in the same way as Disconnections.EndFile.
+// EndFile implements disconnect.RequestStore like Disconnections.EndFile.
 func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -68,7 +68,7 @@ func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audi
 		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection and fails its pending task. The newest task must still be the task that the caller read.
+// ending changes a connection and fails its pending task. The newest task must still be the one that the caller read.
 // Because OpenTask checks the connection and ending checks the tasks, the later of two concurrent transactions fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
@@ -89,8 +89,8 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 	return writes
 }
 
-// failing ends a pending task. The update works even if a worker is processing the task, because every write by a
-// worker requires a pending task.
+// failing ends a pending task. The update is safe even while a worker processes the task, because every write by a
+// worker requires the task to be pending.
 func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: table, key: taskKey(task.Tenant, task.ID),
@@ -100,7 +100,7 @@ func failing(table string, task export.Task, event webhook.Event) []types.Transa
 		values: item{
 			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
 			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
-			":shard": text(shardOf(task.ID)), // the task may be waiting for a slot of the tenant's share
+			":shard": text(shardOf(task.ID)), // while waiting for a slot, a task is in another shard
 		},
 	}
 	return []types.TransactWriteItem{end.write(), putNew(table, eventItem(event))}

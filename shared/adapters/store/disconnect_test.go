@@ -22,7 +22,7 @@ func (s stores) disconnections() store.Disconnections {
 	return store.Disconnections{Connections: s.conns, Tasks: s.tasks, Sets: s.tokens}
 }
 
-// endingOf returns the Ending for the rows that s.open stored: an authorized connection, its first tokens and its only
+// endingOf returns the Ending for the rows stored by s.open: an authorized connection, its first token set and its only
 // pending task.
 func endingOf(of org.Tenant) disconnect.Ending {
 	c := connectionOf(of)
@@ -91,8 +91,8 @@ func TestEndConnectionRemovesQueuedExport(t *testing.T) {
 	}
 }
 
-// TestEndConnectionFailsAfterConcurrentChange checks that nothing is stored if one of an ending's rows has changed
-// since the ending read it.
+// TestEndConnectionFailsAfterConcurrentChange checks that EndConnection stores nothing if any of the rows has changed
+// since it was read.
 func TestEndConnectionFailsAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){
@@ -180,5 +180,5 @@ func TestEndConnectionIsTenantIsolated(t *testing.T) {
 	if after := s.writes.Load(); after != before {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
-	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // only the tenant is wrong
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // succeeds with the right tenant
 }

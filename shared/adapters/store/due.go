@@ -12,18 +12,17 @@ import (
 	"recordbridge/shared/platform/due"
 )
 
-// duePage is the maximum number of rows returned per shard. Any remaining rows are returned a minute later.
+// duePage is the maximum number of rows returned per shard. The next run, a minute later, returns any remaining rows.
 const duePage = 200
 
-// Timers reads a table's rows that are due for processing: tasks, events, deliveries and notices in Work, and
-// connections in Connection.
+// Timers reads a table's due rows: tasks, events, deliveries and notices in Work, and connections in Connection.
 type Timers struct {
 	DB    DB
 	Table string
 }
 
-// Due lists a shard's rows that are due before the given time, oldest first. Because the index is eventually
-// consistent, a row may appear late, or may already have been processed.
+// Due lists a shard's rows that are due by the given time, oldest first. Because the index is eventually consistent, a
+// row may appear late or after it has been processed.
 func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
@@ -44,8 +43,8 @@ func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Ite
 	return items, nil
 }
 
-// Postpone claims a due row for the caller by postponing the row's due time. It returns fault.Conflict if the row has
-// been processed since it was listed.
+// Postpone claims a due row for the caller by postponing its due time. It returns fault.Conflict if the row has been
+// processed or claimed since it was listed.
 func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: rowKey(i.Tenant, i.Kind, i.ID), set: "SET due_at = :until", when: "due_at = :seen",
@@ -54,7 +53,7 @@ func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error
 	return err
 }
 
-// ForgetFile removes the due time of a finished or failed task after the task's file has been deleted from the bucket.
+// ForgetFile clears the due time of a finished or failed task after its file has been deleted from the bucket.
 func (s Tasks) ForgetFile(ctx context.Context, task export.Task) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: "REMOVE due_shard, due_at",

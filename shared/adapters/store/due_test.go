@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// allDue lists the due rows from every shard, ordered by time.
 func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	var all []due.Item
@@ -31,7 +30,6 @@ func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// dueConnections lists the due rows from every shard of the Connection table, ordered by time.
 func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	timers := store.Timers{DB: s.db, Table: s.names["ConnectionTable"]}
@@ -46,7 +44,7 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 }
 
 // TestDueReturnsRowAtItsDueTime checks the index after every change to a row. The index must contain the row's next due
-// time, but no entry for a finished row.
+// time, or no entry if the row is finished.
 func TestDueReturnsRowAtItsDueTime(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -183,8 +181,8 @@ func TestPostponeSucceedsForOneConcurrentSweeper(t *testing.T) {
 	expect.Conflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
-// TestDueConnectionIsClaimedOnce checks that only one scheduler at a time can claim a row of the
-// Connection table. Saving the connection must set the row's next due time.
+// TestDueConnectionIsClaimedOnce checks that only one scheduler at a time can claim a row of the Connection table.
+// Saving the connection must set its next due time.
 func TestDueConnectionIsClaimedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

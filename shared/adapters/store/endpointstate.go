@@ -13,24 +13,24 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointState stores the shared state of token endpoints, which all functions use. Each endpoint has one row with its
-// slots and circuit breaker, and one row of counters per minute. An expired slot is free, even if it is still stored.
+// EndpointState stores the state of token endpoints, shared by all functions. Each endpoint has one row with its slots
+// and circuit breaker, and one row of counters per minute. An expired slot is free, even if it is still stored.
 type EndpointState struct {
 	DB    DB
 	Table string // name of the Flow table
 }
 
 const (
-	// endpointIdle is the lifetime of an endpoint's row after its last slot was taken. The lifetime exceeds the time
+	// endpointIdle is the time for which an endpoint's row remains after its last slot was taken. It exceeds the time
 	// for which a breaker stays open.
 	endpointIdle = 48 * time.Hour
-	// keepCounts is the lifetime of a minute's counters.
+	// keepCounts is the time for which each minute's counters are kept.
 	keepCounts = time.Hour
 )
 
 func endpointStateKey(endpoint string) key { return key{"HOST#" + endpoint, meta} }
 
-// minuteKey returns the key of a minute's counters, which sorts by time. lastMinute sorts after every minute.
+// minuteKey returns the key of a minute's counters. The keys sort chronologically, with lastMinute after every minute.
 func minuteKey(endpoint string, at time.Time) key {
 	return key{endpointStateKey(endpoint).pk, "M#" + at.UTC().Format("200601021504")}
 }
@@ -76,8 +76,8 @@ func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Br
 	return refresh.Breaker{Failures: int(row.int("failures")), OpenUntil: row.time("open_until")}, nil
 }
 
-// SaveBreaker implements refresh.EndpointState. SaveBreaker does not set the row's expiry, because the preceding
-// TakeSlot has already set it.
+// SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, because the preceding TakeSlot has
+// already done so.
 func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {
@@ -94,8 +94,8 @@ func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, n
 	return err
 }
 
-// Count implements refresh.EndpointState. The update is unconditional, so a retry after a lost response may count an
-// event twice.
+// Count implements refresh.EndpointState. The update is unconditional, so a retry after a lost reply may count the same
+// outcome twice.
 func (s EndpointState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
 	more := int64(0)
 	if refused {

@@ -19,10 +19,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepErasures is the lifetime of an erasure's row (docs/operate/retention.md).
+// keepErasures is the time for which an erasure's row is kept (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
-// ErasureRequests stores requests to erase connections, with the number of rows that each request removed.
+// ErasureRequests stores requests to erase connections and the number of rows that each request removed.
 type ErasureRequests Work
 
 // CreateErasure implements erase.Rows.
@@ -93,7 +93,7 @@ func (s ErasureRequests) Erasure(ctx context.Context, tenant org.Tenant, id stri
 	return e, row.json("counts", &e.Counts)
 }
 
-// Erasures reads and removes the rows to be erased for a request (erase.Store).
+// Erasures reads and removes the rows that a request erases (erase.Store).
 type Erasures struct {
 	Connections
 	ErasureRequests
@@ -106,7 +106,7 @@ type Erasures struct {
 	deliveries DeliveryLog
 }
 
-// NewErasures returns an Erasures that uses the tables Connection, Work and Tokens.
+// NewErasures returns an Erasures that uses the Connection, Work and Tokens tables.
 func NewErasures(connections Connections, work Work, sets Tokens, batches EventDB) Erasures {
 	return Erasures{
 		Connections: connections, ErasureRequests: ErasureRequests(work), Events: Events(work), Inquiries: Inquiries(work),
@@ -140,7 +140,7 @@ func (s Erasures) Connection(ctx context.Context, tenant org.Tenant, id string) 
 	return s.Connections.Connection(ctx, tenant, id)
 }
 
-// Exports implements erase.Store. Each export contains the ID of the previous export.
+// Exports implements erase.Store. Each export's row contains the previous export's ID.
 func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error) {
 	var tasks []string
 	next, err := Tasks(s.work).LatestTask(ctx, tenant, connectionID)
@@ -171,10 +171,10 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store. RemoveConnection uses one transaction, so that a returning patient never has
-// tokens without a connection, or a connection without tokens. The transaction also removes the rows that look up a
-// TEFCA connection by person. A new row with an expiry prevents pending attempts whose patients signed in earlier from
-// recreating the connection.
+// RemoveConnection implements erase.Store. It uses one transaction, so that a returning patient never has tokens
+// without a connection, or a connection without tokens. The transaction also removes the rows that look up a TEFCA
+// connection by person. A temporary row prevents pending attempts whose patients signed in earlier from recreating the
+// connection.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{
@@ -205,8 +205,8 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 	return transact(ctx, s.work.DB, writes...)
 }
 
-// RemoveExports implements erase.Store. RemoveExports removes the pointer to the newest export last, so that a retry
-// can still find all exports.
+// RemoveExports implements erase.Store. It removes the pointer to the newest export last, so that a retry can still
+// find all exports.
 func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error {
 	places := Places(s.work)
 	held, err := places.Share(ctx, tenant)
@@ -230,7 +230,6 @@ func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connecti
 	return s.drop(ctx, latestKey(tenant, connectionID))
 }
 
-// drop removes a row of the Work table if it exists.
 func (s Erasures) drop(ctx context.Context, k key) error {
 	return dropRow(ctx, s.work.DB, s.work.Table, k)
 }

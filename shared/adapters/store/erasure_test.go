@@ -24,7 +24,6 @@ func (s stores) erasures() store.Erasures {
 	return store.NewErasures(s.conns, s.work, s.tokens, s.db)
 }
 
-// rows returns the number of rows in a partition.
 func (s stores) rows(t *testing.T, table, pk string) int {
 	t.Helper()
 	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
@@ -81,8 +80,8 @@ func TestErasureRoundTripsAndBecomesDue(t *testing.T) {
 	expect.NotFound(t, "the other mode's", err)
 }
 
-// TestErasedConnectionIsNotRecreated covers a worker that was processing a connection during the connection's erasure.
-// The worker must not find any rows or store anything.
+// TestErasedConnectionIsNotRecreated covers a worker that was processing a connection during its erasure. The worker
+// must not find any rows or store anything.
 func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -31,8 +31,8 @@ func (s Erasures) CountAttempts(ctx context.Context, tenant org.Tenant, delivery
 	return int64(len(attempts)), err
 }
 
-// RemoveDelivery implements erase.Store. RemoveDelivery removes the delivery last, because the delivery's attempts can
-// be found only through the delivery.
+// RemoveDelivery implements erase.Store. It removes the delivery last, because the delivery's attempts can be found
+// only through it.
 func (s Erasures) RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	attempts, err := s.attemptKeys(ctx, tenant, id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s Erasures) RemoveInquiry(ctx context.Context, tenant org.Tenant, id strin
 	return s.drop(ctx, inquiryKey(tenant, id))
 }
 
-// attemptKeys returns the keys of a delivery's attempts. All attempts fit into one page of a query.
+// attemptKeys returns the keys of a delivery's attempts, which fit into one page of a query.
 func (s Erasures) attemptKeys(ctx context.Context, tenant org.Tenant, deliveryID string) ([]key, error) {
 	pk := deliveryKey(tenant, deliveryID).pk
 	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{

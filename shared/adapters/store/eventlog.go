@@ -17,32 +17,31 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// EventDB is the part of the DynamoDB client that an EventLog uses.
+// EventDB is the subset of the DynamoDB client that an EventLog uses.
 type EventDB interface {
 	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
 		o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// EventLog lists a tenant's events in the order of their creation.
+// EventLog lists a tenant's events in creation order.
 type EventLog struct {
 	DB    EventDB
 	Table string // name of the Work table
 }
 
 const (
-	// maxBatch is the maximum number of rows that DynamoDB reads in one call (BatchGetItem).
+	// maxBatch is the maximum number of rows that DynamoDB reads in one BatchGetItem call.
 	maxBatch = 100
-	// readTries is the maximum number of calls that read a batch's unprocessed keys.
+	// readTries is the maximum number of calls for a batch, including retries of unprocessed keys.
 	readTries = 8
 )
 
-// EventsAfter lists the events after last, oldest first by (created, id), and reports whether more events follow.
-// EventsAfter uses only the tenant, time and ID of last, and no event needs to have these values. EventsAfter lists
-// only events created before the given time. The index receives entries with a delay and in any order, so a list is
-// complete only for sufficiently old events. EventsAfter returns up to limit events, at most 100. If more events follow
-// but some have been deleted, EventsAfter returns fewer events, but at least one. It returns fault.Unavailable if
-// DynamoDB is too busy.
+// EventsAfter lists the events after last, oldest first by (created, id), and reports whether more follow. It uses only
+// last's tenant, time and ID, which need not belong to an existing event. EventsAfter lists only events created before
+// the given time. The index receives entries with a delay and in any order, so a list is complete only for sufficiently
+// old events. EventsAfter returns up to limit events, at most 100. If deleted events reduce the result and more events
+// follow, EventsAfter still returns at least one. It returns fault.Unavailable if DynamoDB is too busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
 ) ([]webhook.Event, bool, error) {
@@ -64,7 +63,7 @@ func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before ti
 	return nil, false, nil
 }
 
-// entries returns up to limit entries of the index between two cursors, and reports whether more entries follow.
+// entries returns up to limit index entries between two cursors, and reports whether more follow.
 func (s EventLog) entries(ctx context.Context, list, after, before string, limit int) ([]item, bool, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"),
@@ -72,7 +71,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			// No text sorts between a and a\x00, and no entry ends with #.
+			// No string sorts between a and a\x00, and no entry ends with #.
 			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})
@@ -86,7 +85,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }
 
-// read returns the events of entries in order, without deleted events.
+// read returns the entries' events in order, omitting deleted events.
 func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
 	rows, err := s.rows(ctx, entries)
 	if err != nil {
@@ -108,8 +107,8 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 	return events, nil
 }
 
-// rows reads the rows of entries by partition key, with strong consistency. If a replica lagged behind the index, an
-// event would appear deleted, and readers would permanently skip that event.
+// rows reads the entries' rows by partition key, with strong consistency. If a read replica lagged behind the index, an
+// event would appear deleted, and readers would permanently skip it.
 func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
 	rows := make(map[string]item, len(entries))
 	keys := make([]map[string]types.AttributeValue, len(entries))

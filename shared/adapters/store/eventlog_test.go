@@ -27,7 +27,7 @@ func (s stores) eventLog() store.EventLog {
 	return store.EventLog{DB: s.db, Table: s.names["WorkTable"]}
 }
 
-// numbered returns event number n. Each event has a unique body.
+// numbered returns event number n, which has a unique body.
 func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	return webhook.Event{
 		ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", n), Tenant: of, Type: webhook.ExportProgressed,
@@ -35,8 +35,7 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four per timestamp, in a different order from the list's. It returns the
-// events in list order.
+// addEvents stores n events of a tenant in random order, four per timestamp. It returns the events in list order.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
 	events := make([]webhook.Event, n)
@@ -52,7 +51,7 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 // beginning returns a cursor before a tenant's first event.
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
-// follow reads all events after last, page by page, and calls between after every page.
+// follow reads all events after last, page by page, calling between after each page but the last.
 func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
 	between func(),
 ) []webhook.Event {
@@ -117,8 +116,8 @@ func TestEventsAfterReturnsEachEventOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestEventsAfterReturnsEventsStoredDuringRead stores events while a reader is reading. The reader must receive the
-// stored events after its cursor, and must not receive the stored events before its cursor.
+// TestEventsAfterReturnsEventsStoredDuringRead stores events during a read. The reader must receive those that sort
+// after its cursor, but not those that sort before it.
 func TestEventsAfterReturnsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -143,8 +142,7 @@ func TestEventsAfterExcludesOtherTenants(t *testing.T) {
 	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
-	// In addition to the events of tasks and deliveries, the tenant has its connection's event and the event that
-	// fanOut stored.
+	// The tenant has two events: its connection's and the one that fanOut stored.
 	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
@@ -155,8 +153,8 @@ func TestEventsAfterExcludesOtherTenants(t *testing.T) {
 	}
 }
 
-// TestEventsAfterRespectsTimeBounds checks that the list begins at the given time. Expired rows must not be listed,
-// even if DynamoDB has not deleted them yet.
+// TestEventsAfterRespectsTimeBounds checks that the list includes events created at the start time, but none created
+// before it or at the end time. Expired rows must not be listed, even if DynamoDB has not deleted them yet.
 func TestEventsAfterRespectsTimeBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -182,7 +180,7 @@ func TestEventsAfterRespectsTimeBounds(t *testing.T) {
 	}
 }
 
-// late creates stores with indexes that lag by the given duration.
+// late returns stores whose indexes lag by the given duration.
 func late(t *testing.T, lag func() time.Duration) stores {
 	t.Helper()
 	made := tables.New(t)
@@ -192,8 +190,8 @@ func late(t *testing.T, lag func() time.Duration) stores {
 	return s
 }
 
-// TestEventsAfterSkipsDeletedEvents checks that the reader skips index entries of deleted events, even if those entries
-// fill a page.
+// TestEventsAfterSkipsDeletedEvents checks that the reader skips deleted events' index entries, even if they fill a
+// page.
 func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -223,8 +221,8 @@ func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 }
 
 // TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters checks that the reader receives every event once and in
-// order. Writers continuously store events up to 1.5 seconds after the events' timestamps. The index contains each
-// event up to 13 seconds later, and the reader polls for events older than 15 seconds.
+// order. Writers store each event up to 1.5 seconds after its timestamp, and the index lags by up to 13 seconds. The
+// reader polls for events older than 15 seconds.
 func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,7 +237,7 @@ func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) 
 			pace := rand.New(rand.NewPCG(5, uint64(w)))
 			writers.Go(func() {
 				for i := range 50 {
-					// Timestamps are whole seconds, so two writers often use the same timestamp.
+					// Timestamps are whole seconds, so writers often share one.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
 					if err := s.events.CreateEvent(t.Context(), e); err != nil {
@@ -272,7 +270,7 @@ func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) 
 	})
 }
 
-// meddled is a database client whose batch results the test controls.
+// meddled is a database client that lets a test control batch results.
 type meddled struct {
 	*dynamodb.Client
 
@@ -298,8 +296,8 @@ func (m meddled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 
 type batchCall = func() (*dynamodb.BatchGetItemOutput, error)
 
-// TestEventLogRetriesUnprocessedKeys covers batches that DynamoDB processes only in part, because it is busy or the
-// rows are large.
+// TestEventLogRetriesUnprocessedKeys covers batches that DynamoDB processes only partly, because it is busy or the rows
+// are large.
 func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -331,7 +329,7 @@ func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 
 func TestEventsAfterReturnsReadError(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // a fake clock measures the waits between tries
+	synctest.Test(t, func(t *testing.T) { // the fake clock measures the pauses between tries
 		s := late(t, func() time.Duration { return 0 })
 		s.addEvents(t, tenant, 2, now)
 		checkUnreadable(t, s)

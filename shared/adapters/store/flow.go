@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Flow stores connect attempts, states and rate limits.
+// Flow stores attempts, states, sign-in codes, dashboard sessions and rate limits.
 type Flow struct {
 	DB    DB
 	Table string
 }
 
-// ttlGrace is the minimum time that an expired row remains readable before DynamoDB may delete it.
+// ttlGrace is the minimum time for which an expired row remains readable before DynamoDB may delete it.
 const ttlGrace = time.Hour
 
 // BeginAttempt implements flow.StartStore.

@@ -100,7 +100,7 @@ func TestTakeStateSucceedsOnlyOnce(t *testing.T) {
 	won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
 		_, err := s.flow.TakeState(ctx, stateOf(tenant).Hash, "binding", now)
 		if errors.Is(err, fault.NotFound) {
-			return fault.Stale() // the losing call's error; race counts the winning calls
+			return fault.Stale() // expect.Winners accepts only fault.Conflict from losing calls
 		}
 		return err
 	})
@@ -181,7 +181,7 @@ func TestConcludeAttemptSucceedsOnlyOnce(t *testing.T) {
 	expect.NotFound(t, "the tokens of the second conclusion", err)
 }
 
-// TestConcludeAttemptIsAtomic checks that a single blocking row prevents the whole transaction. No other row may be
+// TestConcludeAttemptIsAtomic checks that a single blocking row fails the whole transaction. No other row may be
 // written, and the attempt must stay open.
 func TestConcludeAttemptIsAtomic(t *testing.T) {
 	t.Parallel()

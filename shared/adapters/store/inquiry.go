@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// inquiryList is the list of a tenant's inquiries in the byOrg index.
+	// inquiryList identifies a tenant's inquiries in the byOrg index.
 	inquiryList   = "INQUIRY"
 	keepInquiries = 90 * 24 * time.Hour // docs/operate/retention.md
-	keepAnswered  = 48 * time.Hour      // retention of a daily counter of answers
+	keepAnswered  = 48 * time.Hour      // retention of each day's answer counter
 )
 
-// Inquiries stores patients' inquiries and counts the answers of each day.
+// Inquiries stores patients' inquiries and counts each day's answers.
 type Inquiries Work
 
-// CreateInquiry implements inquiry.Store. The inquiry is stored for longer than its event, because its readers check
-// the inbox only occasionally.
+// CreateInquiry implements inquiry.Store. It keeps the inquiry longer than its event, because staff check the inbox
+// only occasionally.
 func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
@@ -56,7 +56,7 @@ func (s Inquiries) InquiriesBefore(ctx context.Context, tenant org.Tenant, befor
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, inquiryList), before, limit)
 }
 
-// Inquiry implements inquiry.InboxRows. It returns an expired row until DynamoDB deletes it.
+// Inquiry implements inquiry.InboxRows. It returns an expired row until DynamoDB deletes the row.
 func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	row, err := get(ctx, s.DB, s.Table, inquiryKey(tenant, id))
 	if err != nil {
@@ -73,7 +73,7 @@ func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (i
 	return i, row.json("answers", &i.Answers)
 }
 
-// SaveInquiry implements inquiry.InboxRows. An inquiry that has never changed has no revision.
+// SaveInquiry implements inquiry.InboxRows. An inquiry that has never been changed has no revision.
 func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {

@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The following methods return rows for operators (package operator). Operators can also read damaged rows and see
-// which attributes are damaged.
+// The following methods return rows for operators (package operator). They also read damaged rows and report which
+// attributes are damaged.
 
 // ConnectionsBefore implements operator.ConnectionRows.
 func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string,
@@ -72,8 +72,8 @@ func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	return task, row.time("due_at"), damaged, nil
 }
 
-// unreadable lists the attributes that have the wrong type. The list includes attributes that are named as times but
-// don't contain a valid time.
+// unreadable lists the attributes of the wrong type. The list includes attributes whose names denote a time but whose
+// values are not valid times.
 func (r item) unreadable(names ...string) []fault.Spot {
 	var damaged []fault.Spot
 	for _, name := range names {
@@ -90,14 +90,14 @@ func (r item) unreadable(names ...string) []fault.Spot {
 	return damaged
 }
 
-// placesBefore is like placesIn, for the byOrg index.
+// placesBefore calls placesIn for the byOrg index.
 func placesBefore(ctx context.Context, db DB, table, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {
 	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
 }
 
-// index is a table's index whose lists are ordered by org_order.
+// index is a table's index, in which each list is ordered by org_order.
 type index struct{ table, name, list string }
 
 // placesIn returns the cursors of the rows in an index's list, newest first. A cursor consists of the row's creation

@@ -15,7 +15,6 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// damage replaces attributes of a row with unreadable values.
 func (s stores) damage(t *testing.T, table, pk string, values map[string]types.AttributeValue) {
 	t.Helper()
 	for name, value := range values {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreignTenants returns tenants that must not access the rows of tenant: the other mode, another organisation, and
-// fictitious tenants whose keys look like the start of a row's key.
+// foreignTenants returns tenants that must not access tenant's rows: the other mode, another organisation, and
+// fictitious tenants whose keys resemble the start of a row's key.
 func foreignTenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":             {Mode: org.Live, OrgID: orgA},
@@ -30,8 +30,8 @@ func foreignTenants() map[string]org.Tenant {
 	}
 }
 
-// TestStoreMethodsAreTenantIsolated calls every method that accesses a tenant's row with the right IDs and a wrong
-// tenant. The store contains all rows. Reads must fail as for an unknown ID, and writes must fail as for a missing row.
+// TestStoreMethodsAreTenantIsolated calls every tenant-specific method with valid IDs but the wrong tenant. The store
+// contains every kind of row. Reads must fail as for an unknown ID, and writes must fail as for a missing row.
 func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	t.Parallel()
 	methods := []struct {
@@ -144,7 +144,7 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 			return s.tasks.ForgetFile(ctx, pendingTask(of))
 		}},
 		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			at := now.Add(time.Minute) // due time of the claimed task and the delivery in flight
+			at := now.Add(time.Minute) // the claimed task's due time
 			return s.timers.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
 		}},
 		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
@@ -219,8 +219,8 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// The tenant's own calls prove that the other calls failed only because of the wrong tenant. The following two
-		// calls can't succeed, because fillAll has already stored their result.
+		// The tenant's own calls prove that the foreign calls failed only because of the wrong tenant. Two methods are
+		// exempt, because fillAll has already stored their results.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}
@@ -237,7 +237,7 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	}
 }
 
-// noneIsMissing returns the error for a missing row if the list is empty.
+// noneIsMissing returns fault.NotFound if the list is empty and err is nil.
 func noneIsMissing(found []string, err error) error {
 	if err == nil && len(found) == 0 {
 		return fault.NotFound
@@ -264,8 +264,7 @@ func claimedTask(of org.Tenant) export.Task {
 	return task
 }
 
-// fillAll stores one row of every kind for tenant, including a claimed task, a leased token set and a delivery in
-// flight.
+// fillAll stores a row of every kind for tenant, including a claimed task, a leased token set and a delivery in flight.
 func fillAll(t *testing.T, s stores) {
 	t.Helper()
 	ctx := t.Context()

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// item is a row, or the values of an expression.
+// item is a row, or the values of an expression's placeholders.
 type item map[string]types.AttributeValue
 
-// stamp is the layout of times. Times in this layout sort correctly as text.
+// stamp is the layout of stored times. Its fixed width makes them sort chronologically as strings.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
@@ -25,7 +25,7 @@ func number(value int64) types.AttributeValue {
 
 func moment(at time.Time) types.AttributeValue { return text(at.UTC().Format(stamp)) }
 
-// setText, setInt, setTime and setBytes omit zero values, so that rows contain only values that are set.
+// setText, setInt, setTime and setBytes omit zero values, so that rows contain only attributes that are set.
 func (r item) setText(name, value string) {
 	if value != "" {
 		r[name] = text(value)
@@ -56,7 +56,7 @@ func (r item) setFlag(name string, value bool) {
 	}
 }
 
-// setJSON stores a list or structure as JSON text, which expressions can't inspect.
+// setJSON stores a list or struct as JSON text, which expressions can't inspect.
 func (r item) setJSON(name string, value any) error {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r item) json(name string, into any) error {
 	if body == "" {
 		return nil
 	}
-	if json.Unmarshal([]byte(body), into) != nil { // the error may quote the row
+	if json.Unmarshal([]byte(body), into) != nil { // the error is dropped because it may quote the row
 		damaged := fault.Spot{Operation: "decode", Row: r.kind(), Attribute: name}
 		return damaged.Failed(fmt.Errorf("decode %s of a %s row", name, r.kind()))
 	}

@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// mostJoined is the maximum number of writes per transaction (DynamoDB's limit is 100).
+	// mostJoined is the maximum number of writes per transaction, which DynamoDB limits to 100.
 	mostJoined = 100
-	// longestJoin is the maximum time for which a transaction waits for the transaction in progress. The limit ensures
-	// that a call without a response delays only its own writes.
+	// longestJoin is the maximum time that a transaction waits for the one in progress. The limit ensures that a call
+	// that gets no response delays only its own writes.
 	longestJoin = time.Second
 )
 
-// joined batches small transactions. Transactions that arrive while a transaction is in progress are combined into the
-// next transaction, which saves calls. A transaction that arrives when no transaction is in progress is written
-// immediately. In a combined transaction, each part succeeds or fails by its own conditions. joined is safe for
-// concurrent use.
+// joined batches small transactions. Those that arrive while a transaction is in progress are combined into the next
+// one, which saves calls. A transaction that arrives when none is in progress is written immediately. In a combined
+// transaction, each part succeeds or fails by its own conditions. joined is safe for concurrent use.
 type joined struct {
 	db DB
 
@@ -28,14 +27,14 @@ type joined struct {
 	waiting []*joining
 }
 
-// joining is a transaction that waits for the transaction in progress.
+// joining is a transaction waiting for the one in progress.
 type joining struct {
 	ctx    context.Context //nolint:containedctx // its caller waits
 	writes []types.TransactWriteItem
 	done   chan error
 }
 
-// transact writes either all or none of the writes. It returns fault.Conflict if a condition fails.
+// transact writes all or none of the writes. It returns fault.Conflict if a condition fails.
 func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	mine := j.wait(ctx, writes)
 	if mine == nil {
@@ -55,8 +54,8 @@ func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem
 	return <-mine.done
 }
 
-// wait queues a transaction behind the transaction in progress. If no transaction is in progress, wait returns nil, and
-// the caller must write its own transaction immediately.
+// wait queues a transaction behind the one in progress. If none is in progress, wait returns nil, and the caller must
+// write its transaction immediately.
 func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *joining {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -69,7 +68,7 @@ func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *jo
 	return mine
 }
 
-// leave removes a transaction from the queue. It reports whether the transaction was still waiting.
+// leave removes a transaction from the queue. It reports whether the transaction was still queued.
 func (j *joined) leave(mine *joining) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,8 +101,8 @@ func (j *joined) next() {
 	}()
 }
 
-// together writes a group in one transaction. If that transaction fails, it writes each part separately, so that only
-// parts whose own conditions fail are rejected.
+// together writes a group in one transaction. If that transaction fails, together writes each part separately, so that
+// only parts whose own conditions fail are rejected.
 func (j *joined) together(group []*joining, writes []types.TransactWriteItem) {
 	if len(group) > 1 && transact(group[0].ctx, j.db, writes...) == nil {
 		for _, one := range group {

@@ -39,7 +39,7 @@ func (b *barrier) TransactWriteItems(
 	return b.DB.TransactWriteItems(ctx, in, o...)
 }
 
-// inFlight stores deliveries with attempts in progress.
+// inFlight stores n deliveries with attempts in progress.
 func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	t.Helper()
 	all := make([]webhook.Delivery, n)
@@ -59,8 +59,8 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the deliveries' attempts. The first call blocks until the barrier is released. The other calls
-// start while the first call is blocked.
+// recordAll records the deliveries' attempts. The first call blocks until the barrier is released, and the others start
+// in the meantime.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}
@@ -106,7 +106,7 @@ func TestRecordAttemptFailureDoesNotAffectOtherAttemptsInBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)
 		all := inFlight(t, s, 5)
-		all[3].Fence = 7 // another worker has taken over
+		all[3].Fence = 7 // as if another worker had claimed the delivery
 		_, failures := recordAll(t, s, all, func(b *barrier) { close(b.open) })
 		for i, d := range all {
 			if i == 3 {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// key is a row's primary key. This file creates all keys that the service uses (docs/develop/architecture.md, Data).
+// key is a row's primary key. This file constructs all of the service's keys (docs/develop/architecture.md, Data).
 type key struct {
 	pk, sk string
 }
@@ -31,18 +31,18 @@ func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
 
 // keyUseKey returns the key of the row that records a private key's last use. Functions that accept API keys may write
-// only to this row's partition.
+// only to that row's partition.
 func keyUseKey(t org.Tenant, id string) key { return key{keyUsesPartition(t), id} }
 func keyUsesPartition(t org.Tenant) string  { return t.Key() + "#KEYUSE" }
 
-// subscriptionKey returns a subscription's key. Subscriptions have their own partition, to which the webhook worker may
-// write.
+// subscriptionKey returns a subscription's key. Subscriptions have a separate partition, to which the webhook worker
+// may write.
 func subscriptionKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id}
 }
 func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
 
-// healthKey returns the key of a subscription's health. The key sorts after the subscription's key, so that one query
+// healthKey returns the key of a subscription's health row. It sorts after the subscription's key, so that one query
 // reads both rows.
 func healthKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
@@ -50,14 +50,14 @@ func healthKey(t org.Tenant, id string) key {
 func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
-// wayKey returns the key of a brand's way to an endpoint. Each way has its own partition, because thousands of brands
-// share a single server.
+// wayKey returns the key of a brand's way to an endpoint. Each way has a separate partition, because thousands of
+// brands may share a server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
 func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
 
-// registrationKey returns the key of a registration with an endpoint or a platform. The registration belongs to one
-// tenant or is shared.
+// registrationKey returns the key of a registration at an endpoint or platform. owner is a tenant's key, or everyone
+// for a shared registration.
 func registrationKey(place catalog.Place, owner string) key {
 	if place.EndpointID != "" {
 		return key{"REG#" + place.EndpointID, owner}
@@ -70,12 +70,12 @@ func registrationKey(place catalog.Place, owner string) key {
 // for listing members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
-// recoveryCodesKey returns the key of an account's recovery codes. The codes have their own row, because older releases
-// overwrite the entire account row and would delete the codes.
+// recoveryCodesKey returns the key of an account's recovery codes. The codes have a separate row, because older
+// releases overwrite the entire account row and would delete them.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
-// recoveryKey returns the key of an account's recovery. The recovery has its own partition, so that a function with
-// permission to cancel a recovery can't change the account.
+// recoveryKey returns the key of an account's recovery. The recovery has a separate partition, so that a function with
+// permission to cancel it can't change the account.
 func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
 
 func membershipKey(account, o string) key {
@@ -91,8 +91,7 @@ func membershipsPartition(id string) string { return accountPartition(id) + "#OR
 func membersPartition(o string) string      { return organisationPrefix + o }
 func domainKey(name string) key             { return key{"DOMAIN#" + name, meta} }
 
-// addressKey returns the key of an email address. The key contains a hash of the address, because AWS's own logs
-// contain keys.
+// addressKey returns the key of an email address. It contains a hash of the address, because AWS logs record keys.
 func addressKey(address string) key {
 	sum := sha256.Sum256([]byte(account.Fold(address)))
 	return key{"ADDR#" + hex.EncodeToString(sum[:]), meta}
@@ -109,7 +108,7 @@ const (
 	endpointsPartition = "DIR#ENDP"
 	clientsPartition   = "DIR#CLIENT"
 	placesPartition    = "DIR#REG"
-	// everyone is the sort key of registrations and client authentication settings that all tenants share.
+	// everyone is the sort key of shared registrations and client authentication settings.
 	everyone = "*"
 )
 
@@ -129,12 +128,12 @@ func parseTenant(text string) (org.Tenant, bool) {
 	return org.Tenant{Mode: mode, OrgID: id}, ok && id != ""
 }
 
-// Keys of the tables Connection and Tokens.
+// Keys of the Connection and Tokens tables.
 func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connection, id) }
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
-// upstreamKey returns the key of a disconnected connection's tokens, which are stored until the health system has
-// revoked them. The tokens have their own partition, so that permissions can distinguish them from tokens in use.
+// upstreamKey returns the key of a disconnected connection's tokens, which are kept until the health system has revoked
+// them. They have a separate partition, so that permissions can distinguish them from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
 // vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of a
@@ -149,8 +148,8 @@ func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERS
 func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
-// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. The keys differ from the keys
-// for portals, so that a state for one kind of sign-in is never valid for the other kind.
+// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. These keys differ from those
+// for portals, so that a state from one kind of sign-in is never valid for the other.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -162,7 +161,8 @@ func sessionKey(hash string) key  { return key{"SESSION#" + hash, meta} }
 func deviceKey(hash string) key   { return key{"DEVICE#" + hash, meta} }
 func ceremonyKey(hash string) key { return key{"CEREMONY#" + hash, meta} }
 
-// mailboxKey returns the key of the emails sent to a mailbox. A keyed hash identifies the mailbox.
+// mailboxKey returns the key of a mailbox's row, which records the emails sent to it. A keyed hash identifies the
+// mailbox.
 func mailboxKey(t org.Tenant, hash string) key { return key{"MAILBOX#" + t.Key() + "#" + hash, meta} }
 
 func emailTokenKey(t org.Tenant, hash string) key {
@@ -183,7 +183,7 @@ func inquiryKey(t org.Tenant, id string) key {
 	return key{t.Key() + "#" + inquiryList + "#" + id, meta}
 }
 
-// answersKey returns the key of a tenant's number of answered inquiries on a day.
+// answersKey returns the key of the row that counts a tenant's answers to inquiries on one day.
 func answersKey(t org.Tenant, day time.Time) key {
 	return key{t.Key() + "#ANSWERS", day.UTC().Format(time.DateOnly)}
 }
@@ -191,45 +191,44 @@ func answersKey(t org.Tenant, day time.Time) key {
 // shareKey returns the key of the row that limits a tenant's use of the export workers.
 func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 
-// lineShard is the byDue index shard that lists the tasks waiting for a slot of a tenant's share. The sweeper ignores
-// this shard.
+// lineShard returns the byDue shard that lists tasks waiting for a slot in a tenant's share. The sweeper ignores this
+// shard.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
-// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection's ID.
+// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection's.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
-// erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is stored for
+// erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is kept for
 // the lifetime of an attempt.
 func erasedKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#ERASED#" + hash, facility}
 }
 
-// erasuresShard is the byDue index shard that lists erasures in progress. The sweeper ignores this shard.
+// erasuresShard is the byDue shard that lists erasures in progress. The sweeper ignores this shard.
 const erasuresShard = "ERASURES"
 
-// deletionKey returns the key of a request to delete an organisation.
 func deletionKey(orgID string) key {
 	return key{org.Tenant{Mode: org.Live, OrgID: orgID}.Key() + deletionSuffix, meta}
 }
 
 const (
 	deletionSuffix = "#DELETION"
-	// deletionsShard is the byDue index shard that lists deletions in progress. The sweeper ignores this shard.
+	// deletionsShard is the byDue shard that lists deletions in progress. The sweeper ignores this shard.
 	deletionsShard = "DELETIONS"
 )
 
-// usageKey returns the key of a tenant's usage counters for a day.
+// usageKey returns the key of a tenant's usage counters for one day.
 func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
 func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
-// mostUsedKey returns the key of the brands with which a tenant's patients connect most often. The key sorts after all
-// days.
+// mostUsedKey returns the key of the brands to which a tenant's patients connect most often. It sorts after every day's
+// key.
 func mostUsedKey(t org.Tenant) key { return key{usagePartition(t), "TOP"} }
 
-// noticeKey returns the key of a pending email.
+// noticeKey returns the key of an unsent email.
 func noticeKey(t org.Tenant, id string) key { return rowKey(t, due.Notice, id) }
 
-// tefcaKey returns the key of a TEFCA attempt. The attempt's partition also contains the located records.
+// tefcaKey returns the key of a TEFCA attempt, whose partition also contains the located records.
 func tefcaKey(t org.Tenant, id string) key { return rowKey(t, due.Attempt, id) }
 
 func facilityKey(t org.Tenant, attempt, facility string) key {
@@ -248,10 +247,10 @@ func publicationKey(mode string) key        { return key{"PUBLICATION#" + mode, 
 func overridesPartition(mode string) string { return "OVERRIDE#" + mode }
 func sourceKey(id string) key               { return key{sourcesPartition, id} }
 
-// sourcesPartition contains the sources of both modes. There are a few hundred sources in total.
+// sourcesPartition contains the sources of both modes, a few hundred in total.
 const sourcesPartition = "SOURCE"
 
-// overrideKey returns the key of an override. A record has at most one override of each kind, except for aliases and
+// overrideKey returns the key of an override. Each record has at most one override of each kind, except for aliases and
 // portals.
 func overrideKey(mode string, o ledger.Override) key {
 	sort := string(o.Kind) + "#" + o.ID
@@ -261,7 +260,7 @@ func overrideKey(mode string, o ledger.Override) key {
 	return key{overridesPartition(mode), sort}
 }
 
-// Keys for the health of catalogue endpoints.
+// Keys of catalogue endpoints' health rows.
 func roundsKey() key { return key{"HEALTH", meta} }
 
 func healthPointerKey(mode string) key            { return key{"POINTER#" + mode + "#HEALTH", meta} }
@@ -275,8 +274,8 @@ func discoveredURLsKey(mode, endpoint string) key {
 // Keys of the Sandbox table.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 
-// Keys of the Audit table. An organisation has one chain for both modes. The empty ID denotes the chain of shared
-// resources.
+// Keys of the Audit table. An organisation has a single chain for both modes. The chain of shared resources has an
+// empty organisation ID.
 func auditKey(orgID string, seq int64) key {
 	return key{auditPartition(orgID), fmt.Sprintf("%s%012d", auditPrefix, seq)}
 }
@@ -292,7 +291,7 @@ func auditPartition(orgID string) string {
 
 const (
 	auditPrefix = "ROW#"
-	lastSeq     = 999_999_999_999 // largest number with twelve digits
+	lastSeq     = 999_999_999_999 // largest twelve-digit number
 )
 
 func kindName(kind due.Kind) string {
@@ -319,7 +318,7 @@ func rowKey(t org.Tenant, kind due.Kind, id string) key {
 	return key{t.Key() + "#" + kindName(kind) + "#" + id, meta}
 }
 
-// kind returns the part of a row's key that identifies its type, such as TASK, CONN or CRED.
+// kind returns the part of a row's key that identifies the row's type, such as TASK, CONN or CRED.
 func (r item) kind() string {
 	words := strings.Split(r.text("pk"), "#")
 	if _, isTenants := org.ParseMode(words[0]); !isTenants {
@@ -353,12 +352,12 @@ func parseRowKey(pk string) (due.Item, bool) {
 	return due.Item{}, false
 }
 
-// DueShards is the number of shards of the byDue index.
+// DueShards is the number of shards in the byDue index.
 const DueShards = 16
 
 func shardName(shard int) string { return fmt.Sprintf("DUE#%02d", shard) }
 
-// setDue makes the row due at the given time, when the sweeper processes it.
+// setDue sets the time at which the sweeper processes the row.
 func (r item) setDue(id string, at time.Time) {
 	r["due_shard"], r["due_at"] = text(shardOf(id)), moment(at)
 }
@@ -369,7 +368,7 @@ func shardOf(id string) string {
 	return shardName(int(h.Sum32() % DueShards))
 }
 
-// listed adds the row to the organisation's list of its kind, ordered by creation time.
+// listed adds the row to the organisation's list of rows of one kind, ordered by creation time.
 func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(created.UTC().Format(stamp)+"#"+id)
 }
@@ -377,8 +376,8 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 // listKey returns the byOrg index key for a tenant's rows of one kind.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
-// externalList returns the byExternal index key of a tenant's connections with an external ID. It returns "" for a
-// connection without an external ID.
+// externalList returns the byExternal index key of a tenant's connections with an external ID, or "" if external is
+// empty.
 func externalList(t org.Tenant, external secret.Mark) string {
 	if len(external.Sum) == 0 {
 		return ""

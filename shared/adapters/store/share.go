@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// keepShares is how long a share is stored after the expiry of the slot lease that was acquired last. It equals the
-	// lifetime of tasks.
+	// keepShares is the time for which a share is stored after the expiry of the slot lease that was acquired last. It
+	// equals the lifetime of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// sweepAfter is how long a new row waits before the sweeper processes it, in case its message was lost.
+	// sweepAfter is the time after which the sweeper processes a new row, in case its message was lost.
 	sweepAfter = 30 * time.Second
 	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is how long an email counts towards its mailbox's limit.
+// sendingsKept is the time for which an email counts towards its mailbox's limit.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.

@@ -19,7 +19,7 @@ type answer struct {
 	mediaType      string
 	body           string
 	location       string
-	class          safehttp.Class // error class, set if there is no response
+	class          safehttp.Class // error class if no response is received
 }
 
 func (a answer) isFor(r *http.Request) bool {
@@ -45,7 +45,7 @@ const (
 	page       = "<html>Please sign in to the firewall, alder.finch@example.com</html>"
 )
 
-// TestRunClassifiesResponses covers responses from intermediaries between our client and a health system.
+// TestRunClassifiesResponses covers responses from intermediaries between the client and a health system.
 func TestRunClassifiesResponses(t *testing.T) {
 	t.Parallel()
 	html, asJSON := "text/html; charset=utf-8", "application/json"

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// askToSignIn requests the authorization URL that a patient's browser would open. askToSignIn does not follow
-// redirects, because the query is confidential.
+// askToSignIn requests the authorization URL that a patient's browser would open. It does not follow redirects, because
+// the query is confidential.
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
@@ -54,8 +54,8 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 	return nil
 }
 
-// judgeRedirect distinguishes a redirect to a sign-in page from an error response (RFC 6749 section 4.1.2.1).
-// judgeRedirect reports an error's code only if the code is known.
+// judgeRedirect distinguishes redirects to a sign-in page from error responses (RFC 6749 section 4.1.2.1). It reports
+// an error code only if the code is a known one.
 func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	}
 }
 
-// isCallback reports whether a URL is our redirect URI, ignoring the query.
+// isCallback reports whether a URL is the client's redirect URI, ignoring the query.
 func (t *signIn) isCallback(to *url.URL) bool {
 	callback, err := url.Parse(t.attempt.Callback)
 	return err == nil && callback.Scheme == to.Scheme && callback.Host == to.Host && callback.Path == to.Path

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Step names a part of the test. The values of a Step are stable.
+// Step identifies a part of the test. Step values are stable.
 type Step string
 
-// Steps of the test, in the order of the report.
+// Steps of the test, in report order.
 const (
 	Address             Step = "address"
 	Discovery           Step = "discovery"
@@ -44,12 +44,12 @@ type Result string
 // Results of a check.
 const (
 	OK      Result = "ok"
-	Warning Result = "warning" // sign-in may work fully or partly; the operator should investigate
+	Warning Result = "warning" // sign-in may work at least partly; the operator should investigate
 	Failed  Result = "failed"  // patients can't connect, or will lose their connection
 	Skipped Result = "skipped"
 )
 
-// Check is the result of one step. Check contains the server's own texts only as truncated printable ASCII.
+// Check is the result of one step. Text from the server is truncated and limited to printable ASCII.
 type Check struct {
 	Step   Step   `json:"step"`
 	Result Result `json:"result"`
@@ -59,7 +59,6 @@ type Check struct {
 	Do     string `json:"do,omitempty"` // recommended action
 }
 
-// report collects checks.
 type report struct{ checks []Check }
 
 func (r *report) add(step Step, result Result, seen exchange, found, do string) {
@@ -74,7 +73,7 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// ordered returns the checks in step order, without steps that the test did not reach.
+// ordered returns the checks in step order, omitting steps that the test did not reach.
 func (r *report) ordered() []Check {
 	var all []Check
 	for _, step := range steps() {
@@ -88,13 +87,13 @@ func (r *report) ordered() []Check {
 }
 
 const (
-	// maxTold is the maximum length, in bytes, of a server text in the report.
+	// maxTold is the maximum length in bytes of each server-supplied string in the report.
 	maxTold = 200
 	// maxListed is the maximum number of words in a list in the report.
 	maxListed = 24
 )
 
-// plain makes a server's text safe for display in a terminal.
+// plain makes text from a server safe to display in a terminal.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -108,7 +107,7 @@ func plain(text string) string {
 	return text
 }
 
-// listed formats a list of words that may come from the server.
+// listed formats a list of words, which may come from the server.
 func listed(words []string) string {
 	told := make([]string, 0, maxListed+1)
 	for _, word := range words[:min(len(words), maxListed)] {

@@ -54,7 +54,7 @@ func (t *client) findRegistration(ctx context.Context) error {
 	return nil
 }
 
-// checkScopes compares the scopes that a sign-in would request with the server's list.
+// checkScopes compares the scopes that a sign-in would request with those that the server lists.
 func (t *client) checkScopes() {
 	if len(t.stated.Scopes) == 0 {
 		t.skip(Scopes, "Discovery lists no scopes. Requested scopes: "+listed(strings.Fields(t.attempt.Scope))+".")
@@ -79,10 +79,9 @@ func (t *client) checkScopes() {
 		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
-// checkClient applies the same checks as the registration set command. checkClient checks whether our client may
-// authenticate at the token endpoint, and whether the platform and the discovery support the client's authentication
-// method. Because the platform and the discovery are often wrong about the method, only a token request can show which
-// method works.
+// checkClient applies the same checks as the registration set command. It checks whether the client may authenticate at
+// the token endpoint, and whether the platform and the discovery document support the client's authentication method.
+// Only a token request can show which methods work, because platform profiles and discovery documents are often wrong.
 func (t *client) checkClient() {
 	if !t.registered {
 		t.skip(Client, "No client is registered.")
@@ -122,8 +121,8 @@ func (t *client) checkClient() {
 	t.add(Client, OK, exchange{}, found, "")
 }
 
-// methodOverride returns the command that sets the endpoint's accepted client authentication method. The setting
-// overrides the platform's profile.
+// methodOverride returns the operator command that overrides the platform profile's client authentication method for
+// the endpoint.
 func (t *client) methodOverride() string {
 	method := "public"
 	if auth := t.used.Auth; auth.ID != "" {
@@ -137,8 +136,8 @@ func (t *client) methodOverride() string {
 		"' (together with the existing overrides)"
 }
 
-// unlisted names the parts of our client's authentication that are missing from the discovery's lists. It returns "" if
-// the discovery has no lists. A public client doesn't use any method.
+// unlisted describes the parts of the client's authentication that are missing from the discovery document's lists. It
+// returns "" if discovery lists no methods.
 func (t *client) unlisted() string {
 	auth, said := t.used.Auth, t.stated
 	isPublic := slices.Contains(said.Methods, "none") || slices.Contains(said.Capabilities, "client-public")
@@ -157,7 +156,7 @@ func (t *client) unlisted() string {
 	return ""
 }
 
-// checkKeys checks that the published keys, which health systems fetch, contain the signing key.
+// checkKeys checks that the signing key is among the published keys, which health systems fetch.
 func (t *client) checkKeys(ctx context.Context) {
 	auth := t.used.Auth
 	if auth.Method != catalog.AuthPrivateKey {

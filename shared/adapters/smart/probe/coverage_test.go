@@ -44,7 +44,7 @@ func TestRunFailsScopesWhenPatientOrUSCoreTypesAreMissing(t *testing.T) {
 			w.used.Registration.Scope = test.scope
 			got, text := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})
 			if name == "chosen at registration" {
-				test.want["authorize"] = toldAs(probe.Failed, "invalid_scope") // no scope for data requested
+				test.want["authorize"] = toldAs(probe.Failed, "invalid_scope") // the request has no data scopes
 			}
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)
@@ -91,8 +91,8 @@ func toldAs(result probe.Result, text string) struct {
 	}{result, text}
 }
 
-// TestReportOmitsServerTextThatContainsSecret checks that the report includes the server's explanation of an error. The
-// report must omit an explanation that contains a value sent by the test.
+// TestReportOmitsServerTextThatContainsSecret checks that the report includes the server's error description unless it
+// contains a value that the test sent.
 func TestReportOmitsServerTextThatContainsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{

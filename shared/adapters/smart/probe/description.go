@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// maxRefusal is the number of bytes read from an error response.
+	// maxRefusal is the maximum number of bytes read from an error response.
 	maxRefusal = 64 << 10
-	// shortest is the minimum length of the sent values that must not appear in the report.
+	// shortest is the minimum length of a sent value that must not appear in the report.
 	shortest = 4
 )
 
-// description returns the error_description of a rejected token request (RFC 6749 section 5.2). The body can still be
-// read afterwards. The text can't describe a patient, because the test's grants are fictitious. description returns ""
-// if the text repeats a sent value, because the value may be a secret.
+// description returns the error_description of a rejected token request (RFC 6749 section 5.2). It leaves the body
+// readable. The text can't describe a patient, because the test's grants are fictitious. description returns "" if the
+// text repeats a value that the test sent, because the value may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}
@@ -36,14 +36,14 @@ func description(request *http.Request, response *http.Response) string {
 	return plain(refusal.Description)
 }
 
-// body is a partly read response body that can be read again from the beginning.
+// body is a partly read response body that can be reread from the beginning.
 type body struct {
 	io.Reader
 	io.Closer
 }
 
-// sentSecrets lists a token request's confidential values, which are all values except those that both sides know, such
-// as the client ID.
+// sentSecrets lists a token request's confidential values: every value except those known to both sides, such as the
+// client ID.
 func sentSecrets(request *http.Request) []string {
 	var values []string
 	if _, password, ok := request.BasicAuth(); ok {
@@ -63,7 +63,7 @@ func sentSecrets(request *http.Request) []string {
 	if err != nil {
 		return values
 	}
-	form, _ := url.ParseQuery(string(text)) // malformed parts of our own form were not sent
+	form, _ := url.ParseQuery(string(text)) // malformed parts of the form were never sent
 	for name, list := range form {
 		switch name {
 		case "client_id", "grant_type", "redirect_uri", "scope", "client_assertion_type":

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// reach checks the URL and requests the server's SMART configuration. It reports whether a server responded.
+// reach validates the URL and requests the server's SMART configuration. It reports whether a server responded.
 func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
@@ -35,7 +35,7 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover discovers the authorization server in the same way as a sign-in and checks the result. It reports whether
+// discover finds the authorization server in the same way as a sign-in and checks the result. It reports whether
 // discovery succeeded.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error
@@ -88,7 +88,7 @@ func (t *discovery) checkConfiguration(asked exchange) {
 	}
 }
 
-// flaws describes a configuration's missing members and ignored members.
+// flaws describes a configuration's missing and ignored members.
 func (t *discovery) flaws() string {
 	var said []string
 	if len(t.stated.Absent) > 0 {

@@ -34,9 +34,9 @@ func (t *discovery) checkIssuer() {
 	}
 }
 
-// checkPins compares the discovered URLs with the URLs that our client may use, as a sign-in does. Later steps use the
-// endpoint as if the operator had approved the discovery, so that those steps also produce results. Unless trusted is
-// set, credentials are not sent.
+// checkPins compares the discovered URLs with those that the client may use, as a sign-in does. Later steps treat the
+// discovered URLs as approved, so that those steps also produce results. Credentials are not sent unless trusted is
+// set.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.OwnURLs(t.BaseURL, e, named)
@@ -75,7 +75,7 @@ func (t *discovery) checkPins() {
 	}
 }
 
-// departed lists the new location for each role.
+// departed lists each role's old and new locations.
 func departed(left []catalog.Departure) string {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
@@ -85,7 +85,7 @@ func departed(left []catalog.Departure) string {
 	return strings.Join(told, ", ")
 }
 
-// approval returns the command-line flags that approve the given locations.
+// approval returns the command-line flags that approve the new locations.
 func approval(left []catalog.Departure) string {
 	var flags []string
 	for _, d := range left {

@@ -1,8 +1,8 @@
 // Package probe tests an endpoint for the operator before patients use the endpoint. The test covers everything that a
-// sign-in and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). The test runs the
-// same code as patients' sign-ins. Package smart makes the discovery and token requests, package flow builds the
+// sign-in and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same
+// code as patients' sign-ins: package smart makes the discovery and token requests, package flow builds the
 // authorization request, and package operator validates the client. Package probe only compares and reports the
-// results, without storing or changing anything. The report doesn't contain secrets, tokens or URL queries.
+// results, without changing stored data. The report doesn't contain secrets, tokens or URL queries.
 package probe
 
 import (
@@ -23,20 +23,20 @@ import (
 
 // Registrations looks up the registrations that connections use (operator.Registrations).
 type Registrations interface {
-	// InEffect returns the registration that an organisation's connections at a place use. It returns fault.NotFound or
-	// fault.Invalid.
+	// InEffect returns the registration used by an organisation's connections at a place. The error is fault.NotFound
+	// or fault.Invalid.
 	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
 
-// Keys fetches our public keys from the running service, as a health system would (operator.Clients).
+// Keys fetches the service's public keys over HTTP, as a health system would (operator.Clients).
 type Keys interface {
 	PublicKeys(ctx context.Context, onlyRSA bool) (operator.KeySet, error)
 }
 
 // Deps holds the dependencies of a Probe. All fields are required.
 type Deps struct {
-	HTTP          smart.Doer    // client with the same guard as the functions' clients
-	Clients       smart.Clients // authenticates our client and decides which URLs may receive credentials
+	HTTP          smart.Doer    // client with the same network guard as production
+	Clients       smart.Clients // authenticates the client and decides which URLs may receive credentials
 	Registrations Registrations
 	Keys          Keys
 	Platforms     platform.Registry
@@ -47,25 +47,25 @@ type Deps struct {
 	Random        io.Reader
 }
 
-// Probe tests endpoints.
+// Probe tests endpoints without a patient.
 type Probe struct{ deps Deps }
 
-// New returns a Probe.
+// New returns a Probe that uses the given dependencies.
 func New(d Deps) Probe { return Probe{deps: d} }
 
 // Subject identifies the endpoint and the registration to test.
 type Subject struct {
-	// Endpoint is a stored or proposed endpoint. A proposed endpoint has no pins. If its PlatformType is empty, the
-	// platform is detected from the server.
+	// Endpoint is a stored or proposed endpoint. A proposed endpoint has no pins. If PlatformType is empty, Run detects
+	// the platform from the server's responses.
 	Endpoint catalog.Endpoint
 	Stored   bool
-	Tenant   org.Tenant // owner of the registration; zero if the organisation has no registration
+	Tenant   org.Tenant // organisation whose sign-in is tested; zero for the shared registration
 	// TokenRequest allows two token requests with invalid grants. Some health systems count failed requests.
 	TokenRequest bool
 }
 
 // Run tests one endpoint. It returns at least one check for each step that it reached, in step order. An error means an
-// internal failure and does not describe the endpoint.
+// internal failure, not a problem with the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	web := &recordingDoer{doer: p.deps.HTTP}
 	t := &test{
@@ -78,24 +78,24 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	return t.ordered(), nil
 }
 
-// test holds the findings of one run that several groups of steps share. Each group of steps has its own type.
+// test holds the state of one run, which every group of steps shares. Each group has its own type.
 type test struct {
 	Deps
 	report
 
 	subject    Subject
-	endpoint   catalog.Endpoint // endpoint as stored, or as approving the discovery would store it
+	endpoint   catalog.Endpoint // the stored endpoint, with the discovered URLs pinned as if approved
 	web        *recordingDoer
 	authorizer smart.Authorizer
 
-	stated     smart.Stated    // parsed SMART configuration; empty if the server has no configuration
-	capability fhir.Capability // parsed CapabilityStatement; empty if the server has no valid statement
-	authority  flow.Authority  // discovered values that the test uses
-	trusted    bool            // whether our client may use every URL of the authority
+	stated     smart.Stated    // parsed SMART configuration; empty if the server has none
+	capability fhir.Capability // parsed CapabilityStatement; empty if the server has no valid one
+	authority  flow.Authority  // discovered authorization server
+	trusted    bool            // whether the client may use every URL in authority
 	used       operator.Registered
 	registered bool
-	attempt    flow.Attempt // the attempt that a sign-in would create now
-	address    string       // the authorization URL that the browser would open
+	attempt    flow.Attempt // attempt that a sign-in would create now
+	address    string       // authorization URL that the browser would open
 }
 
 func (t *test) run(ctx context.Context) error {
@@ -129,30 +129,29 @@ func (t *test) run(ctx context.Context) error {
 	return begun.askToSignIn(ctx)
 }
 
-// discovery checks the SMART configuration and whether our client may use its URLs.
+// discovery checks the SMART configuration and whether the client may use its URLs.
 type discovery struct {
 	*test
 
-	asked    exchange // the request for the SMART configuration
+	asked    exchange // request for the SMART configuration
 	isStated bool
 }
 
-// conformance checks which data can be requested, based on the CapabilityStatement and the results of earlier exports.
+// conformance checks which data can be requested, based on the CapabilityStatement and earlier exports' results.
 type conformance struct {
 	*test
 
 	known   known.Server // results of earlier exports; zero for an endpoint that is not stored
-	isKnown bool         // whether known could be read
+	isKnown bool
 }
 
-// client checks our registration with the server and our client authentication.
+// client checks the registration and the client authentication.
 type client struct{ *test }
 
-// tokenRequest checks the token endpoint.
 type tokenRequest struct {
 	*test
 
-	accepted bool // whether the token endpoint accepted our client authentication
+	accepted bool // whether the token endpoint accepted the client authentication
 }
 
 // signIn starts a patient's sign-in and opens the resulting page.

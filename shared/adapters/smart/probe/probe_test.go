@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// told maps a step to the expected text and result of the step's checks.
+// told maps each step to the expected text and result of its checks.
 type told map[string]struct {
 	result probe.Result
 	text   string
 }
 
-// wantTold compares the named steps with want and checks that no other step has failed.
+// wantTold compares the named steps with want and checks that no other step failed.
 func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told) {
 	t.Helper()
 	for step, checks := range got {
@@ -124,7 +124,6 @@ func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	}
 }
 
-// TestRunExplainsClientAuthentication uses a registration that no patient has used yet.
 func TestRunExplainsClientAuthentication(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret=of-the-sandbox"
@@ -241,7 +240,7 @@ func TestRunExplainsClientAuthentication(t *testing.T) {
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)
 			nothing := strings.Contains(got["token_refresh"][0].Found, "Nothing was sent")
-			if posts := len(w.asked("/oauth/token")) - 1; nothing && posts != 0 { // the first request is the GET
+			if posts := len(w.asked("/oauth/token")) - 1; nothing && posts != 0 { // do not count the initial GET
 				t.Errorf("%d token requests were sent", posts)
 			}
 		})
@@ -261,7 +260,7 @@ func TestRunSkipsTokenRequestWithoutPermission(t *testing.T) {
 	}
 }
 
-// TestRunTestsProposedEndpoint checks that our client's credentials are not sent to an unapproved server.
+// TestRunTestsProposedEndpoint checks that credentials are not sent to an unapproved server.
 func TestRunTestsProposedEndpoint(t *testing.T) {
 	t.Parallel()
 	for switches, test := range map[string]struct {

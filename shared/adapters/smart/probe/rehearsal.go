@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal supports a sign-in that starts but is never completed. rehearsal returns the endpoint and the registration
-// under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and
+// rehearsal provides the dependencies of a sign-in that starts but is never completed. It returns the endpoint and the
+// registration under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and
 // smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
@@ -25,7 +25,7 @@ func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) 
 	return r.endpoint, nil
 }
 
-// Way returns fault.NotFound, because the endpoint under test specifies its own institution.
+// Way returns fault.NotFound, because the endpoint under test names its institution itself.
 func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
 	return catalog.Way{}, fault.NotFound
 }
@@ -46,29 +46,29 @@ func (*rehearsal) Attempt(context.Context, org.Tenant, string) (flow.Attempt, er
 	return flow.Attempt{}, fault.NotFound
 }
 
-// Ticket returns fault.NotFound, because the sign-in does not begin on one of our pages.
+// Ticket returns fault.NotFound, because the sign-in does not begin on a hosted page.
 func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
 	return binding.Ticket{}, fault.NotFound
 }
 
-// OpenAttempt always returns an error.
+// OpenAttempt returns an error.
 func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Conflict
 }
 
-// Seal discards the code verifier, because the sign-in never yields a code.
+// Seal discards the code verifier, because the sign-in never receives an authorization code.
 func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
 
-// Open always returns an error, because Seal doesn't store anything.
+// Open returns an error, because Seal doesn't store anything.
 func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, fault.NotFound
 }
 
-// rehearse starts a sign-in in the same way as the connect endpoint. It reports whether the start succeeds.
+// rehearse starts a sign-in in the same way as the connect endpoint. It reports whether the sign-in started.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
-	endpoint.Status = catalog.EndpointActive // an earlier step reported any suspension
-	if endpoint.Shared() {                   // stands for any institution that a patient may choose
+	endpoint.Status = catalog.EndpointActive // an earlier step has already reported a suspension
+	if endpoint.Shared() {                   // represents any institution that a patient may choose
 		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
 	}
 	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}

@@ -55,7 +55,7 @@ func (t *conformance) readStatement(ctx context.Context) {
 		len(c.Resources), security), "")
 }
 
-// findPlatform detects an endpoint's platform if the endpoint does not specify a platform.
+// findPlatform detects the platform if the endpoint does not specify one.
 func (t *client) findPlatform() string {
 	if t.endpoint.PlatformType != "" {
 		return "Detected platform: " + t.Platforms.Of(t.endpoint).ID + "."
@@ -69,7 +69,7 @@ func (t *client) findPlatform() string {
 	return "Platform that would be detected: " + shown.ID + ": " + plain(because) + "."
 }
 
-// checkPlan reports the requests that an export would make, based on the export's own plan.
+// checkPlan reports the requests that an export would make, using the same plan as an export.
 func (t *conformance) checkPlan() {
 	asking, err := t.Platforms.Asking(t.endpoint)
 	if err != nil || len(t.capability.Resources) == 0 {
@@ -121,7 +121,7 @@ func (t *conformance) checkTypes(made plan.Plan) {
 	}
 }
 
-// leftOut describes omitted types, or returns "" if no types were omitted.
+// leftOut describes the omitted types, or returns "" if there are none.
 func leftOut(why string, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -129,8 +129,8 @@ func leftOut(why string, names []string) string {
 	return fmt.Sprintf(" Omitted, %s: %s.", why, listed(names))
 }
 
-// checkSearches reports the search parameters that the plan uses. attached describes support for Provenance that
-// exports have detected but that the statement does not list.
+// checkSearches reports the search parameters that the plan uses. attached describes Provenance support that exports
+// have detected but the statement does not list.
 func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {
@@ -168,7 +168,6 @@ func (t *conformance) checkSearches(made plan.Plan, attached string) {
 		"it.", "")
 }
 
-// typesOf returns the types that a plan searches, without duplicates.
 func typesOf(made plan.Plan) []string {
 	var names []string
 	for _, q := range made.Queries {

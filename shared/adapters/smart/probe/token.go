@@ -15,11 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxIgnored is the number of bytes read from an unneeded body.
+// maxIgnored is the maximum number of bytes to discard from an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint checks whether the token endpoint responds. The request doesn't reveal any information about our
-// client.
+// checkTokenEndpoint checks whether the token endpoint responds. The request reveals nothing about the client.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "The token endpoint has not been approved.")
@@ -49,7 +48,7 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 }
 
 // requestTokens requests tokens with invalid grants, in the same way as a refresh and a callback. The error code shows
-// whether the server accepted our client. An error means that our random source failed.
+// whether the server accepted the client. requestTokens returns an error only if the random source fails.
 func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	if why := t.noTokenRequest(); why != "" {
 		t.skip(TokenRefresh, why)
@@ -89,7 +88,7 @@ func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	return nil
 }
 
-// noTokenRequest explains why the test may not send a token request. It returns "" if token requests are allowed.
+// noTokenRequest explains why the test must not send a token request, or returns "" if token requests are allowed.
 func (t *tokenRequest) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
@@ -104,7 +103,8 @@ func (t *tokenRequest) noTokenRequest() string {
 	return ""
 }
 
-// judge reports why a grant was rejected. It returns whether our client was rejected.
+// judge reports the outcome of a token request. refused is true if the server rejected the client or if the client
+// could not authenticate.
 func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) {
 	seen := t.web.posted
 	said := refusalOf(err)
@@ -147,9 +147,8 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 	return false
 }
 
-// refusal is the OAuth error in a response.
 type refusal struct {
-	code      string // error code of RFC 6749 section 5.2, or empty
+	code      string // RFC 6749 section 5.2 error code, or empty
 	ambiguous bool   // whether decoding HTTP Basic would change the client ID or secret
 }
 
@@ -188,7 +187,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	return false
 }
 
-// unknownClient explains invalid_client errors, for which servers often report a misleading reason.
+// unknownClient explains an invalid_client error, which servers often return for other reasons.
 func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
@@ -215,7 +214,7 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 		"Compare the client ID and secret; client rotate -id " + auth.ID + " -secret-file FILE."
 }
 
-// get sends a GET request without our credentials.
+// get sends a GET request without credentials.
 func (t *test) get(ctx context.Context, address, accept string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -226,11 +225,11 @@ func (t *test) get(ctx context.Context, address, accept string) (*http.Response,
 }
 
 func discard(response *http.Response) {
-	_, _ = io.CopyN(io.Discard, response.Body, maxIgnored) // the result is irrelevant
+	_, _ = io.CopyN(io.Discard, response.Body, maxIgnored)
 	_ = response.Body.Close()
 }
 
-// random returns a 256-bit value that was not issued by any server.
+// random returns a 256-bit value that no server has issued.
 func (t *test) random() (secret.Text, error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(t.Random, bits[:]); err != nil {

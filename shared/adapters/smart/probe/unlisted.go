@@ -8,7 +8,7 @@ import (
 )
 
 // Known reads the results of earlier exports from an endpoint's server (store.EndpointState). The result is zero if
-// there were no earlier exports.
+// there are none.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 }
@@ -24,7 +24,7 @@ func (t *conformance) readKnown(ctx context.Context) {
 	t.known = server.Of(known.ReleaseOf(c.Software, c.Release, c.Date))
 }
 
-// tried describes the results of exports that requested types that the server does not list.
+// tried describes the results of exports that requested types missing from the server's list.
 func (t *conformance) tried(unlisted []string) string {
 	switch {
 	case len(unlisted) == 0 || !t.subject.Stored:
@@ -49,7 +49,7 @@ func (t *conformance) tried(unlisted []string) string {
 		leftOutBut("Not yet tried with this server release; the next export tries those that the scopes cover", untried)
 }
 
-// attached describes the results of exports with _revinclude=Provenance:target if the statement does not list this
+// attached describes earlier exports' results with _revinclude=Provenance:target if the statement does not list this
 // parameter.
 func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
@@ -67,7 +67,7 @@ func (t *conformance) attached(facts plan.Facts) string {
 	return " The statement doesn't list _revinclude for Provenance. The next export will try it."
 }
 
-// leftOutBut describes unlisted types, or returns "" if all types are listed.
+// leftOutBut describes the unlisted types, or returns "" if all types are listed.
 func leftOutBut(what string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -14,14 +14,13 @@ import (
 // exchange holds the reportable details of a request and its response.
 type exchange struct {
 	asked     string // method, origin and path; the query may be confidential
-	status    int    // HTTP status; 0 if there is no response
+	status    int    // HTTP status; 0 if no response arrived
 	mediaType string
 	said      string // error_description of a rejected POST, safe for a terminal
 }
 
-// recordingDoer sends a single test's requests sequentially and records the last request and the last POST. The last
-// request may differ from the last POST, because package smart may check after a rejected refresh whether the token
-// endpoint has moved.
+// recordingDoer sends a single test's requests sequentially and records the last request and the last POST. They may
+// differ, because package smart may check after a rejected refresh whether the token endpoint has moved.
 type recordingDoer struct {
 	doer   smart.Doer
 	last   exchange
@@ -44,15 +43,14 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the recorded requests, so that a step without requests does not report the previous step's requests.
+// forget clears the recorded requests. Without it, a step that sends no requests would report the previous step's.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
-// place returns the origin and the path of a URL.
 func place(u *url.URL) string {
 	return plain(catalog.Origin(u.Scheme+"://"+u.Host) + u.EscapedPath())
 }
 
-// unanswered explains why there was no response and recommends an action. ok is false if the server responded.
+// unanswered explains why the server did not respond and recommends an action. ok is false if the server responded.
 func unanswered(err error) (found, do string, ok bool) {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {

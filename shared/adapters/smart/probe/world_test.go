@@ -40,21 +40,20 @@ import (
 type world struct {
 	learned    known.Server // results of earlier exports
 	learnedErr error
-	service    string // our API's base URL, under which the sandbox runs
-	secret     string // client secret, if any
+	service    string // the API's base URL, under which the sandbox runs
+	secret     string
 	client     *safehttp.Client
 	used       operator.Registered
-	missing    bool // whether the registration is missing
-	down       bool // whether our own service fails to respond
+	missing    bool
+	down       bool // whether the service itself is unreachable
 
-	instead answer // replaces a response of the sandbox
+	instead answer // replaces one of the sandbox's responses
 
 	mu    sync.Mutex
 	hosts []string // hosts that received requests
 	sent  []string // requests sent to the sandbox: method, path, query, Authorization and form
 }
 
-// signingKey returns our client's signing key.
 var signingKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -98,10 +97,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// Known implements probe.Known.
 func (w *world) Known(context.Context, string) (known.Server, error) { return w.learned, w.learnedErr }
 
-// Do sends a request through the guarded client, unless the test replaces the response.
+// Do sends the request through the guarded client unless the test replaces the response.
 func (w *world) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	w.hosts = append(w.hosts, r.URL.Host)
@@ -143,7 +141,6 @@ func (w *world) ClientAuthOf(_ context.Context, owner org.Tenant, id string) (ca
 	return w.used.Auth, nil
 }
 
-// Open returns the client's secret.
 func (w *world) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return []byte(w.secret), nil
 }
@@ -154,7 +151,6 @@ func (w *world) Public(context.Context, string) (crypto.PublicKey, error) {
 
 func (w *world) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return signingKey() }
 
-// asked returns the recorded requests whose paths end with the given suffix.
 func (w *world) asked(suffix string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +160,7 @@ func (w *world) asked(suffix string) []string {
 	})
 }
 
-// wantNothingShown checks that the report doesn't contain any of the secrets or queries that the test sent.
+// wantNothingShown checks that the report contains none of the secrets or URL queries that the test sent.
 func (w *world) wantNothingShown(t *testing.T, text string) {
 	t.Helper()
 	for _, one := range w.asked("") {
@@ -183,7 +179,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 			shown = append(shown, values.Get(name))
 		}
 		for _, hidden := range shown {
-			// The sandbox's path contains the client secret as part of a switch.
+			// The client secret also occurs in the sandbox's path, as part of a switch.
 			if hidden != "" && hidden != "Basic" &&
 				strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)
@@ -192,7 +188,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 	}
 }
 
-// endpoint returns an endpoint of the sandbox with the given switches, pinned to the sandbox's URL.
+// endpoint returns a sandbox endpoint with the given switches, pinned to the sandbox's URL.
 func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	site, at := w.service+"/sandbox", catalog.Origin(w.service)
 	if switches != "" {
@@ -205,7 +201,7 @@ func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	}
 }
 
-// confidential sets the client's authentication method and the secret or key that the method requires.
+// confidential sets the client's authentication method and the secret or key that it requires.
 func (w *world) confidential(method catalog.AuthMethod) {
 	w.used.Registration.AuthID = "auth"
 	w.used.Auth = catalog.ClientAuth{ID: "auth", Method: method, Origins: []string{catalog.Origin(w.service)}}
@@ -218,7 +214,7 @@ func (w *world) keyring() *clientauth.Keyring {
 	return clientauth.NewKeyring(w, []string{"one"})
 }
 
-// jwks returns the switch that registers our public key with the sandbox.
+// jwks returns the sandbox switch that registers the client's public key.
 func (w *world) jwks(t *testing.T) string {
 	t.Helper()
 	set, err := w.keyring().JWKS(t.Context(), "")

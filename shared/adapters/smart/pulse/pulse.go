@@ -1,7 +1,7 @@
-// Package pulse checks whether patients could sign in at an endpoint's server. The periodic checks of the catalogue's
-// health use this package (docs/adr/0030-health-of-endpoints.md). The package performs the same discovery as a sign-in,
-// identifies itself to the server and limits the response size. The package neither derives the endpoint's state from
-// the result nor uses the discovered URLs.
+// Package pulse checks whether patients could sign in at an endpoint's server. The periodic health checks of the
+// catalogue use it (docs/adr/0030-health-of-endpoints.md). The package performs the same discovery as a sign-in,
+// identifies itself to the server and limits the response size. It neither derives the endpoint's state from the result
+// nor uses the discovered URLs.
 package pulse
 
 import (
@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxAnswer is the maximum size of a response in bytes. The CapabilityStatement of a large server takes two MiB and may
-// replace the discovery document.
+// maxAnswer is the maximum size of a response in bytes. A large server's CapabilityStatement, which may replace the
+// discovery document, takes 2 MiB.
 const maxAnswer = 4 << 20
 
 // Prober implements rounds.Prober.
@@ -34,8 +34,8 @@ type Prober struct {
 	now       func() time.Time
 }
 
-// New returns a Prober whose requests contain the service's public base URL. The client must have the same guard as the
-// functions' clients.
+// New returns a Prober whose requests contain the service's public base URL. The client must have the same network
+// guard as in production.
 func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
 	return Prober{
 		http:      polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"},
@@ -51,10 +51,10 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	}
 	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
 	if len(catalog.OwnURLs(p.baseURL, row, named)) > 0 {
-		return health.Finding{Cause: "leads_to_us"} // connect rejects an endpoint that resolves to our own URLs
+		return health.Finding{Cause: "leads_to_us"} // connect rejects an endpoint that resolves to the service's URLs
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
-	if !found.Substitute { // the fallback contains less information than the missing configuration
+	if !found.Substitute { // the fallback contains less information than a SMART configuration
 		well.DiscoveredURLs = health.DiscoveredURLs{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
 			Untrusted: named.Untrusted(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
@@ -63,7 +63,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	return well
 }
 
-// failed returns the class of a failure, and whether the server responded.
+// failed classifies a failure and reports whether the server responded.
 func failed(err error) health.Finding {
 	class := fault.SpotOf(err).Class
 	if class == "" {
@@ -95,7 +95,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// short is a response body whose Read fails beyond the size limit.
+// short is a response body whose Read fails once the size limit is exceeded.
 type short struct {
 	io.ReadCloser
 

@@ -65,7 +65,7 @@ func (c counting) Write(body []byte) (int, error) {
 	return n, err
 }
 
-// probe probes the server in the same way as the function, except that it allows loopback addresses.
+// probe probes the server in the same way as the deployed function, but allows loopback addresses.
 func probe(t *testing.T, base string, within time.Duration) health.Finding {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -124,7 +124,7 @@ func TestProbeReportsUntrustedDiscoveredURLs(t *testing.T) {
 }
 
 // TestProbeFallsBackToCapabilityStatement checks that the prober reads the CapabilityStatement if the server has no
-// configuration. If the absence of the configuration may be temporary, the prober must not pin any URL from the
+// SMART configuration. If the configuration may be missing only temporarily, the prober must not pin any URL from the
 // statement.
 func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
@@ -222,8 +222,6 @@ func TestProbeReportsUnresponsiveServer(t *testing.T) {
 
 func silent(class string) health.Finding { return health.Finding{Cause: class, Silent: true} }
 
-// TestProbeLimitsResponseSize checks that the prober never reads more than a few MiB, regardless of the response's
-// size.
 func TestProbeLimitsResponseSize(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -238,7 +236,7 @@ func TestProbeLimitsResponseSize(t *testing.T) {
 		}
 	})
 	got := probe(t, s.URL, time.Minute)
-	// The count includes bytes that were sent to the operating system's buffers but never read.
+	// The count includes bytes that the operating system buffered but the prober never read.
 	if got.Cause != "too_large" || s.sent.Load() > 24<<20 {
 		t.Errorf("%+v, after %d MiB", got, s.sent.Load()>>20)
 	}
