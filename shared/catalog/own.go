@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// sandboxPath is the path of the sandbox EHR under the API's base URL. The sandbox is the only part of our own origin
-// that is a health system.
+// sandboxPath is the path of the sandbox EHR under the API's base URL. The sandbox is the only health system at the
+// service's own origin.
 const sandboxPath = "/sandbox"
 
-// OwnURLs returns those URLs of an endpoint and its discovery that are at the service's own host. baseURL is the API's
+// OwnURLs returns the URLs of an endpoint and its discovery that point to the service's own host. baseURL is the API's
 // base URL. A portal that redirects browsers to the service could open the service's URLs as if the service itself had
 // done so (docs/develop/threat-model.md, "Start values"). For an endpoint in test mode, the sandbox may use its own
 // URLs.

@@ -2,13 +2,13 @@ package catalog
 
 import "recordbridge/shared/words/org"
 
-// OwnedClient holds a client's authentication settings and their owner.
+// OwnedClient is a client's authentication settings with their owner.
 type OwnedClient struct {
 	Owner org.Tenant // owner; zero for shared settings
 	Auth  ClientAuth
 }
 
-// OwnedRegistration holds a registration and its owner.
+// OwnedRegistration is a registration with its owner.
 type OwnedRegistration struct {
 	Owner        org.Tenant // owner; zero for a shared registration
 	Registration Registration

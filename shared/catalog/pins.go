@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Addresses holds an authorization server's URLs from an endpoint's discovery. Each URL is either absolute or, if the
-// discovery does not contain the URL, empty.
+// Addresses holds an authorization server's URLs from an endpoint's discovery. URLs that the discovery does not contain
+// are empty; all others are absolute.
 type Addresses struct {
 	Issuer        string
 	Authorization string
@@ -17,10 +17,10 @@ type Addresses struct {
 	Introspection string
 }
 
-// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server. The
-// values date from the endpoint's creation or from the operator's last approval of a move. Codes, verifiers, secrets,
+// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server. They
+// were recorded when the endpoint was created, or when an operator last approved a move. Codes, verifiers, secrets,
 // assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is empty if the server
-// didn't have a URL for that role.
+// had no URL for the role.
 type Pins struct {
 	Issuer        string // issuer exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
@@ -38,16 +38,16 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is a role whose origin, or issuer name, differs from the expected value.
+// Departure is a role whose origin, or issuer name, differs from the pinned one.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
 	From string // pinned value; empty if nothing was pinned
 	To   string // current value
 }
 
-// Departures lists the discovered URLs that differ from the pins, in the order of the roles. Departures omits URLs that
-// the discovery no longer contains, because such URLs are not used. Departures includes a missing issuer, because iss
-// would not be checked without an issuer.
+// Departures lists the discovered URLs that differ from the pins, in the order of the roles. URLs that the discovery no
+// longer contains are omitted, because they are not used. A missing issuer is included, because iss can't be checked
+// without it.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -62,7 +62,7 @@ func (p Pins) Departures(a Addresses) []Departure {
 }
 
 // Untrusted lists the discovered URLs whose origin is neither the FHIR base's origin nor a known origin. Only an
-// operator can confirm that these URLs belong to the institution.
+// operator can confirm that they belong to the institution.
 func (a Addresses) Untrusted(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
 	for _, origin := range known {
@@ -109,8 +109,8 @@ func (p Pins) origin(role string) string {
 	}[role]
 }
 
-// Origin returns a URL's origin in the form used for pins. The form has the scheme and host in lower case, without the
-// scheme's default port. Origin returns "" unless the URL is an absolute http or https URL with a host.
+// Origin returns a URL's origin in the form used for pins. Scheme and host are in lower case, and a default port is
+// omitted. Origin returns "" unless the URL is an absolute http or https URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
@@ -128,6 +128,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host returns a URL's origin for display to operators and patients. The result is the host, with the port unless it is
-// the default port, and with the scheme unless it is https. Host returns "" if Origin returns "".
+// Host returns a URL's origin for display to operators and patients. The default port and the scheme https are omitted.
+// Host returns "" if Origin does.
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

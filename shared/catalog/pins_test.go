@@ -50,7 +50,7 @@ func TestDeparturesReportsRoleOfChangedPin(t *testing.T) {
 		},
 		"userinfo":      {func(a *catalog.Addresses) { a.Userinfo = evil }, "https://auth.hospital.example", evil},
 		"revocation":    {func(a *catalog.Addresses) { a.Revocation = evil }, "https://auth.hospital.example", evil},
-		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // no origin was pinned
+		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // No origin was pinned.
 	}
 	for role, tt := range tests {
 		now := hospital()

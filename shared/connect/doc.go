@@ -1,5 +1,4 @@
-// Package connect contains the packages for connections between patients and organisations, from the first click to the
-// tokens.
+// Package connect groups the packages that connect patients to organisations.
 //
 // The packages below import words, fhir, catalog and webhook, and don't depend on AWS or HTTP:
 //

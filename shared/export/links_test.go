@@ -24,7 +24,7 @@ func finishedTask(until time.Time) export.Task {
 
 func aMoment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// token returns the token of the task's download URL.
+// token returns the token in the task's download URL.
 func token(t *testing.T, links export.Links, task export.Task) string {
 	t.Helper()
 	address, err := firstLink(links, task)
@@ -177,7 +177,6 @@ func TestFileCanBeDownloadedFromSuccessUntilExpiry(t *testing.T) {
 	}
 }
 
-// firstLink returns the URL of a task's first file.
 func firstLink(links export.Links, task export.Task) (string, error) {
 	list, err := links.List(task)
 	if err != nil {
@@ -196,7 +195,8 @@ func withoutFirst(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// successOf returns the success event of a task with the given links, surrounded by text that a JSON encoder escapes.
+// successOf returns a task's success event with the given links. The event also contains characters that a JSON encoder
+// escapes.
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
@@ -226,7 +226,7 @@ func TestStoredEventOmitsTokensAndIsUnchangedAfterRotation(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
-		old := successOf(t, task, whole) // earlier format, whose stored links contained their tokens
+		old := successOf(t, task, whole) // earlier format, with tokens in the stored links
 		if got, err = old.Wire(links); err != nil || string(got) != string(want) {
 			t.Errorf("%s: of an old row was sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}

@@ -9,19 +9,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Options narrows an export and selects its formats. The fields are extensions of POST ehi-export. The zero value
+// Options narrows an export and selects its formats. The fields extend the POST ehi-export request. The zero value
 // selects the complete record as NDJSON.
 type Options struct {
 	Since time.Time `json:"since,omitzero"` // only resources changed since this time; zero for all
 	// requested resource types, sorted; empty for all types. The Patient is always included.
 	Types   []string `json:"types,omitempty"`
-	Formats []Format `json:"formats,omitempty"` // formats in the order of formats(); empty for JSONLines alone
+	Formats []Format `json:"formats,omitempty"` // in the order of formats(); empty for JSONLines alone
 	// synthetic record to deliver instead of the connection's record; may be empty
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is an export format, which appears as the export_type of a download link (docs/guide/webhook-reference.md,
-// "Body").
+// Format is an export format. It appears as a download link's export_type (docs/guide/webhook-reference.md, "Body").
 type Format string
 
 // Export formats. The first format is the default. The other formats are extensions (docs/reference/deviations.md).
@@ -32,7 +31,7 @@ const (
 	Report    Format = "outcome"     // outcome report: the request, its outcome, and losses by resource type
 )
 
-// formats returns all formats, in link order.
+// formats returns all formats, in the order of the download links.
 func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
 
 // Suffix returns the file name suffix for the format.
@@ -49,8 +48,8 @@ func (f Format) Suffix() string {
 	return ".jsonl"
 }
 
-// ContentType returns the MIME type of a file in this format for a FHIR version. An unknown version is treated as R4.
-// For R4, the specification does not use a version parameter (FHIR http.html#version-parameter).
+// ContentType returns the MIME type of a file in this format for the given FHIR version. An unknown version is treated
+// as R4. The MIME type for R4 has no version parameter (FHIR http.html#version-parameter).
 func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
@@ -74,8 +73,8 @@ func (f Format) ContentType(fhirVersion string) string {
 
 const maxTypes = 100
 
-// ParseOptions parses the options of a request: resource types, formats, and since. The value of since is an RFC 3339
-// time, a date, or empty for no limit. Errors are fault.Invalid and never repeat the input.
+// ParseOptions parses a request's options. since is an RFC 3339 time, a date, or empty for no limit. Errors are
+// fault.Invalid and never quote the input.
 func ParseOptions(since string, resourceTypes, formatNames []string, now time.Time) (Options, error) {
 	var o Options
 	var err error
@@ -158,13 +157,13 @@ func (o Options) Chosen() []Format {
 	return o.Formats
 }
 
-// Wants reports whether the options include resources of a type.
+// Wants reports whether the export includes resources of the given type.
 func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether to export a resource with the given meta.lastUpdated. It returns false only if the resource
-// is known to be old. A resource without a usable time is exported.
+// Changed reports whether to export a resource with the given meta.lastUpdated. It returns false only if the time is
+// before o.Since. A resource without a usable time is exported.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true
@@ -173,7 +172,7 @@ func (o Options) Changed(lastUpdated string) bool {
 	return err != nil || !at.Before(o.Since)
 }
 
-// equal reports whether the same export satisfies requests with either set of options.
+// equal reports whether a single export satisfies both a request with o and a request with other.
 func (o Options) equal(other Options) bool {
 	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) &&
 		o.Fixture == other.Fixture

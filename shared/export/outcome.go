@@ -34,12 +34,12 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed;
-// docs/guide/incomplete-records.md lists them.
+// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed and listed in
+// docs/guide/incomplete-records.md.
 type LossReason string
 
-// Loss reasons, mildest first. The first two reasons do not denote losses, because the file contains everything that
-// the portal has and the patient shares.
+// Loss reasons, mildest first. The first two do not denote losses, because the file still contains everything that the
+// portal offers and the patient shares.
 const (
 	// the portal offers no search for the type, or documents of this kind are not exported
 	LossUnsupported LossReason = "unsupported"
@@ -47,11 +47,11 @@ const (
 	LossNotGranted LossReason = "not_granted"
 	// document parts that FHIR cannot represent or whose values are invalid
 	LossConversion   LossReason = "not_converted"
-	LossNotRequested LossReason = "not_requested" // our authorization request did not name the type
+	LossNotRequested LossReason = "not_requested" // the authorization request did not name the type
 	// the portal does not list the type, and a trial search was not possible
 	LossNotAdvertised LossReason = "not_advertised"
-	LossElsewhere     LossReason = "other_server" // referenced resources on another server, which gets no requests
-	// referenced resources that do not exist according to the portal
+	LossElsewhere     LossReason = "other_server" // referenced resources on another server, which is never contacted
+	// referenced resources that the portal reports as nonexistent
 	LossNotFound LossReason = "not_found"
 	// the portal lists the type but refuses every request without giving a reason
 	LossRejected    LossReason = "rejected"
@@ -78,9 +78,9 @@ func (l LossReason) Worse(other LossReason) bool {
 	return slices.Index(order, l) > slices.Index(order, other)
 }
 
-// Shortfall returns the losses of a finished task. A loss is data that is missing from the task's files although the
-// patient has granted access and the portal has the data (docs/guide/incomplete-records.md). Neither types that the
-// portal searches only by listed values (TypeOutcome.OnlyBy) nor resources of other patients count as losses.
+// Shortfall returns a finished task's losses. A loss is data that is missing from the task's files although the portal
+// has it and the patient granted access (docs/guide/incomplete-records.md). Types that the portal searches only by
+// listed values (TypeOutcome.OnlyBy) and resources of other patients do not count as losses.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

@@ -15,19 +15,18 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is the time after which a repeated request sends an event again
-// (docs/reference/deviations.md, "Exports").
+// resendAfter is the minimum time before a repeated request resends an event (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 
-// TaskStore holds the store operations that registration requires. All reads are consistent.
+// TaskStore is the store used to register exports. All reads are consistent.
 type TaskStore interface {
-	// LatestTask returns the id of the connection's newest task. It returns fault.NotFound if the connection has no
+	// LatestTask returns the ID of the connection's newest task. It returns fault.NotFound if the connection has no
 	// tasks.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads a task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
 	// OpenTask creates a task and makes it the newest task of its connection, in one transaction. It returns
-	// fault.Conflict if the connection's newest task is no longer previous ("" for no task) or the connection is no
+	// fault.Conflict if previous ("" for no task) is no longer the connection's newest task, or if the connection is no
 	// longer authorized.
 	OpenTask(ctx context.Context, task Task, previous string) error
 	// ResendEvent stores an event and increments the task's Resends field in one transaction. It returns fault.Conflict
@@ -49,14 +48,14 @@ type Registrar struct {
 	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
-	Reuse       time.Duration // how long equal requests can reuse a finished export
+	Reuse       time.Duration // how long a finished export serves equal requests
 }
 
-// Register returns the connection's current export or opens a new export (docs/reference/deviations.md, "Exports"). A
+// Register returns the connection's current export or creates a new one (docs/reference/deviations.md, "Exports"). A
 // pending task is returned unchanged. Unless refresh is set, Register also returns a recent successful task with equal
-// options, and sends the task's event again if it was last sent long enough ago. In all other cases, Register opens a
-// new task. Register returns fault.NotFound, fault.Invalid for a fixture on a connection that is not a TEFCA
-// connection, or fault.Conflict (svc_connection_not_exportable).
+// options, and resends the task's event if it was last sent at least resendAfter ago. In all other cases, Register
+// creates a new task. Register returns fault.NotFound for an unknown connection, fault.Invalid for a fixture on a
+// non-TEFCA connection, or fault.Conflict (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
 	refresh bool,
 ) (Task, error) {
@@ -108,15 +107,14 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	return task, nil
 }
 
-// reusable reports whether a task was successful and can still be reused for equal requests.
+// reusable reports whether a task was successful and can still serve equal requests.
 func (r Registrar) reusable(task Task) bool {
 	now := r.Now()
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
-// latest returns the newest task of a connection and the id of that task. The id is empty if the connection has no
-// tasks. The task is zero if its row has expired. Task rows expire after 90 days, but the pointer to the newest task
-// does not expire.
+// latest returns a connection's newest task and the task's ID. The ID is empty if the connection has no tasks. The task
+// is zero if its row has expired. Task rows expire after 90 days, but the pointer to the newest task does not expire.
 func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	connectionID string,
 ) (id string, task Task, err error) {
@@ -137,7 +135,7 @@ func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	return id, task, nil
 }
 
-// resend sends the success event of a finished task again as a new event, at most once every five minutes.
+// resend resends a finished task's success event as a new event, at most once every five minutes.
 func (r Registrar) resend(ctx context.Context, task Task) error {
 	now := r.Now()
 	if now.Sub(task.SentAt) < resendAfter {

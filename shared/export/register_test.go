@@ -29,9 +29,9 @@ type ledger struct {
 
 	mu         sync.Mutex
 	connection connection.Connection
-	enqueued   []string      // ids of the enqueued tasks and events
+	enqueued   []string      // IDs of the enqueued tasks and events
 	conflicts  int           // number of OpenTask calls that return fault.Conflict
-	onConflict func(*ledger) // function that simulates a concurrent change
+	onConflict func(*ledger) // simulates a concurrent change
 	broken     string        // name of the method that returns an error
 }
 
@@ -64,7 +64,6 @@ func (l *ledger) around(method string, effect func() error) error {
 	return l.fails(method)
 }
 
-// become sets the status of the connection.
 func (l *ledger) become(status connection.Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +71,7 @@ func (l *ledger) become(status connection.Status) {
 	l.Authorize(tenant, connectionID, status == connection.Authorized)
 }
 
-// latest returns the newest task.
+// latest returns the newest task's ID.
 func (l *ledger) latest(t *testing.T) string {
 	t.Helper()
 	id, err := l.LatestTask(t.Context(), tenant, connectionID)
@@ -91,10 +90,10 @@ func (l *ledger) enqueue(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.enqueued = append(l.enqueued, id)
-	return errTrouble // a lost message has no effect on the result
+	return errTrouble // losing a message must not affect the result
 }
 
-// newRegistrar returns a Registrar and its ledger. Call newRegistrar inside a synctest bubble.
+// newRegistrar returns a Registrar and its ledger. It must be called in a synctest bubble.
 func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	t.Helper()
 	l := &ledger{Tasks: memory.NewTasks(), connection: connection.Connection{ID: connectionID, Tenant: tenant}}
@@ -103,7 +102,6 @@ func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	return l, export.Registrar{Tasks: l, Connections: l, Enqueuer: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}
 }
 
-// register requests an export of the ledger's connection.
 func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	t.Helper()
 	task, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, refresh)
@@ -111,7 +109,6 @@ func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	return task
 }
 
-// end immediately ends the newest task.
 func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	t.Helper()
 	task := l.Get(tenant, l.latest(t))
@@ -212,7 +209,7 @@ func TestRegisterResendsSuccessAtMostEveryFiveMinutes(t *testing.T) {
 		task := l.end(t, export.Success)
 		for _, step := range []struct {
 			wait time.Duration
-			want int // expected number of events
+			want int
 		}{
 			{0, 1}, {5*time.Minute - time.Second, 1}, {time.Second, 2}, {time.Minute, 2}, {5 * time.Minute, 3},
 		} {

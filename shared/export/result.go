@@ -2,13 +2,13 @@ package export
 
 import "time"
 
-// Result is the outcome of a step in an export, or of an entire run. The zero value means that the step is done. A
-// Result describes failures on the remote side. Internal failures are returned as errors.
+// Result is the outcome of an export step or of an entire run. The zero value means that the step is complete. A Result
+// describes remote failures; internal failures are returned as errors.
 type Result struct {
 	Kind          Kind
 	Reason        Reason        // for Retryable and Fatal: the failure reason if the task fails
 	Wait          time.Duration // for Yield and Retryable: minimum wait before the next run
-	Tried         int           // for Yield: number of attempts so far at the request that has to wait
+	Tried         int           // for Yield: number of attempts so far at the delayed request
 	TokensRefused bool          // for Fatal: whether the tokens are no longer usable
 	// for Yield, Retryable and Fatal: the cause to log, which may carry a fault.Spot
 	Cause error

@@ -13,7 +13,7 @@ import (
 // Status is a task's state (docs/reference/deviations.md, "Exports").
 type Status string
 
-// States of a task.
+// Task statuses.
 const (
 	Pending Status = "pending"
 	Success Status = "success"
@@ -34,10 +34,10 @@ const (
 )
 
 const (
-	// Budget is the time that a task may stay pending before it fails, excluding the time that the task waits in line.
+	// Budget is the time that a task may stay pending before it fails, excluding time spent waiting in line.
 	Budget = 6 * time.Hour
-	// maxFailures is the number of consecutive transient failures after which the task fails with the reason for those
-	// failures.
+	// maxFailures is the number of consecutive transient failures at which a task fails, with the last failure's
+	// reason.
 	maxFailures = 5
 )
 
@@ -52,9 +52,9 @@ type Task struct {
 	Stats         webhook.Stats
 	Options       Options
 	Outcome       []TypeOutcome
-	Scope         Scope     // set if the task succeeds
+	Scope         Scope     // set on success
 	Files         []File    // in link order; set on success
-	FilesUntil    time.Time // when the files and all other objects from the runs are deleted
+	FilesUntil    time.Time // when the files and the runs' other objects are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
 	SentAt        time.Time // creation time of the latest success event
@@ -82,18 +82,18 @@ type Scope struct {
 // CanFailAgain reports whether the task may be retried after another transient failure.
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
-// Began returns the start of the task's time budget: the creation time plus the time spent waiting in line, which does
-// not count.
+// Began returns the start of the task's time budget: the creation time plus the time spent waiting in line.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
-// Ends returns the end of the task's time budget. A task that is still pending at the end fails.
+// Ends returns the end of the task's time budget. A task that is still pending then fails.
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file with the given name if the file can be downloaded at time now. For any other
-// file, Downloadable returns the error from Missing, or fault.Gone with svc_export_expired.
+// Downloadable returns the task's file with the given name if the file can be downloaded at time now. If the file does
+// not exist, Downloadable returns the error from Missing. If the file has expired, it returns fault.Gone with
+// svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == fileName })
 	if t.Status != Success || at < 0 {
@@ -106,14 +106,13 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	return t.Files[at], nil
 }
 
-// Enqueuer sends a message that makes a worker process a row. If the message is lost, the sweeper sends the message
-// again.
+// Enqueuer sends a message that makes a worker process a row. If the message is lost, the sweeper resends it.
 type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task with its status set to failed at the given time, and the task's failure event
+// Fail returns a copy of the task that failed at the given time, and its failure event
 // (docs/guide/webhook-reference.md, "Body"). It returns an error only if encoding the event fails.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)

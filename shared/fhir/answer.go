@@ -12,7 +12,8 @@ type Response struct {
 	Rate Rate
 }
 
-// Rate holds the rate limits from the RateLimit and X-RateLimit response headers. Limits are in requests.
+// Rate holds the rate limits from the RateLimit and X-RateLimit response headers. Limit and Remaining are numbers of
+// requests.
 type Rate struct {
 	Limit     int
 	Remaining int
@@ -25,6 +26,6 @@ type File struct {
 	// reading fails with a *RequestError if the content is incomplete, and with class TooLarge if the content exceeds
 	// the requested limit
 	Body        io.ReadCloser
-	ContentType string // media type stated by the server; empty if missing
+	ContentType string // media type stated by the server, if any
 	Rate        Rate
 }

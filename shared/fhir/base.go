@@ -9,8 +9,9 @@ import (
 // Base is the base URL of a FHIR server. A bearer token may be sent only to URLs under the base
 // (docs/develop/threat-model.md).
 //
-// A server behind a gateway may use a different base URL, its own base, in its links and references (see Learn). A URL
-// under the own base is rewritten to the same path under the Base. Requests are never sent to the own base.
+// A server behind a gateway may use a different base URL, called its own base, in its links and references (see Learn).
+// A URL under the server's own base is rewritten to the same path under the Base. Requests are never sent to the
+// server's own base.
 type Base struct {
 	place
 
@@ -65,11 +66,11 @@ func (b Base) Knowing(own string) Base {
 	return b
 }
 
-// Learn returns a copy of b with the own base revealed by the first page of a search at path ("Observation", or
-// "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If the page doesn't have
-// a self link, the own base is the part of the entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
-// bundle.html#bundle-unique). Learn ignores full URLs if the page has a self link. A server that uses the Base for
-// itself may still return another server's entries.
+// Learn returns a copy of b with the server's own base, inferred from the first page of a search at path
+// ("Observation", or "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If
+// the page doesn't have a self link, the own base is the part of the entries' full URLs before "/Type/id" (FHIR R4
+// bundle.html#searchset, bundle.html#bundle-unique). Learn ignores full URLs if the page has a self link, because a
+// server that uses the Base for itself may still return another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
 	self, _, _ := strings.Cut(page.Self, "?")
 	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
@@ -124,8 +125,8 @@ func (b Base) relative(address string) (path string, ok bool) {
 	return strings.TrimPrefix(target.EscapedPath(), b.path+"/"), true
 }
 
-// parse resolves a link against the base and rewrites a link under the own base to the base. ok is false if the path is
-// not under the base's path.
+// parse resolves a link against the base. If the link is under the server's own base, parse rewrites it to the base. ok
+// is false if the path is not under the base's path.
 func (b Base) parse(link string) (target *url.URL, ok bool) {
 	root, err := url.Parse(b.String() + "/")
 	if err != nil {
@@ -147,8 +148,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 	return target, b.covers(target)
 }
 
-// isOwn reports whether a URL is under the server's own base. A link without a host is under the own base if its path
-// starts at the root. A URL under both bases belongs to the more specific base.
+// isOwn reports whether a URL is under the server's own base. For a link without a host whose path starts at the root,
+// isOwn compares only the path. A URL under both bases belongs to the more specific base.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false
@@ -156,12 +157,12 @@ func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	return !b.has(target) || len(b.own.path) >= len(b.path)
 }
 
-// has reports whether an absolute URL is under the place, regardless of its scheme.
+// has reports whether an absolute URL is under p, regardless of its scheme.
 func (p place) has(address *url.URL) bool {
 	return isWeb(address) && hostOf(address) == p.host && p.covers(address)
 }
 
-// covers reports whether a URL's path is under the place's path.
+// covers reports whether a URL's path is under p's path.
 func (p place) covers(address *url.URL) bool {
 	path := address.EscapedPath()
 	return path == p.path || strings.HasPrefix(path, p.path+"/")

@@ -66,8 +66,7 @@ type batchReader struct {
 	entries            []batchEntry
 }
 
-// batchEntry is one entry of a batch-response: the entry's resource, as a slice of the response, and the entry's
-// status.
+// batchEntry holds the byte range of one entry's resource in a batch-response, and the entry's status.
 type batchEntry struct {
 	at     span
 	status int

@@ -13,7 +13,7 @@ type Bundle struct {
 	Self      string // URL of this page, verbatim; empty if missing or longer than MaxAddress
 	Next      string // URL of the next page, verbatim, absolute or relative; empty on the last page
 	NextLost  bool   // whether the page has a next link longer than MaxAddress
-	EntryBase string // common base of all absolute full URLs; empty without such URLs or if their bases differ
+	EntryBase string // common base of all absolute full URLs; empty if there are none or their bases differ
 	Len       int    // number of resources, excluding outcomes
 	Outcomes  int    // number of OperationOutcomes and entries with search.mode "outcome", which are messages
 	Unusable  int    // number of entries without a valid resourceType, or with a duplicate resourceType or id
@@ -40,7 +40,7 @@ func ParseBundle(page []byte) (Bundle, error) {
 	return reader.bundle, nil
 }
 
-// Alone returns a copy of the page that contains only r.
+// Alone returns a Bundle that contains only r.
 func (r Resource) Alone() Bundle {
 	//nolint:gosec // at most MaxPage
 	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}}
@@ -75,7 +75,6 @@ type bundleReader struct {
 // maxMembers limits the number of members in the Bundle object itself. FHIR defines about a dozen members.
 const maxMembers = 100
 
-// member parses one top-level member of the Bundle.
 func (r *bundleReader) member(name word) (err error) {
 	text := string(name.text())
 	if r.seen[text] || len(r.seen) == maxMembers {
@@ -108,7 +107,7 @@ func (r *bundleReader) total() error {
 	return nil
 }
 
-// link parses one Bundle.link. If a relation occurs twice, the last link takes precedence.
+// link parses one Bundle.link. If several links have the same relation, the last one takes precedence.
 func (r *bundleReader) link() error {
 	var relation string
 	var target word
@@ -137,7 +136,6 @@ func (r *bundleReader) link() error {
 	return err
 }
 
-// entry parses one Bundle.entry and records its resource.
 func (r *bundleReader) entry() error {
 	if r.entries++; r.entries > maxEntries {
 		return ErrTooMany
@@ -190,8 +188,8 @@ func (r *bundleReader) from(address, name string) {
 	r.bundle.EntryBase = base
 }
 
-// envelope parses the type and id of a value that should be a resource. usable has the same meaning as in the resource
-// method.
+// envelope parses the type and id of a value that should be a resource. usable is true if the value has one valid type
+// and at most one id.
 func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
 		return "", "", false, r.skip(depth)

@@ -49,7 +49,7 @@ func TestParseBundleSplitsPageIntoResources(t *testing.T) {
 		},
 		{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
 	}
-	for range 2 { // parsing has no side effects
+	for range 2 { // All can be called repeatedly
 		if diff := cmp.Diff(want, slices.Collect(got.All()), exportedFields()); diff != "" {
 			t.Errorf("ParseBundle (-want +got):\n%s", diff)
 		}
@@ -123,7 +123,6 @@ func TestAppendToResourceJSONPreservesNextResource(t *testing.T) {
 	}
 }
 
-// references collects all reference strings in a decoded value.
 func references(value any) map[string]int {
 	found := map[string]int{}
 	var walk func(any)

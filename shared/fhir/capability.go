@@ -76,7 +76,6 @@ func ParseCapability(raw []byte) (Capability, error) {
 	return reader.read, nil
 }
 
-// statement parses a CapabilityStatement.
 type statement struct {
 	scanner
 
@@ -84,8 +83,7 @@ type statement struct {
 	names int // number of stored names
 }
 
-// software parses CapabilityStatement.software. software leaves the name empty if the name's value has an unexpected
-// JSON type.
+// software parses CapabilityStatement.software. If the name's value has an unexpected JSON type, the name stays empty.
 func (r *statement) software(depth int) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -103,7 +101,6 @@ func (r *statement) software(depth int) error {
 	})
 }
 
-// rest parses one CapabilityStatement.rest.
 func (r *statement) rest(depth int) error {
 	mode, stated := "", Capability{}
 	err := r.object(depth, func(name word) (err error) {
@@ -201,7 +198,6 @@ func (r *statement) resource(depth int, into *Capability) error {
 	return err
 }
 
-// list parses a list of names.
 func (r *statement) list(depth int, into *[]string) error {
 	if r.peek() != '[' {
 		return r.skip(depth)

@@ -1,7 +1,7 @@
 // Package fhir implements the parts of FHIR that the service uses. It extracts resources, references and attachments
-// from raw JSON, and parses search pages and CapabilityStatements. The package resolves URLs below a FHIR base,
-// interprets granted SMART scopes, and classifies failed requests to a FHIR server. Package fhir is pure: it doesn't
-// send any requests. Resources are never converted to Go structs, because records pass through unchanged.
+// from raw JSON, parses search pages and CapabilityStatements, resolves URLs below a FHIR base, interprets granted
+// SMART scopes, and classifies failed requests. The package sends no requests. Resources are never converted to Go
+// structs, because records pass through unchanged.
 //
 // The package imports words. Its subpackages:
 //

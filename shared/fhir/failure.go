@@ -7,11 +7,10 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Class is a one-word classification of a failed request to a FHIR server. A Class is safe for logs and outcome
-// records.
+// Class classifies a failed request to a FHIR server in one word, which is safe for logs and outcome records.
 type Class string
 
-// Failure classes. Package shared/export decides how an export handles each class.
+// Failure classes. Package export decides how it handles each class.
 const (
 	Unauthorized Class = "unauthorized" // 401: the token has expired or, on some servers, the type is outside the scope
 	Forbidden    Class = "forbidden"    // 403
@@ -26,13 +25,13 @@ const (
 	Network      Class = "network"      // no complete response: DNS, connection, TLS, time-out or blocked address
 )
 
-// RequestError is a failed request to a FHIR server. The error text contains only the class and status, because URLs,
-// ids and bodies are health data.
+// RequestError is a failed request to a FHIR server. Its text contains only the class and status, because URLs, ids and
+// bodies are health data.
 type RequestError struct {
 	Class      Class
 	Status     int           // 0 if the server didn't respond
-	RetryAfter time.Duration // wait that the server requested; 0 if not requested
-	Refusal    Refusal       // reason, if stated in the response's OperationOutcome
+	RetryAfter time.Duration // delay that the server requested, or 0
+	Refusal    Refusal       // reason stated in the response's OperationOutcome
 	Cause      error         // set for Network; must not contain URLs or bodies
 }
 
@@ -48,8 +47,8 @@ func (e *RequestError) Error() string {
 	return text
 }
 
-// Failure returns the class for a log line (fault.Spot). If the class is Network, Failure returns the cause's class,
-// which is more specific.
+// Failure returns the class for a log line (fault.Spot). For Network, it returns the cause's class, which is more
+// specific.
 func (e *RequestError) Failure() (class string, status int) {
 	if class = fault.ClassOf(e.Cause); class != "" && e.Class == Network {
 		return class, e.Status

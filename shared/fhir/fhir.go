@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// MaxPage is the maximum size in bytes of a JSON document that is read from a FHIR server and scanned
-// (docs/develop/architecture.md, "Bounds").
+// MaxPage is the maximum size in bytes of a JSON document from a FHIR server (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
 // maxDepth limits the nesting of arrays and objects, because the scanner is recursive. Real resources have fewer than
@@ -14,15 +13,14 @@ const MaxPage = 32 << 20
 const maxDepth = 128
 
 // ErrInvalid means that a document is malformed: not JSON, not UTF-8, nested too deeply, too large, or not the expected
-// resource or Bundle. The error text never contains any part of the document.
+// resource or Bundle. Its text contains no part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
-// ErrTooMany means that a page has more than maxEntries entries. ErrTooMany wraps ErrInvalid. A smaller page may be
-// valid.
+// ErrTooMany means that a page has more than maxEntries entries. It wraps ErrInvalid. A smaller page may be valid.
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
 // maxEntries limits the number of entries on a page, because an entry of a few bytes takes hundreds of bytes in memory.
-// Even if a server ignores _count and returns a complete record, the page has fewer entries.
+// Even a complete record, from a server that ignores _count, has fewer entries.
 const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).
@@ -46,8 +44,8 @@ var (
 	errStatement = fmt.Errorf("%w: no CapabilityStatement", ErrInvalid)
 )
 
-// ValidType reports whether text has the form of a resource type name. ValidType accepts types of any FHIR version and
-// custom types, because the server's own list determines which types exist.
+// ValidType reports whether text has the form of a resource type name. Types of any FHIR version and custom types are
+// accepted, because servers determine which types exist.
 func ValidType(text string) bool {
 	if text == "" || len(text) > 64 || text[0] < 'A' || text[0] > 'Z' {
 		return false
@@ -60,8 +58,8 @@ func ValidType(text string) bool {
 	return true
 }
 
-// ValidID reports whether text is a FHIR id (datatypes.html#id). The data type allows the ids "." and "..", but ValidID
-// rejects them because they would change the path of a URL.
+// ValidID reports whether text is a FHIR id (datatypes.html#id). The ids "." and ".." are rejected, although the data
+// type allows them, because they would change a URL's path.
 func ValidID(text string) bool {
 	if text == "" || len(text) > 64 || text == "." || text == ".." {
 		return false

@@ -88,8 +88,8 @@ func TestParseBundleRejectsHostileBundles(t *testing.T) {
 	}
 }
 
-// allocated returns the number of heap bytes allocated during a call, including bytes allocated by the runtime. The
-// number is accurate only in a test that does not run in parallel.
+// allocated returns the number of heap bytes allocated during a call, including bytes allocated by the runtime. It is
+// accurate only in a test that doesn't run in parallel.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -98,7 +98,7 @@ func allocated(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The test does not run in parallel, because it measures the heap.
+// The test measures the heap, so it doesn't run in parallel.
 func TestScanUsesBoundedMemoryForHostileDocuments(t *testing.T) {
 	const head = `{"resourceType":"Basic",`
 	name := `"` + strings.Repeat("a", 1<<20) + `\u0061":`
@@ -133,7 +133,7 @@ func TestScanUsesBoundedMemoryForHostileDocuments(t *testing.T) {
 	}
 }
 
-// The test does not run in parallel, because it measures the heap.
+// The test measures the heap, so it doesn't run in parallel.
 func TestParseBundleRejects100MBDocumentWithoutParsing(t *testing.T) {
 	page := []byte(`{"resourceType":"Bundle","entry":[{"x":"` + strings.Repeat("a", 100_000_000) + `"}]}`)
 	var err error

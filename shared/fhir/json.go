@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place. buf[:end] holds the bytes
-// retained so far. end never overtakes pos, because compacting only drops white space. Unlike encoding/json, scanner
-// rejects invalid UTF-8 and nesting deeper than maxDepth.
+// scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place. buf[:end] holds the
+// retained bytes. end never overtakes pos, because compacting only drops white space. Unlike encoding/json, it rejects
+// invalid UTF-8 and nesting deeper than maxDepth.
 type scanner struct {
 	buf []byte
 	pos int // position of the next byte to read
@@ -22,8 +22,8 @@ type word struct {
 	escaped bool // whether the string contains a backslash
 }
 
-// text returns the unescaped string, or nil if the string is longer than maxWord. The result is a slice of the buffer
-// unless the string contains escapes.
+// text returns the unescaped string, or nil if the string is longer than maxWord. Without escapes, the result is a
+// slice of the buffer.
 func (w word) text() []byte { return w.upTo(maxWord) }
 
 // upTo is like text, but accepts strings of up to limit bytes before unescaping.
@@ -37,7 +37,7 @@ func (w word) upTo(limit int) []byte {
 	var decoded string
 	quoted := append(append([]byte{'"'}, w.raw...), '"')
 	if json.Unmarshal(quoted, &decoded) != nil {
-		return nil // unreachable: the scanner has validated every escape
+		return nil // unreachable, because the scanner has validated every escape
 	}
 	return []byte(decoded)
 }
@@ -58,8 +58,8 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object parses an object at the given depth. For each member, it calls member with the member's name while the scanner
-// is at the value. member must consume the value.
+// object parses an object at the given depth. It calls member with each member's name when the scanner is at the value,
+// which member must consume.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
 		return err
@@ -92,8 +92,7 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 	}
 }
 
-// array parses an array at the given depth, calling element for each array element. element must consume the array
-// element.
+// array parses an array at the given depth. It calls element for each element, which element must consume.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
 		return err
@@ -169,16 +168,16 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a prefix of text that doesn't contain a closing quote, escape or control character.
-// plainSize examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide has its
-// highest bit set if any byte in the prefix has its highest bit set.
+// plainSize returns the length of a prefix of text without a closing quote, escape or control character. It examines
+// eight bytes at a time, so it may stop up to seven bytes before the end of text. wide's highest bit is set if any byte
+// in the prefix has its highest bit set.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
 		eight := binary.LittleEndian.Uint64(text[size:])
 		quote, escape := eight^('"'*ones), eight^('\\'*ones)
 		stop := ((quote-ones)&^quote | (escape-ones)&^escape | (eight-' '*ones)&^eight) & highs
-		if stop != 0 { // only the lowest bit is reliable
+		if stop != 0 { // Only the lowest bit is reliable.
 			keep := bits.TrailingZeros64(stop) / 8
 			if eight&highs&(1<<(8*keep)-1) != 0 {
 				wide = utf8.RuneSelf
@@ -192,7 +191,7 @@ func plainSize(text []byte) (size int, wide byte) {
 	return size, wide
 }
 
-// escapeSize returns the length of the escape at the start of text, or 0 if text does not start with an escape.
+// escapeSize returns the length of the escape at the start of text, or 0 if there is none.
 func escapeSize(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -230,7 +229,7 @@ func (s *scanner) scalar() error {
 	return nil
 }
 
-// numberSize returns the length of the number at the start of text, or 0 if text does not start with a number.
+// numberSize returns the length of the number at the start of text, or 0 if there is none.
 func numberSize(text []byte) int {
 	i := 0
 	if i < len(text) && text[i] == '-' {
@@ -262,7 +261,6 @@ func numberSize(text []byte) int {
 	return i
 }
 
-// digits returns the number of digits at the start of text.
 func digits(text []byte) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {
@@ -271,7 +269,7 @@ func digits(text []byte) int {
 	return n
 }
 
-// peek returns the next byte, or 0 at the end of the document. Valid JSON never contains a zero byte.
+// peek returns the next byte, or 0 at the end of the document. Valid JSON contains no zero byte.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.buf) {
 		return s.buf[s.pos]
@@ -297,10 +295,10 @@ func (s *scanner) keep() {
 	s.end++
 }
 
-// take appends all bytes before the given position to the compacted copy, and returns the appended bytes.
+// take appends all bytes before the given position to the compacted copy, and returns them.
 func (s *scanner) take(until int) []byte {
 	from := s.end
-	if from == s.pos { // no white space has been dropped so far
+	if from == s.pos { // No white space has been dropped so far.
 		s.pos, s.end = until, until
 		return s.buf[from:until]
 	}
@@ -321,7 +319,7 @@ func (s *scanner) open(bracket byte, depth int) error {
 	return nil
 }
 
-// closed reports whether the next byte is the closing bracket, and if so consumes it.
+// closed consumes the next byte if it is the closing bracket, and reports whether it was.
 func (s *scanner) closed(bracket byte) bool {
 	s.space()
 	if s.peek() != bracket {

@@ -143,7 +143,7 @@ func TestParseReferenceAcceptsServerBaseURL(t *testing.T) {
 	}
 }
 
-// The token is sent only to the pinned base, even if a hostile server states another own base, next page or reference.
+// The token is sent only to the pinned base, even if a hostile server names another base, next page or reference.
 func TestHostileServerBaseURLCannotRedirectRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{

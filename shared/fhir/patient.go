@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named describes whether and how a literal reference names a patient.
+// Named classifies a literal reference by whether it names a patient.
 type Named int
 
 // Kinds of references.
@@ -18,8 +18,8 @@ const (
 )
 
 // NamesPatient returns the id of the Patient that a literal reference names. The reference may be relative, or absolute
-// on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). For references
-// that deviate from FHIR's syntax, NamesPatient considers every plausible interpretation.
+// on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). Every plausible
+// interpretation of a malformed reference is considered.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
 	if contained, ok := strings.CutPrefix(text, "#"); ok && contained != "" {
@@ -61,7 +61,7 @@ func isHTTP(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// otherType classifies a path that does not contain Patient.
+// otherType classifies a path without Patient.
 func otherType(segments []string, asked bool) Named {
 	for at, segment := range segments {
 		if segment == "_history" {
@@ -86,15 +86,14 @@ type Person struct {
 	Identifiers []Identifier
 }
 
-// maxKnown limits the length of each list in a Person and the number of contained resources that are read.
+// maxKnown limits each list in a Person, and the contained resources that are read.
 const maxKnown = 100
 
-// ScanPerson extracts the identities of a Patient that Scan has accepted. Resources of other types are accepted,
-// because they may have identifiers.
+// ScanPerson extracts the identities of a Patient, or another resource with identifiers, that Scan has accepted.
 func ScanPerson(patient Resource) Person {
 	var known Person
 	s := scanner{buf: patient.JSON}
-	// Scan has accepted the document, so this error is always nil.
+	// Scan has accepted the document, so there is no error.
 	_ = s.object(1, func(name word) error {
 		switch string(name.text()) {
 		case "identifier", "link":
@@ -105,7 +104,7 @@ func ScanPerson(patient Resource) Person {
 	return known
 }
 
-// person extracts the elements that belong in a Person from a member of a Patient.
+// person adds a Patient's member to known if it identifies the person.
 func (s *scanner) person(depth int, name string, known *Person) error {
 	if s.peek() != '[' {
 		return s.skip(depth)
@@ -114,7 +113,7 @@ func (s *scanner) person(depth int, name string, known *Person) error {
 		if s.peek() != '{' {
 			return s.skip(depth + 1)
 		}
-		var discard Resource // references in a link are not collected
+		var discard Resource // References in a link are not collected.
 		if name == "identifier" {
 			var one Identifier
 			err := s.identifier(depth+1, word{}, &one, &discard)
@@ -145,10 +144,10 @@ type Inner struct {
 	Identifiers []Identifier
 }
 
-// ScanContained returns up to 100 resources contained in a resource.
+// ScanContained returns up to 100 of a resource's contained resources.
 func ScanContained(outer Resource) (list []Inner) {
 	s := scanner{buf: outer.JSON}
-	// Scan has accepted the document, so this error is always nil.
+	// Scan has accepted the document, so there is no error.
 	_ = s.object(1, func(name word) error {
 		if string(name.text()) != "contained" || s.peek() != '[' {
 			return s.skip(2)

@@ -6,8 +6,8 @@ import (
 )
 
 // Resource types of a patient's record in R4. Authorization requests and exports use the same lists, so every exported
-// type has been requested. Each type appears only in the first list that fits, except that compartment is a complete
-// list.
+// type has been requested. Except in compartment, which is complete, each type appears only in the first list that
+// fits.
 const (
 	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of US Core 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
@@ -35,13 +35,11 @@ const (
 		"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
 		"GuidanceResponse Task"
 
-	// older lists the corresponding types that exist only in STU3 and DSTU2. A type name never has different meanings
-	// in different releases.
+	// older lists corresponding types of STU3 and DSTU2 only. A type name has the same meaning in all releases.
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
-	// clinical lists the remaining compartment types with the most clinical content, which precede the administrative
-	// types.
+	// clinical lists the compartment's other types with clinical content, which precede administrative types.
 	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement " +
 		"Composition " +
 		"EpisodeOfCare AdverseEvent Flag VisionPrescription Communication List BodyStructure MolecularSequence"
@@ -59,9 +57,9 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 // OlderTypes returns the types that only releases before R4 search by patient.
 func OlderTypes() []string { return strings.Fields(older) }
 
-// NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient comes
-// first, because every export needs the Patient. The US Core types, the types that US Core references, and the rest of
-// the compartment follow. A request that can't hold all types drops the last types.
+// NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient, which
+// every export needs, comes first, followed by US Core's types, the types that they reference, and the rest of the
+// compartment. A request that can't hold all types drops the last ones.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -77,9 +75,9 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether exports follow references to the type. Exports follow references to types that searches
-// by patient never return, and to types that the record needs but a server may omit from searches. Patient is excluded,
-// because exports must never read another patient's record.
+// IsReferenced reports whether exports follow references to the type. They do for types that searches by patient never
+// return, and for types that the record needs but a server may omit from searches. Patient is excluded, because exports
+// must never read another patient's record.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

@@ -37,7 +37,6 @@ type exportData struct {
 	} `json:"stats"`
 }
 
-// startExport requests a connection's export and returns the task ID.
 func (o organisation) startExport(connectionID string) string {
 	o.t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
@@ -52,8 +51,7 @@ func (o organisation) startExport(connectionID string) string {
 	return task.ID
 }
 
-// events returns the webhook deliveries of a type to the first organisation, after verifying each delivery with the
-// webhook's secret.
+// events verifies and returns the webhook deliveries of a type to the first organisation.
 func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
@@ -67,7 +65,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
-			known && first != d.Path { // skips a delivery of the same event to another webhook
+			known && first != d.Path { // the same event sent to another webhook is skipped
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))
@@ -76,7 +74,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
-		// The verifier would compare timestamps with the wall clock instead of virtual time.
+		// The verifier's timestamp check would use the wall clock instead of virtual time.
 		expect.NoError(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}
@@ -97,7 +95,7 @@ func (o webhooks) exportEvent() exportData {
 	return body.Data
 }
 
-// download requests an event's link without a key, and returns the IDs of the file's resources by type.
+// download follows an event's link without a key, and returns the IDs of the file's resources by type.
 func (o organisation) download(link string) map[string]map[string]int {
 	o.t.Helper()
 	response, _ := o.patient.browser().open(link, "", "")
@@ -136,7 +134,6 @@ func TestPersonaRecordsAreExportedCompletelyFromOutside(t *testing.T) {
 	}
 }
 
-// recordOf returns the IDs of a persona's resources by type.
 func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 	t.Helper()
 	resources, err := p.Load()
@@ -151,7 +148,6 @@ func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 	return record
 }
 
-// checkExport runs the main job for a persona and compares the downloaded file with want.
 func checkExport(t *testing.T, s *outside, personaID string, want map[string]map[string]int) {
 	t.Helper()
 	result := s.patient.connect(personaID, "approve")
@@ -168,7 +164,6 @@ func checkExport(t *testing.T, s *outside, personaID string, want map[string]map
 	checkRecord(t, s, data, want)
 }
 
-// checkRecord compares the event's file with want.
 func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[string]int) {
 	t.Helper()
 	got := s.org.download(data.DownloadLinks[0].URL)
@@ -216,7 +211,7 @@ func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
 		}
 		s.clock.advance(1)
-		s.webhooks.exportEvent() // a recent event must not be sent again
+		s.webhooks.exportEvent() // a recent success event must not be sent again
 		<-time.After(6 * time.Minute)
 		s.org.startExport(connectionID)
 		s.clock.advance(1)

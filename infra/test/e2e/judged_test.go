@@ -13,8 +13,8 @@ import (
 )
 
 // TestExportsAreWrittenToConfiguredFolder writes exports in every FHIR format to the folder named by
-// RECORDBRIDGE_EXPORTS. An external validator (.ci/ccda) reads the files. The test exports the records of two patients
-// at a portal and the documents of two facilities.
+// RECORDBRIDGE_EXPORTS, for an external validator (.ci/ccda). It exports two patients' records at a portal and two
+// facilities' documents.
 func TestExportsAreWrittenToConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")
@@ -36,7 +36,7 @@ func TestExportsAreWrittenToConfiguredFolder(t *testing.T) {
 	})
 }
 
-// writeExport exports a connection and writes each file. Each file's name contains the file's format.
+// writeExport exports a connection and writes each file under a name that contains its format.
 func writeExport(t *testing.T, s *stack, folder, name, connectionID string) {
 	t.Helper()
 	taskID := s.org.requestExport(t, map[string]any{

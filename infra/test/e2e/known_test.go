@@ -10,10 +10,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// asked holds the number of FHIR requests that exports sent, by kind.
+// asked holds the number of FHIR requests sent by exports, by kind.
 type asked struct{ searches, trials, posts int }
 
-// counter counts FHIR requests by kind.
 type counter struct {
 	mu  sync.Mutex
 	now asked
@@ -34,7 +33,7 @@ func (c *counter) see(r *http.Request) *http.Response {
 	return nil
 }
 
-// take returns the counts since the previous call of take.
+// take returns the counts since its previous call.
 func (c *counter) take() asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()

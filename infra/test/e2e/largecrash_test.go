@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal delays every FHIR response, so that exporting a large record takes several worker runs, each of which
-// resumes from saved state.
+// slowPortal delays every FHIR response, so that a large export takes several worker runs, each resuming from saved
+// state.
 func slowPortal(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
@@ -27,7 +27,6 @@ func slowPortal(s *stack) {
 	}
 }
 
-// exportLarge exports a large persona in several runs, and returns the file's digest.
 func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	t.Helper()
 	connectionID := s.patient.connect(who, "approve").Get("org_connection_id")
@@ -42,12 +41,12 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	return sha256.Sum256(answer.body)
 }
 
-// TestLargeExportSurvivesCrashAnywhere checks that the file's bytes are always the same, regardless of the call after
-// which the export worker crashes. A long soak uses a record of 2,000 resources, exports it in several runs, and covers
-// every call. A short soak covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
+// TestLargeExportSurvivesCrashAnywhere checks that the exported file is byte-identical whichever call the export worker
+// crashes after. A long soak exports a record of 2,000 resources in several runs and covers every call. A short soak
+// covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
 func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	who, step := "hazel-fern", 97 // like 31, coprime to the period of the engine's repeating calls
+	who, step := "hazel-fern", 97 // 97 and 31 are coprime to the period of the engine's repeating calls
 	switch {
 	case isLongSoak():
 		who, step = "cedar-brook", 1
@@ -72,8 +71,6 @@ func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestExportSendsOptInProgressEvents checks that the opt-in progress event arrives during the export and that the task
-// reports the same progress.
 func TestExportSendsOptInProgressEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

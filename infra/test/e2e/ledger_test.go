@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// ledger records token requests to the portals, and the tokens in the portals' responses.
+// ledger records token requests to the portals and the tokens that the portals issue.
 type ledger struct {
 	stack *stack
 
@@ -26,17 +26,15 @@ type ledger struct {
 	shown   map[string][]time.Time // times at which each refresh token was sent
 	latest  string                 // last refresh token used
 	newest  string                 // last refresh token issued for a code
-	revoked map[string]int         // number of requests to revoke each token
+	revoked map[string]int         // number of revocation requests by token
 }
 
-// keepLedger records all traffic between the service and the portals in a ledger.
 func (s ehr) keepLedger() *ledger {
 	l := &ledger{stack: s.stack, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
 	s.intercept = l.serve
 	return l
 }
 
-// serve forwards a token request to the portal and records the result.
 func (l *ledger) serve(r *http.Request) *http.Response {
 	if !isTokenRequest(r) && !strings.HasSuffix(r.URL.Path, "/oauth/revoke") {
 		return nil
@@ -85,7 +83,6 @@ func isTokenRequest(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/sandbox/") && strings.HasSuffix(r.URL.Path, "/oauth/token")
 }
 
-// refreshes returns how many times refresh tokens were used in total.
 func (l *ledger) refreshes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +93,7 @@ func (l *ledger) refreshes() int {
 	return n
 }
 
-// checkUses checks that refresh tokens were not used more than most times. A second use is correct only if a crash
+// checkUses checks that refresh tokens were not used more than most times. A second use is allowed only if a crash
 // interrupted the first use.
 func (l *ledger) checkUses(t *testing.T, most int) {
 	t.Helper()
@@ -109,7 +106,7 @@ func (l *ledger) checkUses(t *testing.T, most int) {
 	}
 }
 
-// checkLatest checks that the last refresh token used belongs to the latest grant.
+// checkLatest checks that the most recently used refresh token belongs to the latest grant.
 func (l *ledger) checkLatest(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()

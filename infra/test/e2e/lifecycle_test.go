@@ -31,7 +31,7 @@ func TestPatientCanReconnectAfterDisconnectFromOutside(t *testing.T) {
 	})
 }
 
-// disconnect disconnects a patient and checks the effects that clients can see, and returns the connection ID.
+// disconnect disconnects a patient, checks the client-visible effects, and returns the connection ID.
 func (o organisation) disconnect() (id string) {
 	o.t.Helper()
 	id = o.patient.connect(crashPersona, "approve").Get("org_connection_id")

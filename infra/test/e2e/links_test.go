@@ -22,9 +22,9 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 )
 
-// runEchoingReceiver exports to a receiver that echoes all received data. The receiver sends two error responses and
-// then a success response. A later request sends the success event again, before the receiver becomes unavailable.
-// runEchoingReceiver returns the success event's bodies in order of receipt.
+// runEchoingReceiver exports to a receiver that echoes all received data. The receiver responds with two errors before
+// it succeeds. A later request resends the success event before the receiver becomes unavailable. runEchoingReceiver
+// returns the success event's bodies in order of receipt.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
 	var mu sync.Mutex // protects bodies and isGone against concurrent deliveries
@@ -72,7 +72,6 @@ func runEchoingReceiver(s *stack) []string {
 	return bodies
 }
 
-// linkIn returns the first download link in an event's body, or "" if there is no link.
 func linkIn(body string) string {
 	var event struct{ Data exportData }
 	if json.Unmarshal([]byte(body), &event) != nil || len(event.Data.DownloadLinks) == 0 {
@@ -109,8 +108,8 @@ func TestStoredDataContainsNoUsableDownloadToken(t *testing.T) {
 	})
 }
 
-// everythingAtRest returns all stored text by location, such as a copy of the tables, object keys, log lines, queues,
-// emails, and the output of the operator's commands.
+// everythingAtRest returns all stored text by location, including the tables, object keys, log lines, queues, emails
+// and the operator commands' output.
 func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{
@@ -188,7 +187,7 @@ func TestDeliveryAttemptsAndEventListReturnIdenticalBodies(t *testing.T) {
 	})
 }
 
-// rotateDownloadKey makes new function instances sign download links with a new key.
+// rotateDownloadKey rotates the key with which new function instances sign download links.
 func rotateDownloadKey(s *stack) {
 	s.t.Helper()
 	secrets := secretsmanager.NewFromConfig(s.cloud.Config("test"))
@@ -210,8 +209,8 @@ func rotateDownloadKey(s *stack) {
 	}
 }
 
-// replayed enables the webhook and replays all of its events to a working receiver, and returns the bodies of the
-// success events in order.
+// replayed enables the webhook, replays all of its events to a working receiver, and returns the success events' bodies
+// in order.
 func replayed(s *stack) []string {
 	s.t.Helper()
 	tenant := s.owner()

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// runLists imports a published list and imports it again after a change. If the server returns only part of the list,
-// the stored list must not change.
+// runLists imports a published list, then imports a changed version. A partial response from the server must leave the
+// stored list unchanged.
 func runLists(s *stack) {
 	s.t.Helper()
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
@@ -49,7 +49,6 @@ func runLists(s *stack) {
 	}
 }
 
-// sync runs catalogsync once.
 func (s catalogs) sync() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})

@@ -27,7 +27,6 @@ type newcomer struct {
 	live    org.Tenant
 }
 
-// newNewcomer signs up a person and creates that person's organisation.
 func (s staff) newNewcomer() newcomer {
 	s.t.Helper()
 	n := newcomer{stack: s.stack, founder: s.staff.newPerson("ada@cedar.example")}
@@ -56,7 +55,6 @@ func (n newcomer) access() (stage string, open []string) {
 	return shown.Stage, open
 }
 
-// request requests live mode and returns the response's status.
 func (n newcomer) request() int {
 	n.t.Helper()
 	body := map[string]any{
@@ -66,7 +64,7 @@ func (n newcomer) request() int {
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
-// complete completes the checklist. Before each step, live mode is requested and the request must be rejected.
+// complete completes the checklist. Before each step, it checks that a request for live mode is rejected.
 func (n newcomer) complete() {
 	n.t.Helper()
 	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
@@ -100,7 +98,7 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive tries every way to use a live credential: with the key, with the public ID, and in a browser.
+// checkLive checks that a live credential is accepted by key, by public ID and in a browser if and only if isOpen.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -132,7 +130,7 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	}
 }
 
-// checkClosed tries the remaining operations that accept a live credential.
+// checkClosed checks that the remaining operations reject a live credential.
 func (n newcomer) checkClosed(publicID, key string) {
 	n.t.Helper()
 	task := strings.ReplaceAll(unknownID, "-", "")
@@ -168,14 +166,14 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist, and the approval, use and
+// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist and through the approval, use and
 // withdrawal of live access.
 func TestLiveModeRequiresGrantedAccess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		n := s.staff.newNewcomer()
-		if stage, open := n.access(); stage != "none" || len(open) != 3 { // signing up has verified the founder's address
+		if stage, open := n.access(); stage != "none" || len(open) != 3 { // sign-up verified the founder's email
 			t.Errorf("a newcomer is %s with %q open", stage, open)
 		}
 		draft := map[string]any{"redirect_uris": []string{"https://cedar.example/return"}}

@@ -11,14 +11,12 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// told holds the losses that an incomplete record reports.
+// told holds the losses reported in an incomplete record.
 type told struct {
 	Complete *bool             `json:"complete"`
 	Missing  map[string]string `json:"missing"`
 }
 
-// TestEventExportAndOutcomeReportSameLosses checks that the event, the export and the export's outcome file list
-// exactly the same incomplete types with the same reasons.
 func TestEventExportAndOutcomeReportSameLosses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

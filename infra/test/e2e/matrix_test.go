@@ -20,14 +20,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// guarded is a dashboard operation with the access rules from docs/openapi.yaml.
+// guarded is a dashboard operation with its access rules from docs/openapi.yaml.
 type guarded struct {
 	Method, Path string
 	Permission   string `yaml:"x-permission"`
 	Proof        string `yaml:"x-proof"`
 }
 
-// dashboardOperations returns all documented dashboard operations.
 func dashboardOperations(t *testing.T) []guarded {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -56,15 +55,14 @@ type who struct {
 	account string
 }
 
-// column is a kind of caller: a role, a fresh or stale proof of identity, and the organisation's live-access stage.
-// Each column calls every dashboard operation in both modes.
+// column is a kind of caller: a role, a fresh or stale proof of identity, and the organisation's live-access stage. The
+// test calls every dashboard operation in both modes for each column.
 type column struct {
 	role    account.Role
 	isStale bool
 	access  org.LiveAccess
 }
 
-// columns returns every combination of role, proof and live-access stage.
 func columns() []column {
 	stages := []org.LiveAccess{org.LiveGranted, org.LiveNone}
 	all := make([]column, 0, len(stages)*len(account.Roles())*2)
@@ -76,8 +74,7 @@ func columns() []column {
 	return all
 }
 
-// refusal returns the error code with which an operation rejects the column in a mode. refusal returns "" if the column
-// has access.
+// refusal returns the error code that an operation must return to the column in a mode, or "" if access is allowed.
 func (c column) refusal(g guarded, mode org.Mode) string {
 	switch {
 	case !c.role.May(account.Permission(g.Permission).In(mode)):
@@ -90,22 +87,21 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 	return ""
 }
 
-// createsCredential reports whether an operation creates a credential. Creating a live credential and adding a key to
-// one both require live access, but in the matrix, only organisations with live access have a live credential.
+// createsCredential reports whether an operation creates a credential. Adding a key to a live credential also requires
+// live access, but in the matrix, only organisations with live access have live credentials.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
 
-// refusals lists the error codes that concern the caller. All other errors concern the request.
+// refusals returns the error codes that depend on the caller rather than the request.
 func refusals() []string {
 	return []string{"svc_forbidden", "svc_proof_required", "svc_live_access_required"}
 }
 
-// matrix calls every dashboard operation as every user.
 type matrix struct {
 	people
 
-	orgs      map[org.LiveAccess]string // one organisation at each stage
+	orgs      map[org.LiveAccess]string
 	byColumn  map[column]who
 	elsewhere who // an owner of another organisation
 	pending   who // an owner whose second factor is not yet verified
@@ -162,9 +158,9 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardEnforcesDocumentedPermissions calls every dashboard operation on the real functions behind the gateway,
-// as every column of the matrix and as users without access. The code must enforce the permission (x-permission) and
-// the proof of identity (x-proof) stated in docs/openapi.yaml.
+// TestDashboardEnforcesDocumentedPermissions calls every dashboard operation's real function, both as every column of
+// the matrix and as users without access. Each operation must enforce the permission (x-permission) and the proof of
+// identity (x-proof) stated in docs/openapi.yaml.
 func TestDashboardEnforcesDocumentedPermissions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -189,8 +185,8 @@ func TestDashboardEnforcesDocumentedPermissions(t *testing.T) {
 	})
 }
 
-// operations returns the operations of template.yaml's dashboard routes for each method that the routes' functions
-// support. Each operation must be documented.
+// operations returns the operation for each dashboard route in template.yaml and each method that the route's function
+// supports. Each operation must be documented.
 func (m *matrix) operations(t *testing.T) []guarded {
 	t.Helper()
 	described := map[string]guarded{}
@@ -225,7 +221,7 @@ func (m *matrix) operations(t *testing.T) []guarded {
 	return all
 }
 
-// askStrangers calls an operation as users who never have access to the operation.
+// askStrangers calls an operation as users who must never have access to it.
 func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	own := m.orgs[org.LiveGranted]
@@ -254,7 +250,7 @@ func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	}
 }
 
-// askMembers calls an operation as the caller in every column of the matrix.
+// askMembers calls an operation as every caller in the matrix.
 func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	if !strings.Contains(g.Path, "{orgId}") {
@@ -269,8 +265,8 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	}
 }
 
-// askAccount calls an operation that concerns only the caller's account. askAccount uses separate accounts, because the
-// operation may end an account's sessions.
+// askAccount calls an operation that affects only the caller's account. It uses separate accounts because the operation
+// may end an account's sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
 	if strings.Contains(g.Path, "{orgId}") {
@@ -289,7 +285,7 @@ func (m *matrix) askAccount(g guarded) {
 	}
 }
 
-// TestDashboardIsolatesTestAndLiveModes requests a test-mode organisation's rows through every path that identifies a
+// TestDashboardIsolatesTestAndLiveModes requests an organisation's test-mode rows through every path that identifies a
 // row. The rows must exist in test mode but not in live mode. Another organisation's owner must not find the rows under
 // either organisation's path.
 func TestDashboardIsolatesTestAndLiveModes(t *testing.T) {
@@ -338,7 +334,6 @@ func TestDashboardIsolatesTestAndLiveModes(t *testing.T) {
 	})
 }
 
-// rows creates one row of each kind that a path can identify.
 func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	t.Helper()
 	ctx := t.Context()
@@ -352,7 +347,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	p.clock.advance(1)
 	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
-	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // starts at the next scheduled run of erasures
+	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // the erasure starts at the next scheduled run
 	expect.NoError(t, err)
 	return map[string]string{
 		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID,

@@ -23,17 +23,17 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the simulated response time of external servers during the cost count, and the unit of
+// answersAfter is the simulated response time of external servers while costs are counted, and the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
 // meter counts the functions' AWS calls in AWS's billing units.
 type meter struct {
 	stack    *stack       // nil until the stack is created
-	refusals atomic.Int32 // number of webhook deliveries that must still fail
+	refusals atomic.Int32 // number of webhook deliveries still to fail
 
 	mu   sync.Mutex
-	rows map[journey.Cost]journey.Cost // rows by cost without counts (see aboutOf)
+	rows map[journey.Cost]journey.Cost // rows by their descriptive fields (see aboutOf)
 }
 
 // add adds c's counts to the row with the same descriptive fields.
@@ -52,8 +52,8 @@ func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns the counts since the previous call of take, for the given functions and for external servers, labelled
-// with the journey's name.
+// take returns the counts for the given functions and for external servers since the previous take, labelled with the
+// journey's name.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,6 @@ func (m *meter) take(name string, functions ...string) []journey.Cost {
 	return all
 }
 
-// invoked counts a function's invocation that began at the given time.
 func (m *meter) invoked(folder string, began time.Time) {
 	if m != nil {
 		m.add(journey.Cost{
@@ -84,7 +83,7 @@ func (m *meter) invoked(folder string, began time.Time) {
 	}
 }
 
-// logger returns a logger for a function that counts log lines.
+// logger returns a logger that counts a function's log lines.
 func (m *meter) logger(folder string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(lines{m, folder}, nil))
 }
@@ -94,7 +93,7 @@ type lines struct {
 	folder string
 }
 
-// Write implements io.Writer. Each call of Write contains one log line.
+// Write implements io.Writer. Each call writes one log line.
 func (l lines) Write(p []byte) (int, error) {
 	l.meter.add(journey.Cost{Function: l.folder, Service: journey.Logs, Operation: "Line", Calls: 1, Bytes: len(p)})
 	return len(p), nil
@@ -114,22 +113,21 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 		return nil
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
-	<-time.After(answersAfter + apart(r)) // virtual time because the test runs inside testing/synctest
+	<-time.After(answersAfter + apart(r)) // virtual time: the test runs in a synctest bubble
 	if kind != "webhook" || m.refusals.Add(-1) < 0 {
 		return nil
 	}
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart delays responses to simultaneous requests by up to a millisecond, so that the responses arrive in the same
-// order in each run. An export's requests depend on the order of earlier responses.
+// apart returns a delay of up to a millisecond, so that responses to simultaneous requests arrive in the same order in
+// each run. An export's requests depend on the order of earlier responses.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
 	return time.Duration(sum.Sum32()%1000) * time.Microsecond
 }
 
-// middleware counts the functions' AWS calls.
 func (m *meter) middleware(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		folder, isFunction := strings.CutSuffix(c.Caller, "Function")
@@ -200,7 +198,7 @@ func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request,
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// read counts the rows that a call read. A unit is 4 KB, either of a consistent read or of a query's rows in total.
+// read counts the rows that a call read. One unit is 4 KB of a consistently read row or of a query's rows in total.
 func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	var out struct {
 		Items     []rowKey
@@ -231,8 +229,8 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a row that was written, or whose condition failed, and the affected index entries. A unit is 1 KB of
-// the old or the new row, whichever is larger. Transactions cost twice as much, also in indexes (DynamoDB Local).
+// written counts a row write, including one whose condition failed, and the affected index entries. A unit is 1 KB of
+// the old or the new row, whichever is larger. Transactions cost twice as much, including in indexes (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
@@ -254,8 +252,7 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	}
 }
 
-// row returns the current row, or the row's index entry if index is set, or the zero value if the row or entry does not
-// exist.
+// row returns the current row, or its entry in the index if index is set. A missing row or entry yields the zero value.
 func (m *meter) row(table, index string, key rowKey) ddb.Row {
 	for _, row := range m.browse(table, index) {
 		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {
@@ -271,7 +268,7 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored returns the size of the stored data by kind of row: all rows in a partition and one index entry.
+// stored returns the average stored size of a partition, by kind of row, and of an index entry.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {

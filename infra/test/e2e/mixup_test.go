@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	honestHost   = "http://127.0.0.7"  // the sandbox, as a hospital with its own origin
-	hostileHost  = "http://127.0.0.66" // a portal operated by an attacker
+	honestHost   = "http://127.0.0.7" // the sandbox, acting as a hospital with its own origin
+	hostileHost  = "http://127.0.0.66"
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"
 	hostileBase  = hostileHost + "/fhir"
@@ -30,8 +30,8 @@ const (
 	hostileElsewhere = "http://127.0.0.67"
 )
 
-// mixup is a stack with two hospitals (RFC 9700 section 4.4). The honest hospital sends iss and requires S256. The
-// second hospital is hostile.
+// mixup is a stack with an honest and a hostile hospital (RFC 9700 section 4.4). The honest hospital sends iss and
+// requires S256.
 type mixup struct {
 	*stack
 
@@ -39,10 +39,10 @@ type mixup struct {
 
 	mu        sync.Mutex
 	discovery map[string]any // the hostile portal's discovery document
-	silent    string         // the honest portal's URL without the iss parameter
+	silent    string         // the honest portal's URL if it must not send iss
 	// redirect URI at the honest portal; empty if both portals share one
 	callback  string
-	challenge string                       // replacement for our code challenge; empty for no change
+	challenge string                       // replaces the service's code challenge; empty for no change
 	got       []string                     // secrets that the hostile portal received
 	redeem    func(form url.Values) []byte // the hostile token endpoint's response; nil to reject requests
 	// whether the honest portal's discovery document names the hostile token endpoint
@@ -72,7 +72,6 @@ func newMixup(t *testing.T) *mixup {
 	return m
 }
 
-// enroll adds an endpoint to which patients can connect.
 func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
 	m.t.Helper()
 	expect.NoError(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
@@ -88,7 +87,7 @@ func (m *mixup) connectURLTo(endpointID string) string {
 	return connectURL(at)
 }
 
-// asSandbox responds as the sandbox under the honest hospital's origin.
+// asSandbox serves the sandbox under the honest hospital's origin.
 func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	if m.moved && strings.HasSuffix(r.URL.Path, "/oauth/token") {
 		return hostileAnswer(r, http.StatusNotFound, nil)
@@ -126,7 +125,7 @@ func replacing(from, to string) *strings.Replacer {
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
 }
 
-// asHostile responds as the hostile portal and records the secrets that the portal receives.
+// asHostile responds as the hostile portal and records the secrets sent to it.
 func (m *mixup) asHostile(r *http.Request) *http.Response {
 	sent, err := io.ReadAll(orEmpty(r.Body))
 	expect.NoError(m.t, err)
@@ -156,8 +155,8 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 	return hostileAnswer(r, http.StatusBadRequest, []byte(`{"error":"invalid_grant"}`))
 }
 
-// toHonest returns the URL to which the attacker redirects the victim: the honest portal's sign-in page, with the state
-// of the attacked attempt.
+// toHonest returns the URL of the honest portal's sign-in page with the attacked attempt's state. The attacker
+// redirects the victim to this URL.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -179,8 +178,8 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that the hostile portal received neither our secrets nor the patient's secrets, and does not
-// have a connection.
+// checkHarmless checks that the hostile portal received no secrets of the service or the patient, and has no
+// connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()

@@ -19,15 +19,15 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Switches for portals that do not issue a refresh token. A connection to such a portal ends when its access token
-// expires. The constants briefly and forYear use the shortest and the longest token lifetime.
+// These switches simulate portals that do not issue refresh tokens. A connection to such a portal ends when its access
+// token expires. The constants briefly and forYear use the shortest and the longest token lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
 // TestConnectionWithoutRefreshTokenExpires checks that the connection's expiry is announced at sign-in and that exports
-// work until the expiry. The connection must be revoked once, even if nobody requests an export. A reconnect must
+// work until then. The connection must be revoked exactly once, even if nobody requests an export. A reconnect must
 // authorize the connection again.
 func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 }
 
 // TestRunningExportFailsWhenAccessTokenExpires checks an export that is still running when the access token expires.
-// The export must fail for the documented reason, and the connection must be revoked once.
+// The export must fail for the documented reason, and the connection must be revoked exactly once.
 func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 		id, _ := s.ehr.connectUntil(briefly, 5*time.Minute)
 		s.intercept = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
-				<-time.After(2 * time.Minute) // virtual time because the test runs inside testing/synctest
+				<-time.After(2 * time.Minute) // virtual time: the test runs in a synctest bubble
 			}
 			return nil
 		}
@@ -85,8 +85,6 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	})
 }
 
-// TestReconnectWithRefreshTokenRemovesExpiry checks that the connection no longer expires if a reconnect yields a
-// refresh token.
 func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,8 +107,8 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	})
 }
 
-// connectUntil connects a patient at a portal that issues only an access token, and returns the expiry. The redirect,
-// the event and the connection's details must state the expiry.
+// connectUntil connects a patient at a portal that issues only an access token, and returns the connection's expiry.
+// The redirect, the event and the connection's details must state this expiry.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})
@@ -131,8 +129,7 @@ func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time
 	return id, ends
 }
 
-// checkNextAuthorisation reconnects the patient at the same portal, and checks that the new authorisation expires in
-// the same way.
+// checkNextAuthorisation reconnects the patient at the same portal and checks that the new authorisation also expires.
 func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	s.t.Helper()
 	back := s.patient.reconnect(id, crashPersona)

@@ -22,8 +22,8 @@ func traced(ctx context.Context) context.Context {
 	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32])
 }
 
-// TestTraceIDLinksExportAcrossLogs checks that the trace ID in a request's log line finds all log lines of the
-// resulting export.
+// TestTraceIDLinksExportAcrossLogs checks that the trace ID in a request's log line also appears in every log line of
+// the resulting export.
 func TestTraceIDLinksExportAcrossLogs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

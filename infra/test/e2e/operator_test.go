@@ -52,7 +52,7 @@ func TestUnknownVendorCanBeConnectedThroughDiscovery(t *testing.T) {
 		if got := result.Get("platform_type"); got != "smart" {
 			t.Fatalf("the application got %v", result)
 		}
-		<-time.After(2 * time.Hour) // expires the token; a refresh needs the scope at this portal
+		<-time.After(2 * time.Hour) // lets the token expire; this portal requires the scope on refresh
 		s.org.startExport(result.Get("org_connection_id"))
 		s.clock.finish(60)
 		s.org.checkDownload(crashPersona)

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack that tests access only from outside: through the API, the portal, a webhook receiver, and the
-// operator's commands.
+// outside is a stack that tests access only through the API, the portal, a webhook receiver, and the operator's
+// commands.
 type outside struct {
 	patient  browsing
 	vault    verifying
@@ -26,16 +26,16 @@ type outside struct {
 	t         testing.TB
 	do        func(*http.Request) (*http.Response, error)
 	received  func() []inbox.Delivery
-	tick      func() // function that waits a short time
+	tick      func() // waits for one tick (see await)
 	mostTicks int    // maximum number of ticks to wait for a condition
 	operator  *wiring.Operator
 	seeded    runfile.Run
 	secrets   map[string]string // secrets of webhooks created by a test, by inbox path
 }
 
-// fromOutside runs a journey that uses only the stack's public interfaces. The journey runs on a separately running
-// stack if the environment names a stack (elsewhere_test.go), and on a new stack in this process with virtual time if
-// not. A test's name ends in FromOutside if and only if the test calls fromOutside.
+// fromOutside runs a journey that uses only the stack's public interfaces. The journey runs on a separate stack if the
+// environment names one (elsewhere_test.go), and otherwise on a new in-process stack with virtual time. A test's name
+// ends in FromOutside if and only if the test calls fromOutside.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
@@ -60,7 +60,6 @@ func (o *outside) await(what string, isSo func() bool) {
 	o.t.Fatalf("waited in vain for %s", what)
 }
 
-// awaitEvents waits until the first organisation has received at least the given number of webhooks of a type.
 func (o webhooks) awaitEvents(eventType string, many int) {
 	o.t.Helper()
 	o.await(eventType, func() bool { return len(o.webhooks.events(eventType)) >= many })
@@ -71,7 +70,7 @@ func (o *outside) owner() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: o.seeded.Organisations[0].ID}
 }
 
-// subscribe adds a second webhook for the given types of extension events to the first organisation.
+// subscribe adds a second webhook to the first organisation for the given extension event types.
 func (o organisation) subscribe(types ...webhook.Type) {
 	o.t.Helper()
 	tenant := o.owner()
@@ -87,8 +86,8 @@ func isAt(d inbox.Delivery, address string) bool {
 	return d.Path != "" && strings.HasSuffix(address, d.Path)
 }
 
-// secretOf returns the secret of the webhook that received a delivery. secretOf returns "" if the webhook belongs to
-// another organisation.
+// secretOf returns the secret of the webhook that received a delivery, or "" if the webhook belongs to another
+// organisation.
 func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {

@@ -6,14 +6,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// withoutOwnURLs returns a stack's parameters during an upgrade, when the functions have been replaced, but the
-// parameter with the service's own URLs does not yet exist.
+// withoutOwnURLs removes the parameter that holds the service's own URLs. An upgrade replaces the functions before this
+// parameter exists.
 func withoutOwnURLs(all []template.Parameter) []template.Parameter {
 	return slices.DeleteFunc(slices.Clone(all),
 		func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })
 }
 
-// runWithoutOwnURLs starts every function that reads the service's own URLs.
+// runWithoutOwnURLs checks that every function that reads the service's own URLs starts without them.
 func runWithoutOwnURLs(s *stack) {
 	started := 0
 	for _, f := range s.template.Functions {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// page requests a path below the base URL as a browser does. Additional headers are passed in pairs.
+// page requests a path below the base URL as a browser does. header lists additional headers as name-value pairs.
 func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
@@ -53,7 +53,7 @@ func boot(o *outside, of answer) booted {
 	return boot
 }
 
-// keepReleased stores files at the given paths as another release's files, as a deployment does.
+// keepReleased stores another release's files at the given paths, as a deployment does.
 func (s *stack) keepReleased(paths ...string) {
 	s.t.Helper()
 	bucket := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["WidgetBucket"]}
@@ -64,7 +64,7 @@ func (s *stack) keepReleased(paths ...string) {
 	}
 }
 
-// runPages requests the widget's pages as a browser does, and requests paths that must not be served.
+// runPages requests the widget's pages as a browser does, and then paths that must not be served.
 func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
@@ -118,8 +118,8 @@ func runPages(s *stack) {
 	}
 }
 
-// TestUnknownAssetReturns404 checks that a request for a missing file gets the status 404. For callers without
-// permission to list the bucket, S3 itself returns 403.
+// TestUnknownAssetReturns404 checks that a missing file yields 404. S3 itself returns 403 to callers that may not list
+// the bucket.
 func TestUnknownAssetReturns404(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestUnknownAssetReturns404(t *testing.T) {
 	})
 }
 
-// runHostedPage opens our page without an institution, as an application may. The patient selects an institution,
-// connects, and returns to the application through our page.
+// runHostedPage opens the hosted page without an institution, as an application may. The patient selects an
+// institution, connects, and returns to the application through the hosted page.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.patient.connectURL())
@@ -178,7 +178,7 @@ func TestHostedPageConnectsChosenInstitutionFromOutside(t *testing.T) {
 }
 
 // TestWidgetElementMatchesManifestFromOutside checks that each version's file matches the manifest's integrity value.
-// The major version must serve the newest release's file.
+// The major version's URL must serve the newest release's file.
 func TestWidgetElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -211,9 +211,8 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithClientChosenIDBelongsToCreator checks that only the organisation that created an attempt can use the
-// attempt, even if the caller chose its ID and token. The older element chooses the ID and token because its window
-// creates the attempt.
+// TestAttemptWithClientChosenIDBelongsToCreator checks that an attempt whose ID and token the caller chose can be used
+// only with that token. The older element chooses both because its window creates the attempt.
 func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -256,8 +255,8 @@ func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	})
 }
 
-// TestFrameAllowsOnlyRegisteredOrigins checks that only registered origins and our playground can frame the page. Our
-// own origin can call the API without registration.
+// TestFrameAllowsOnlyRegisteredOrigins checks that only registered origins and the service's playground can frame the
+// page. The service's own origin can call the API without registration.
 func TestFrameAllowsOnlyRegisteredOrigins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

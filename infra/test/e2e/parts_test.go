@@ -6,10 +6,10 @@ package e2e_test
 // browsing acts as a browser on the service's pages and in the portal.
 type browsing struct{ *outside }
 
-// verifying acts as a patient in TEFCA mode, who verifies their identity and chooses facilities.
+// verifying acts as a TEFCA-mode patient who verifies their identity and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the first organisation's backend. The methods use the organisation's keys and inspect the
+// organisation acts as the first organisation's backend. Its methods use the organisation's keys and inspect the
 // organisation's data.
 type organisation struct{ *outside }
 
@@ -37,13 +37,12 @@ type ehr struct{ *stack }
 // staff acts as dashboard users and as people who verify an email address.
 type staff struct{ *stack }
 
-// assemble initialises an outside's parts.
 func (o *outside) assemble() *outside {
 	o.patient, o.vault, o.org, o.webhooks = browsing{o}, verifying{o}, organisation{o}, webhooks{o}
 	return o
 }
 
-// assemble initialises the parts of a stack that an outside does not have.
+// assemble initialises the parts that only a full stack has.
 func (s *stack) assemble() {
 	s.queues, s.clock, s.state, s.check = queues{s}, clock{s}, state{s}, checks{s}
 	s.catalog, s.ehr, s.staff = catalogs{s}, ehr{s}, staff{s}

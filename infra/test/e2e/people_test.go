@@ -18,7 +18,7 @@ import (
 // proofAge is the age of a proof of identity that is stale for every action.
 const proofAge = 16 * time.Minute
 
-// people creates sessions directly in the tables, because tests that use people concern access, not sign-in.
+// people creates sessions directly in the tables, for tests that cover access rather than sign-in.
 type people struct {
 	*stack
 
@@ -45,13 +45,12 @@ func (p people) signedIn(of string, role account.Role, isPending bool) who {
 	return p.session(made.ID, isPending, now)
 }
 
-// stale returns a second session for the same account, with a stale proof of identity.
+// stale returns a second session for the same account with a stale proof of identity.
 func (p people) stale(by who) who {
 	p.t.Helper()
 	return p.session(by.account, false, time.Now().Add(-proofAge))
 }
 
-// session creates a session for an account whose last proof of identity was at provenAt.
 func (p people) session(accountID string, isPending bool, provenAt time.Time) who {
 	p.t.Helper()
 	token, now := secret.New(strings.Repeat("t", 11)+strings.ReplaceAll(ids.Random(), "-", "")), time.Now()
@@ -92,12 +91,10 @@ func newPeopleOf(s *stack) people {
 	}
 }
 
-// cookieOf returns the session cookie from a person's browser.
 func cookieOf(by who) string {
 	return httpapi.CookiesAt(host).Name(httpapi.SessionCookie) + "=" + by.token.Reveal()
 }
 
-// ownerOf returns the ID of the organisation that owns a public ID.
 func (p people) ownerOf(ctx context.Context, publicID string) string {
 	p.t.Helper()
 	found, err := p.operator.Credentials.Show(ctx, publicID)

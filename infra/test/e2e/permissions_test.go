@@ -16,14 +16,13 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
-// permission, the test checks that a scenario that uses the permission fails without the permission. A long soak covers
-// all permissions, and a short soak a fifth of all permissions. Other runs cover a fixed sample of permissions that
-// cheap scenarios use.
+// permission, it checks that a scenario that uses the permission fails without it. A long soak covers all permissions,
+// and a short soak covers a fifth. Other runs cover a fixed sample of permissions that cheap scenarios use.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
 	for _, g := range unused {
-		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // only scenarios with a large record use the action
+		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // only large-record scenarios use this action
 			continue
 		}
 		t.Errorf("no scenario uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
@@ -60,7 +59,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
-					synctest.Wait() // includes permissions that background work uses
+					synctest.Wait() // also records permissions that background work uses
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})
@@ -77,7 +76,6 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 	return users, slices.DeleteFunc(grants[0], func(g iam.Grant) bool { return users[g].run != nil })
 }
 
-// checkNeeded checks that a scenario fails if a permission is removed.
 func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +91,7 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 }
 
 // TestLogsAndTracesRequireFunctionPermissions checks that a function's role needs permissions for logs and traces.
-// Lambda writes logs and traces with the function's role, and does not report an error if the permission is missing.
+// Lambda writes logs and traces with the function's role, and reports no error if a permission is missing.
 func TestLogsAndTracesRequireFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
@@ -171,7 +169,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied checks that all calls had the necessary permissions. Every test runs checkNothingDenied.
+// checkNothingDenied checks that every call had the necessary permissions. It runs in every test.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

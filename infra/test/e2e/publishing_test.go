@@ -22,15 +22,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestPatientCanConnectToInstitutionFromPublishedList covers the complete path from a published list to a patient's
-// connection, with the production wiring.
+// TestPatientCanConnectToInstitutionFromPublishedList covers the path from a published list to a patient's connection,
+// using the production wiring.
 func TestPatientCanConnectToInstitutionFromPublishedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing imports and publishes a list, and connects a patient to the list's institution through our registration
-// with the institution's platform. A later change of the endpoint must require an operator's approval.
+// runPublishing imports and publishes a list, then connects a patient to the listed institution through the service's
+// registration with its platform. A later change to the endpoint must require an operator's approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -39,7 +39,7 @@ func runPublishing(s *stack) {
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	published(s, server, "sandbox", "Elm Clinic")
-	// The publication abandons an incomplete snapshot left behind by an interrupted publication.
+	// The next publication must abandon the incomplete snapshot of an interrupted publication.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
 	expect.NoError(s.t, err)
@@ -59,7 +59,7 @@ func runPublishing(s *stack) {
 	republished(s, at.Sandbox.EndpointID)
 }
 
-// institution is an institution in search results.
+// institution holds the IDs of an institution in search results.
 type institution struct{ brand, portal, endpoint string }
 
 // institution returns a search's only result.
@@ -77,9 +77,9 @@ func (s catalogs) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestConnectRejectsInstitutionWithoutEndpoint checks that connect accepts an endpoint only together with one of the
-// endpoint's institutions. The institution may be hidden or identified by a former ID. For other institutions, other
-// modes and mixed IDs, both connect and our page respond with a redirect that reports an error.
+// TestConnectRejectsInstitutionWithoutEndpoint checks that connect accepts an endpoint only with one of its
+// institutions, which may be hidden or identified by a former ID. For other institutions, other modes and mixed IDs,
+// both connect and the hosted page redirect with an error.
 func TestConnectRejectsInstitutionWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,7 +122,6 @@ func TestConnectRejectsInstitutionWithoutEndpoint(t *testing.T) {
 	})
 }
 
-// liveList publishes a list with a single clinic in live mode.
 func liveList(s *stack, list string) institution {
 	s.t.Helper()
 	_, err := s.operator.CatalogSources.Set(s.t.Context(), "live", func(source *intake.Source) {
@@ -136,7 +135,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published adds a list of clinics at a server to the existing lists, and has catalogsync fetch and publish all lists.
+// published adds a list of clinics at a server, then runs catalogsync, which fetches and publishes all lists.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)

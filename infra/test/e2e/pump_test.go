@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump delivers queued messages to the workers until all queues are empty. The delivery works as in Lambda's event
-// sources. With several pollers, invocations overlap.
+// pump delivers queued messages to the workers, as Lambda's event sources do, until all queues are empty. With several
+// pollers, invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -86,8 +86,8 @@ func (s queues) attach() {
 	}
 }
 
-// isEmpty reports whether polling a queue can be skipped because the queue does not have visible messages. Under a
-// plan, isEmpty returns false, because messages become visible irregularly.
+// isEmpty reports whether a queue need not be polled because it has no visible messages. It returns false under a fault
+// plan, because messages then become visible irregularly.
 func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -153,7 +153,7 @@ func (s queues) loseMessages() {
 	}
 }
 
-// advance lets the given number of minutes pass, running the sweeper and the workers each minute.
+// advance waits for the given number of minutes, running the sweeper and the workers every minute.
 func (s clock) advance(minutes int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -162,8 +162,8 @@ func (s clock) advance(minutes int) {
 	}
 }
 
-// finish waits until no work is pending, but at most for the given number of minutes. Once only visibility timeouts
-// remain, finish runs the schedules less often.
+// finish waits up to the given number of minutes until no work is pending. After six minutes, when only visibility
+// timeouts remain, it runs the schedules less often.
 func (s clock) finish(most int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -181,7 +181,7 @@ func (s clock) finish(most int) {
 // as EventBridge allows.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
-	<-time.After(wait) // virtual time because the test runs inside testing/synctest
+	<-time.After(wait) // virtual time: the test runs in a synctest bubble
 	var sweeps sync.WaitGroup
 	if s.pollers > 1 {
 		sweeps.Go(s.clock.sweep)
@@ -194,8 +194,8 @@ func (s clock) pass(wait time.Duration) {
 	s.queues.pump()
 }
 
-// pending lists the rows with pending work and the queues with messages. The expiry of a finished task's file does not
-// count as pending work.
+// pending lists the queues with messages, or if all are empty, the rows with pending work. The expiry of a finished
+// task's file does not count as pending work.
 func (s clock) pending() []string {
 	s.t.Helper()
 	var left []string
@@ -214,11 +214,10 @@ func (s clock) pending() []string {
 // letIndexesCatchUp waits until every index reflects all previous writes.
 func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
-		<-time.After(longestLag) // virtual time because the test runs inside testing/synctest
+		<-time.After(longestLag) // virtual time: the test runs in a synctest bubble
 	}
 }
 
-// row holds the attributes of a table's row.
 type row map[string]types.AttributeValue
 
 func (r row) text(name string) string {
@@ -240,7 +239,7 @@ func (r row) number(name string) int {
 	return n
 }
 
-// list returns the IDs of a tenant's rows of a kind, using the index for that kind.
+// list returns the IDs of a tenant's rows of one kind, using that kind's index.
 func (s state) list(table, list string) []string {
 	s.t.Helper()
 	letIndexesCatchUp(s.stack)

@@ -17,10 +17,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quirk describes a portal's unusual behaviour and the expected result of connecting to the portal.
+// quirk describes a portal's unusual behaviour and the expected result of connecting to it.
 type quirk struct {
 	with     string // the sandbox's switches
-	platform string // platform; "" means sandbox
+	platform string // "" means sandbox
 	override string // overrides for the platform's profile
 	authID   string // client authentication; "" for a public client
 	refused  string // error that the application receives; "" if the connection succeeds
@@ -32,7 +32,7 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing"}, // succeeds: the issuer in the response is a prefix of the server's URLs
+		{with: "discovery-missing"}, // succeeds because the response's issuer is a prefix of the server's URLs
 		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
@@ -53,7 +53,7 @@ func quirks() []quirk {
 		{with: "authorize-error:invalid_scope", refused: "invalid_scope"},
 		{with: "authorize-error:server_error", refused: "svc_token_exchange"},
 		{with: "authorize-error:login_required", refused: "svc_token_exchange"},
-		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // neither the server nor the profile lists types
+		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // server and profile list no resource types
 		{with: "scopes:no-wildcards", platform: "humana"},
 		{with: "scopes:v1"},
 		{with: "scopes:v2"},
@@ -65,7 +65,7 @@ func quirks() []quirk {
 		{with: "patient-fhiruser,id-token:signed"},
 		{with: "patient-jwt"},
 		{with: "patient-userinfo"},
-		{with: "no-patient"}, // a search returns the patient
+		{with: "no-patient"}, // a search finds the patient
 		{with: "patient-unnamed", refused: "svc_token_exchange"},
 		{with: "patient-unnamed,id-token:signed"},
 		{with: "scopes:types-v1,query-limit:2048", platform: "smart"},
@@ -81,7 +81,7 @@ func quirks() []quirk {
 		{with: "ah-practice", platform: "smart"},
 		{with: "scopes:v1", platform: "smart"},
 		{with: "patient-userinfo", platform: "someone-new"},
-		// the profile does not request the scope
+		// this profile sends no scope on refresh
 		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure},
 		{with: "no-refresh"},
 		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},
@@ -135,8 +135,8 @@ func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 	}
 }
 
-// connectURLOf makes the portal connectable and returns the URL at which a patient starts. No scopes are configured for
-// the endpoint, so the platform and the discovery document determine the scopes.
+// connectURLOf makes the portal connectable and returns its connect URL. The endpoint has no configured scopes, so the
+// platform and the discovery document determine them.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
@@ -153,9 +153,9 @@ func (s ehr) connectURLOf(q quirk) string {
 	return connectURL(at)
 }
 
-// TestBasicCredentialsAreSentUnencodedWhenConfigured checks that a server configured for raw credentials gets unencoded
-// credentials on sign-in, refresh and revocation. If the server is not configured for raw credentials, the organisation
-// sees an error that explains the possible cause of invalid_client.
+// TestBasicCredentialsAreSentUnencodedWhenConfigured checks that a server configured for raw credentials receives
+// unencoded credentials on sign-in, refresh and revocation. Without this configuration, the organisation sees an error
+// that suggests the possible cause of invalid_client.
 func TestBasicCredentialsAreSentUnencodedWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

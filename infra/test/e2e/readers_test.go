@@ -24,7 +24,7 @@ type parameter struct {
 }
 
 // readers returns the GET routes in docs/openapi.yaml that require only a key and are missing from routeAccess. The
-// make endpoint command generates routes of this kind.
+// make endpoint command generates such routes.
 func readers(tb testing.TB) []template.Route {
 	tb.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -55,7 +55,6 @@ func readers(tb testing.TB) []template.Route {
 	return all
 }
 
-// runReaders sends a request to every route that readers returns.
 func runReaders(s *stack) {
 	s.t.Helper()
 	for _, route := range readers(s.t) {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// runStoppedRecovery has an operator start recovering an owner's account, and the owner cancel the recovery.
+// runStoppedRecovery covers an account recovery that an operator starts and the owner cancels.
 func (s staff) runStoppedRecovery(owner *person) {
 	s.t.Helper()
 	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
@@ -34,8 +34,8 @@ func (s staff) runStoppedRecovery(owner *person) {
 	}
 }
 
-// TestSoleOwnerCanRecoverAccountAfterThreeDays covers an organisation's sole owner who loses the second factor. An
-// operator starts recovering the owner's account.
+// TestSoleOwnerCanRecoverAccountAfterThreeDays covers a sole owner who loses the second factor and whose account an
+// operator recovers.
 func TestSoleOwnerCanRecoverAccountAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -59,8 +59,8 @@ func runRevocation(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// runRevocationByExport has an export discover that consent was withdrawn. The export itself, not the scheduler, must
-// revoke the connection, so virtual time must not pass between the export and the revocation.
+// runRevocationByExport has an export discover withdrawn consent. The export itself, not the scheduler, must revoke the
+// connection, so the clock does not advance between the export and the revocation.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -103,7 +103,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers consent that ends within days, at a time that the portal states.
+// runWarning covers the warning before consent expires at a time stated by the portal.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -183,7 +183,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget creates an attempt as our page does, opens the attempt's window and polls the attempt's status.
+// runWidget creates an attempt as the widget page does, opens its window and polls its status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{
@@ -228,7 +228,7 @@ func runWidget(s *outside) {
 	}
 }
 
-// attempt is our page's data about an attempt.
+// attempt holds the page's data about an attempt.
 type attempt struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
@@ -250,7 +250,7 @@ func (o browsing) makeAttempt(body map[string]string) attempt {
 	return of
 }
 
-// openWindow completes the sign-in in a new browser, and returns the last page of the window.
+// openWindow completes the sign-in in a new browser, and returns the window's last page.
 func (o browsing) openWindow(of attempt) *visited {
 	o.t.Helper()
 	answer, last := o.patient.browser().leave(of.form(), crashPersona, "approve")
@@ -277,7 +277,6 @@ func (o browsing) watchAttempt(of attempt) watched {
 	return got
 }
 
-// readAttempt requests an attempt's status with the given public ID.
 func (o browsing) readAttempt(of attempt, publicID string) (status int, got watched) {
 	o.t.Helper()
 	answered := o.patient.requestAttempt(of, publicID)
@@ -287,7 +286,7 @@ func (o browsing) readAttempt(of attempt, publicID string) (status int, got watc
 	return answered.status, got
 }
 
-// runConfidential covers confidential clients with every authentication method, on sign-in, refresh and revocation.
+// runConfidential covers sign-in, refresh and revocation with every authentication method of confidential clients.
 func runConfidential(s *stack) {
 	s.t.Helper()
 	const password = "s3cret._=-"
@@ -340,7 +339,6 @@ func runConfidential(s *stack) {
 	}
 }
 
-// connectTo takes a patient through the sign-in at a portal with the given quirk.
 func (s ehr) connectTo(q quirk) url.Values {
 	s.t.Helper()
 	answer, last := s.patient.browser().open(s.ehr.connectURLOf(q), crashPersona, "approve")

@@ -14,8 +14,8 @@ import (
 // a message. The worker makes fewer calls.
 const firstTick = store.DueShards + 4
 
-// refreshers lists the functions that process due connections. The scheduler treats all due connections alike, so only
-// a soak covers the scheduler in every scenario.
+// refreshers lists the functions that process due connections. The scheduler handles all due connections alike, so only
+// a soak crashes it in every scenario.
 func refreshers() []string {
 	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
@@ -24,7 +24,7 @@ func refreshers() []string {
 }
 
 // TestKeepAliveSurvivesCrashAnywhere checks that after a crash, the tokens are refreshed, usable, and due again. If the
-// worker crashed before storing the new refresh token, the old token is tried once more and the connection ends as
+// worker crashed before storing the new refresh token, the old token is retried once and the connection ends with
 // rotation_lost.
 func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 					return
 				}
 				s.check.refreshed(t, id)
-				<-time.After(2 * time.Hour) // forces the export to refresh, which fails if the refresh token is outdated
+				<-time.After(2 * time.Hour) // forces the export to refresh, which fails with an outdated refresh token
 				s.org.startExport(id)
 				s.clock.advance(2)
 				s.org.checkDownload(crashPersona)
@@ -62,8 +62,8 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// advanceQuarters lets the given number of quarter hours pass. Each quarter hour is longer than the visibility timeout
-// of the refresh queue.
+// advanceQuarters waits for the given number of quarter hours. A quarter hour is longer than the refresh queue's
+// visibility timeout.
 func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()
 	for range quarters {
@@ -71,7 +71,6 @@ func (s clock) advanceQuarters(quarters int) {
 	}
 }
 
-// refreshed checks that a connection is authorized, was refreshed, and is due again within a week and a half.
 func (s checks) refreshed(t *testing.T, id string) {
 	t.Helper()
 	s.org.checkStatus(id, "authorized")
@@ -88,8 +87,8 @@ func (s checks) refreshed(t *testing.T, id string) {
 	}
 }
 
-// TestRevocationSurvivesCrashAnywhere checks that the connection is revoked, that the revocation is reported only once,
-// and that the tokens are deleted. If a crash loses the portal's rejection, the next rejection is treated as a lost
+// TestRevocationSurvivesCrashAnywhere checks that the connection is revoked, that its revocation is reported only once,
+// and that its tokens are deleted. If a crash loses the portal's rejection, the next rejection is treated as a lost
 // rotation.
 func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -117,8 +116,8 @@ func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry or, if the row was never due,
-// the export that detects the expiry. The connection must be revoked once, without a request to the portal.
+// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry. If the row was never due, the
+// export detects the expiry. The connection must be revoked exactly once, without a request to the portal.
 func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range append(refreshers(), "ExportWorkerFunction") {
@@ -146,8 +145,6 @@ func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestUpstreamRevocationSurvivesCrashAnywhere checks that the portal receives a revocation request and that the tokens
-// are deleted.
 func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
@@ -174,7 +171,6 @@ func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// forgotten checks that a disconnected connection has neither tokens nor pending work.
 func (s checks) forgotten(t *testing.T, id string) {
 	t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -192,7 +188,7 @@ func (s checks) forgotten(t *testing.T, id string) {
 }
 
 // TestDisconnectionSurvivesCrashAnywhere disconnects a patient during an export, while an earlier export's file still
-// exists. After the organisation has retried, neither access nor pending work may remain.
+// exists. After the organisation retries, neither access nor pending work may remain.
 func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
@@ -241,7 +237,7 @@ func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Fatal("DELETE was never carried out")
 }
 
-// eventIDs returns the IDs of the events that the first organisation received, for the given type and subject.
+// eventIDs returns the IDs of the events of a type that the first organisation received about a subject.
 func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]bool {
 	s.t.Helper()
 	found := map[string]bool{}
@@ -253,7 +249,7 @@ func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]boo
 	return found
 }
 
-// toldPerGeneration checks that each of a connection's authorisations was reported in a single event with a unique ID.
+// toldPerGeneration checks that each authorisation of a connection was reported under one unique event ID.
 func (s checks) toldPerGeneration(t *testing.T, id string) {
 	t.Helper()
 	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.state.connection(id).number("generation")

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTokenRefreshSurvivesFaults simulates connections with a few random seeds. A soak uses a hundred seeds.
+// TestTokenRefreshSurvivesFaults simulates connections with a few random seeds, or with a hundred in a soak.
 func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 1, survivePatients, 2000, 2003)
@@ -20,20 +20,19 @@ func TestTokenRefreshSurvivesFaults(t *testing.T) {
 
 // patient is a simulated connection and its allowed outcomes.
 type patient struct {
-	id, refuses string // refuses holds the portal's switches
+	id, refuses string // refuses holds the portal's fault switches
 	told        map[int]bool
 }
 
-// refusing holds the switches of a portal at which the patient withdraws consent before the first refresh.
+// refusing simulates a patient who withdraws consent at the portal before the first refresh.
 const refusing = "refresh-fails:invalid_grant,fails-first:1"
 
-// unrenewing holds the switches of a portal that does not issue refresh tokens, and whose access tokens are valid for
-// two days.
+// unrenewing simulates a portal that issues no refresh tokens and whose access tokens are valid for two days.
 const unrenewing = "no-refresh,access:48h"
 
-// survivePatients simulates several connections over weeks, with patients and a backend that retry when a response asks
-// for a retry. A connection may end only if the portal rejected it, the organisation disconnected, a worker crashed
-// before storing the new refresh token, or the portal did not issue a refresh token. Each end must be reported once.
+// survivePatients simulates several connections over weeks, with patients and a backend that retry when a response
+// tells them to. A connection may end only if the portal rejected it, the organisation disconnected it, a worker
+// crashed before storing the new refresh token, or the portal issued no refresh token. Each end must be reported once.
 // Neither pending work nor tokens of ended connections may remain.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
@@ -72,7 +71,7 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd records that a connection was revoked. Call noteEnd before a later action changes the connection's status.
+// noteEnd records that a connection was revoked. Call it before a later action changes the connection's status.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
@@ -80,7 +79,6 @@ func (o simulation) noteEnd(p *patient) {
 	}
 }
 
-// act performs the organisation's or the patient's next action on a connection.
 func (o simulation) act(t *testing.T, p *patient) {
 	t.Helper()
 	switch o.random.IntN(6) {
@@ -113,8 +111,7 @@ func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Fatal("POST ehi-export was never answered")
 }
 
-// finishRefreshes lets time pass until all due connections have been processed and all work in rows and queues is
-// complete.
+// finishRefreshes waits until all due connections have been processed and no work is pending in rows or queues.
 func finishRefreshes(s *stack) {
 	s.t.Helper()
 	s.clock.advance(2)
@@ -127,7 +124,7 @@ func finishRefreshes(s *stack) {
 	}
 }
 
-// overdue lists the connections that are due for a refresh or whose grant still has to be revoked.
+// overdue lists the connections that are due for a refresh or whose grant must still be revoked.
 func overdue(s *stack) []string {
 	s.t.Helper()
 	var found []string
@@ -141,8 +138,8 @@ func overdue(s *stack) []string {
 	return found
 }
 
-// checkLife checks that a connection is intact or has ended for an allowed reason, and that each revocation was
-// reported to the organisation.
+// checkLife checks that a connection is intact or ended for an allowed reason, and that each revocation was reported to
+// the organisation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.state.connection(p.id)

@@ -29,8 +29,8 @@ type probe struct {
 	call             func(ctx context.Context, cfg awssdk.Config) error
 }
 
-// TestFunctionsAreDeniedUngrantedActions makes every function try every action on every resource unless the template
-// grants permission. Each function also tries its granted actions on other functions' rows and for other purposes.
+// TestFunctionsAreDeniedUngrantedActions makes every function attempt every action that the template does not grant it,
+// on every resource. Each function also attempts its granted actions on other functions' rows and for other purposes.
 func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -59,7 +59,7 @@ func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 }
 
 // mayUnconditionally reports whether a function may make the probe's call regardless of conditions. The rows and
-// purposes in probes do not belong to any function.
+// purposes in probes belong to no function, so conditional grants never match.
 func mayUnconditionally(f template.Function, p probe) bool {
 	return slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 		return slices.Contains(s.Actions, p.action) && slices.Contains(s.Resources, p.resource) && len(s.Condition) == 0

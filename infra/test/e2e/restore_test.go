@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// keepTokens copies token sets to a separate table, which corresponds to a restored DynamoDB backup.
+// keepTokens copies token sets to a separate table that represents a restored DynamoDB backup.
 func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
@@ -47,7 +47,6 @@ func tokensOf(s *stack, connectionID string) map[string]types.AttributeValue {
 	}
 }
 
-// loseTokens deletes token sets directly in the table.
 func loseTokens(s *stack, connections ...string) {
 	s.t.Helper()
 	from := "test-TokensTable"
@@ -57,9 +56,8 @@ func loseTokens(s *stack, connections ...string) {
 	}
 }
 
-// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens that were not used after
-// the backup must work again. Tokens that were used after the backup must never be sent to the portal, and their
-// connections must end.
+// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens unused since the backup
+// must work again. Tokens used since the backup must never be sent to the portal, and their connections must end.
 func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +81,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.clock.advance(2) // lets a worker find the tokens missing
+		s.clock.advance(2) // lets a worker discover that the tokens are missing
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
@@ -116,7 +114,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
-		for _, id := range []string{used, later, gone} { // without exported, whose recent export would be returned
+		for _, id := range []string{used, later, gone} { // not exported: a request would return its recent export
 			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)

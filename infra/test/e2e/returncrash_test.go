@@ -11,14 +11,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectSurvivesCrashAnywhere checks that after a crash, the patient either is authorized under the same ID with
-// the last sign-in's tokens, or is asked to retry and succeeds.
+// TestReconnectSurvivesCrashAnywhere checks that after a crash, the patient is either authorized under the same ID with
+// the last sign-in's tokens, or asked to retry and succeeds.
 func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // whether the case is covered only in a soak
+		soak         bool // whether only a soak covers the case
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -39,7 +39,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 				}
 				life()
 				l := s.ehr.keepLedger()
-				l.grants = 1 // accounts for the earlier grant, which got a different number
+				l.grants = 1 // the earlier grant, which predates the ledger
 				answer, last := s.patient.browser().open(s.patient.reconnectURL(id), crashPersona, "approve")
 				s.disarm(c.function)
 				if answer != nil {
@@ -53,7 +53,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack checks that a retry succeeds, and that only the retry's tokens are used afterwards.
+// checkBack checks that a retry succeeds, and that only its tokens are used afterwards.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -84,7 +84,7 @@ func (o browsing) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// spare prevents a function's crash until the caller calls resume.
+// spare disables a function's crash until the caller calls resume.
 func spare(s *stack, function string) (resume func()) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -98,7 +98,7 @@ func spare(s *stack, function string) (resume func()) {
 	}
 }
 
-// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds, and that the attempt's
+// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry can sign in, and that the attempt's
 // status reports the result.
 func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -123,7 +123,7 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget creates attempts until an attempt succeeds, like a patient who follows the pages' instructions.
+// signInByWidget creates attempts until one succeeds, like a patient who follows the pages' instructions.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

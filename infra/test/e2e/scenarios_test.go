@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// scenario exercises a part of the service.
 type scenario struct {
 	name    string
 	options options
@@ -26,7 +25,7 @@ type scenario struct {
 	costly  bool
 }
 
-// scenarios returns scenarios that together cover every call that the functions can make.
+// scenarios returns scenarios that together cover every call the functions can make.
 func scenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	all := cheapScenarios()
@@ -93,7 +92,7 @@ func cheapScenarios() []scenario {
 	}
 }
 
-// large is a patient whose record exceeds one part of a multipart upload.
+// large is a patient whose record is larger than one part of a multipart upload.
 const (
 	large        = "larch-hollow"
 	largeEntries = 45
@@ -119,7 +118,7 @@ func largeRecord(tb testing.TB) string {
 	return folder
 }
 
-// runMainJob connects a patient, and exports and downloads the patient's record, and calls every read endpoint.
+// runMainJob connects a patient, exports and downloads the patient's record, and calls every read endpoint.
 func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -141,7 +140,7 @@ func runMainJob(s *stack) {
 		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
-	<-time.After(10 * time.Minute) // lets a new request send the finished export's event again
+	<-time.After(10 * time.Minute) // after ten minutes, a new request resends the finished export's event
 	s.org.startExport(connectionID)
 	s.clock.advance(1)
 	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
@@ -149,7 +148,7 @@ func runMainJob(s *stack) {
 	}
 }
 
-// checkDownload checks that there is only one success event, which links to the complete record.
+// checkDownload checks that exactly one success event was sent and that it links to the complete record.
 func (o organisation) checkDownload(personaID string) {
 	o.t.Helper()
 	found := o.org.download(o.webhooks.exportEvent().DownloadLinks[0].URL)
@@ -191,8 +190,8 @@ func runRetriedWebhook(s *stack) {
 	}
 }
 
-// refuseWebhooks makes the inbox respond with 503 to the next n requests, and returns a counter of remaining 503
-// responses, which becomes negative with further requests.
+// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns a counter of the remaining 503
+// responses, which further requests make negative.
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
 	left.Store(n)
@@ -205,8 +204,8 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	return left
 }
 
-// runSlowExport exports from a portal that is so slow that the export takes several worker runs, each of which resumes
-// from the saved state.
+// runSlowExport exports from a slow portal, so that the export takes several worker runs, each resuming from saved
+// state.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -224,7 +223,7 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport starts two exports for the same organisation. One export waits in line while the other takes several
+// runWaitingExport starts two exports for the same organisation. One export waits in line during the other's several
 // worker runs.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
@@ -251,7 +250,7 @@ func runWaitingExport(s *stack) {
 	}
 }
 
-// runGoneWebhook checks that a receiver that responds with 410 does not receive further requests.
+// runGoneWebhook checks that a receiver that responds with 410 gets no further requests.
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
@@ -282,8 +281,8 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices checks that the organisation receives emails about a new credential and about a disabled webhook. The
-// email about the credential must arrive even if the queue message is lost.
+// runNotices checks that the organisation receives emails about a new credential and a disabled webhook. The
+// credential's email must arrive even if the queue message is lost.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
@@ -336,7 +335,7 @@ func runExpiry(s *stack) {
 }
 
 // runLongExport makes the portal request a pause in the middle of a record. The record is so long that the worker must
-// hand over to its next invocation.
+// hand over to another invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
@@ -358,11 +357,11 @@ func runLongExport(s *stack) {
 	}
 }
 
-// runBrokenExport makes the portal withdraw all access after more than one part of the file has been uploaded.
+// runBrokenExport makes the portal withdraw all access after more than one part of the file was uploaded.
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
-	var pages atomic.Int32 // pages of the large type; six pages exceed one part without completing the record
+	var pages atomic.Int32 // pages of the large type; six exceed one part but not the whole record
 	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil

@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// TestExportIsCompleteWithoutWildcardScopes checks that the generic profile requests all scopes that an export from a
-// server with 146 types needs. The request must not exceed the server's limit of 2,048 bytes.
+// TestExportIsCompleteWithoutWildcardScopes checks that the generic profile requests every scope needed to export from
+// a server with 146 types. The request must not exceed the server's limit of 2,048 bytes.
 func TestExportIsCompleteWithoutWildcardScopes(t *testing.T) {
 	t.Parallel()
 	for _, scopes := range []string{"types-v1", "types-v2"} {

@@ -15,10 +15,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// realList is a file that lists the endpoints that EHR vendors publish. The file is stored outside the repository.
+// realList is a list of the endpoints published by EHR vendors, stored outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// realCatalogue returns a catalogue built from realList.
 func realCatalogue(b *testing.B) record.Catalog {
 	b.Helper()
 	file, err := os.Open(realList)
@@ -37,8 +36,8 @@ func realCatalogue(b *testing.B) record.Catalog {
 }
 
 // BenchmarkSearch measures searches in the real list through the gateway, the production wiring and the embedded AWS.
-// The cases are a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a warm function.
-// Each case reports the memory that a function retains.
+// It covers a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a warm function. Each
+// case reports the memory that a function retains.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})
@@ -74,7 +73,7 @@ func BenchmarkSearch(b *testing.B) {
 		warm = append(warm, time.Since(began))
 		i++
 	}
-	b.ReportMetric(held, "MB-held") // reported after the loop, because Loop resets metrics
+	b.ReportMetric(held, "MB-held") // reported after the loop because Loop resets metrics
 	for unit, all := range map[string][]time.Duration{"ms-fetched": fetched, "ms-on-disk": onDisk, "ms-warm": warm} {
 		slices.Sort(all)
 		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, unit+"-p50")

@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap records secrets and the texts that must not contain secrets.
+// wiretap records secrets and the text that must not contain them.
 type wiretap struct {
 	mu      sync.Mutex
 	secrets map[string]confidence // kinds of secrets, keyed by secret
-	said    map[string][]string   // recorded texts by location
+	said    map[string][]string   // recorded text by location
 }
 
-// confidence is a kind of secret, with the prefixes of the locations that may contain the secret.
+// confidence is a kind of secret, with the prefixes of the locations that may contain it.
 type confidence struct {
 	what   string
 	except []string
@@ -52,7 +52,6 @@ func (w *wiretap) note(where, text string) {
 	w.said[where] = append(w.said[where], text)
 }
 
-// queues records every message sent to a queue.
 func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, r *http.Request, c wire.Call) {
 		if c.Service == "sqs" && strings.HasPrefix(c.Operation, "SendMessage") {
@@ -67,8 +66,7 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 }
 
 // network records the traffic between the service and external servers. Data exchanged with the portal is secret. The
-// service's responses and outgoing messages must not contain secrets, except for files, which are meant for the
-// recipient.
+// service's responses and outgoing messages must not contain secrets, except in files meant for the recipient.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/sandbox/"):
@@ -95,7 +93,7 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 }
 
 // hideOwn records values that the service issues to a single browser or widget. Only the response that issues a value
-// may contain the value.
+// may contain it.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
 	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
@@ -128,7 +126,7 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	}
 }
 
-// hideForm records OAuth secrets in forms and URLs. The sandbox's URLs contain the clients' secrets.
+// hideForm records OAuth secrets in forms and URLs. The sandbox's URLs contain client secrets.
 func (w *wiretap) hideForm(text string) {
 	if _, query, found := strings.Cut(text, "?"); found {
 		text = query
@@ -146,7 +144,7 @@ func (w *wiretap) hideForm(text string) {
 	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
 }
 
-// hideLeaves records tokens, as well as personal data in FHIR resources.
+// hideLeaves records tokens and the personal data in FHIR resources.
 func (w *wiretap) hideLeaves(name string, value any) {
 	private := []string{
 		"access_token", "refresh_token", "id_token", "error_description", "diagnostics",
@@ -169,14 +167,14 @@ func (w *wiretap) hideLeaves(name string, value any) {
 	}
 }
 
-// TestSecretsAndRecordsDoNotLeak runs the main job, repeats the job with refreshed tokens, and makes the job fail at a
-// portal whose errors contain private data. Further cases cover every later scenario in a connection's life. The test
-// searches logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
+// TestSecretsAndRecordsDoNotLeak runs the main job, repeats it with refreshed tokens, and runs it at a portal that
+// fails it with errors containing private data. Further cases cover every later scenario in a connection's life. The
+// test searches logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		run             func(s *stack)
-		secrets, places int // minimum numbers of secrets and places
+		secrets, places int // minimum counts
 	}{
 		"the main job and its failures": {func(s *stack) { runMainJob(s); runGossipingPortal(s) }, 30, 10},
 		"keeping alive":                 {runKeepAlive, 20, 10},
@@ -267,7 +265,7 @@ func runGossipingPortal(s *stack) {
 	tell("/oauth/token")
 	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
-	s.org.startExport(connectionID) // fails, because the tokens can't be refreshed
+	s.org.startExport(connectionID) // this export fails because the tokens can't be refreshed
 	s.clock.advance(30)
 	s.intercept = nil
 	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -280,7 +278,8 @@ func runGossipingPortal(s *stack) {
 	}
 }
 
-// noteRows records the rows of every table. Encrypted attributes don't reveal their content.
+// noteRows records the rows of every table. Encrypted attributes are recorded as stored, because they don't reveal
+// their content.
 func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {

@@ -15,19 +15,19 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Values of the endpoint in sandbox.yaml.
+// These constants equal the endpoint's values in sandbox.yaml.
 const (
 	replacedBrand = "0a1b0000-5a4d-4b0c-8000-000000000001"
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
 )
 
-// TestNewStackListsConnectableInstitutions checks that a patient can connect to the institutions in the initial
-// catalogue of make run.
+// TestNewStackListsConnectableInstitutions checks that a patient can connect to the institutions in make run's initial
+// catalogue.
 func TestNewStackListsConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})
-		t.Cleanup(synctest.Wait) // waits for searches that load into the test's folder
+		t.Cleanup(synctest.Wait) // waits for searches that still load files into the test's folder
 		if first := s.catalog.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is %s, and %s is found", s.seeded.Sandbox.BrandID, first.ID)
 		}
@@ -84,8 +84,8 @@ func chosenURL(s *stack, brand string, portal record.Portal) string {
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
 }
 
-// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches for a misspelt name in a catalogue as large as the catalogue
-// for the United States.
+// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches for a misspelt name in a catalogue as large as the real US
+// catalogue.
 func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	t.Parallel()
 	if !isSoak() {

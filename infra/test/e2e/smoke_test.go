@@ -56,8 +56,7 @@ func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	return out.String(), err
 }
 
-// checkSmokeIsGone checks that the organisation created by the smoke test doesn't have active credentials, webhooks or
-// patient data.
+// checkSmokeIsGone checks that the smoke test's organisation has no active credentials, webhooks or patient data.
 func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	t.Helper()
 	s.clock.finish(30) // lets a running export finish
@@ -135,7 +134,7 @@ func TestSmokeTestRunsMainJobAndCleansUp(t *testing.T) {
 // failingStack describes a defect that must fail the smoke test.
 type failingStack struct {
 	change func(s *stack, o *check.Options)
-	path   string // path whose responses get status, or headers changed by alter
+	path   string // path whose responses get status or are changed by alter
 	status int
 	alter  func(h http.Header)
 	want   string
@@ -285,7 +284,7 @@ func TestSmokeTestRejectsLiveKeyBeforeSendingRequests(t *testing.T) {
 	})
 }
 
-// TestSmokeTestNeverPrintsKey checks that the smoke test never prints a key, even if a server's error contains a key.
+// TestSmokeTestNeverPrintsKey checks that the smoke test never prints a key, even one contained in a server's error.
 func TestSmokeTestNeverPrintsKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are the minimum numbers of seeds in a soak for the main job and for connections' lives. A
-// short soak runs a tenth of these numbers.
+// soakSeeds and soakLives are a soak's minimum numbers of seeds for the main job and for connections' lives. A short
+// soak runs a tenth as many.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
 // atLeast returns the minimum number of seeds to run regardless of the time budget.
@@ -21,14 +21,14 @@ func atLeast(seeds int) int {
 // isSoak reports whether tests cover all cases instead of a sample.
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// isLongSoak reports whether the soak lasts at least ten minutes. A long soak can include more runs.
+// isLongSoak reports whether the soak lasts at least ten minutes.
 func isLongSoak() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
 // TestSoakMainJobSurvivesFaults runs the main job with seeded faults until the time budget set by make soak is used up.
-// A failure reports the seed. RECORDBRIDGE_SEED reruns a single seed.
+// A failure reports its seed, which RECORDBRIDGE_SEED reruns.
 func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
@@ -38,8 +38,8 @@ func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakTokenRefreshSurvivesInjectedErrors simulates the life of connections between exports, with seeded faults,
-// until a quarter of the time budget is used up.
+// TestSoakTokenRefreshSurvivesInjectedErrors simulates connections' lives between exports, with seeded faults, until a
+// quarter of the time budget is used up.
 func TestSoakTokenRefreshSurvivesInjectedErrors(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

@@ -42,13 +42,13 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is the base URL of the customers' servers, whose port differs from the service's port.
+	// customer is the base URL of the customers' servers, on a different port from the service.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
 
 // stack is the complete service in this process: the real template, every function's production wiring, the embedded
-// AWS and the gateway. The stack doesn't use sockets, because it runs in virtual time.
+// AWS and the gateway. The stack uses no sockets, because it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -72,13 +72,13 @@ type stack struct {
 
 	authority     *iam.Authority
 	expectDenials bool
-	tap           *wiretap // recorder of traffic; may be nil
-	// replaces the server's response, unless intercept is nil or returns nil
+	tap           *wiretap // traffic recorder; may be nil
+	// replaces the server's response unless intercept is nil or returns nil
 	intercept func(r *http.Request) *http.Response
 	// returns the error for a request to an unreachable external server; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
-	meter     *meter // counter of calls and invocations; may be nil
+	meter     *meter // counts calls and invocations; may be nil
 
 	mu        sync.Mutex
 	functions map[string]*function
@@ -90,7 +90,7 @@ type options struct {
 	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; may be nil
 	made    func([]template.Parameter) []template.Parameter // modifies the parameters; may be nil
 	tap     *wiretap
-	// creates the functions' logger; by default without redaction, so that tests see unredacted secrets
+	// creates the functions' logger; the default does not redact, so that tests see leaked secrets
 	log        func(io.Writer) *slog.Logger
 	middleware wire.Middleware // middleware in front of the embedded AWS; may be nil
 	// initial catalogue; empty if the test publishes a catalogue
@@ -125,7 +125,7 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	s.assemble()
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
-	// lets background work, including crashed instances' work, time out
+	// lets background work time out, including that of crashed instances
 	tb.Cleanup(func() { <-time.After(3 * time.Second) })
 	home := tb.TempDir()
 	beside, err := deployed()
@@ -163,8 +163,8 @@ func newStack(tb testing.TB, o options) *stack {
 	return s
 }
 
-// signingKey returns the key that the sandbox uses to sign id_tokens (infra/sandbox/oauth). All stacks share a key,
-// because generating a key is slow.
+// signingKey returns the sandbox's key for signing id_tokens (infra/sandbox/oauth). All stacks share one key, because
+// generating a key is slow.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -177,8 +177,8 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 // tests must not modify it.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
-// load reads the template and its permissions. If .ci/run has created the output of SAM's transform, load reads that
-// output. dataDir contains the sandbox's bundles.
+// load reads the template and its permissions, using the output of SAM's transform if .ci/run has created it. dataDir
+// contains the sandbox's bundles.
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
@@ -205,8 +205,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. The
-// folder is created once and shared by all tests, so tests must not modify it. TestMain removes the folder.
+// deployed returns a folder with the files deployed next to every binary: the pages of functions/web. The folder is
+// created once and shared by all tests, so tests must not modify it. TestMain removes the folder.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -224,8 +224,8 @@ func (o options) permitted(loaded *template.Template) *template.Template {
 	return &permitted
 }
 
-// attached returns the embedded AWS's options. The permission check comes last, so that the check sees only calls that
-// other middleware passes on.
+// attached returns the embedded AWS's options. The permission check comes last, so that it sees only calls that other
+// middleware passes on.
 func (o options) attached(authority *iam.Authority) aws.Options {
 	configured := aws.Options{URL: host}
 	if o.tap != nil {

@@ -54,7 +54,6 @@ func (o stranger) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// receivedByPath returns the events that the stranger's webhooks received, by inbox path.
 func (o stranger) receivedByPath() map[string][]string {
 	heard := map[string][]string{}
 	for _, d := range o.received() {
@@ -65,8 +64,8 @@ func (o stranger) receivedByPath() map[string][]string {
 	return heard
 }
 
-// checkReceivedOnly checks that each of the stranger's webhooks received exactly one connection's events, and each
-// event only once. If id is empty, the webhooks must not have received any events.
+// checkReceivedOnly checks that each of the stranger's webhooks received exactly one event, about the connection with
+// the given ID. If id is empty, the webhooks must have received no events.
 func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {

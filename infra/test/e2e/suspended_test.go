@@ -34,7 +34,7 @@ func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// Work in progress (the sign-in at the portal and the export) is completed, including its events.
+		// Work in progress (the sign-in at the portal and the export) still completes and sends its events.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
@@ -65,7 +65,7 @@ func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 	})
 }
 
-// checkSuspended checks that every operation returns the same response as for an unknown caller.
+// checkSuspended checks that every operation responds as it would to an unknown caller.
 func (f fixture) checkSuspended(t *testing.T) {
 	t.Helper()
 	live := f.seeded.Organisations[1]

@@ -21,12 +21,12 @@ import (
 const aCall = 3
 
 // A soak crashes functions after each of the first eachOf calls. Later calls are of the same kinds, so a short soak
-// crashes functions only after one in everyNth of the later calls.
+// crashes functions after only one in everyNth of them.
 const eachOf, everyNth = 16, 8
 
 // sweepCrashes runs a scenario once for each point at which a function can crash (faults.Points). A long soak covers
-// all points. A short soak covers most points. Other runs cover the first call of each kind and the last call, or only
-// one call under -short.
+// all points, and a short soak covers most. Other runs cover the first call of each kind and the last call, or only one
+// call under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -73,8 +73,8 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return calls
 }
 
-// sample returns the 1-based numbers of the calls after which a function crashes. Outside of a soak, the sample
-// consists of the first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// sample returns the 1-based numbers of the calls after which a function crashes. Outside a soak, the sample is the
+// first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
@@ -88,8 +88,8 @@ func sample(calls []faults.Call) []int {
 	return chosen
 }
 
-// skipIfShort skips a test under -short if the test only repeats code that other tests also run. The race detector
-// would not find new races (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// skipIfShort skips a test under -short if it only repeats code that other tests also run. The race detector would not
+// find new races (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -110,7 +110,7 @@ func sampleIfShort[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes is like sweepCrashes, but covers at most the first most calls of each function.
+// sweepFirstCrashes is like sweepCrashes, but limited to a function's first calls. The limit is most.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, most, scenario)
@@ -145,7 +145,7 @@ func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T
 	return reached
 }
 
-// crash makes a function's first instance crash after the instance's nth outbound call.
+// crash makes a function's first instance crash after its nth outbound call.
 func (s *stack) crash(function string, n int) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -154,7 +154,6 @@ func (s *stack) crash(function string, n int) {
 	f.watched = f.life
 }
 
-// crashed reports whether the function's crash has happened.
 func (s *stack) crashed(function string) bool {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -162,7 +161,6 @@ func (s *stack) crashed(function string) bool {
 	return f.ended > 0
 }
 
-// disarm cancels a function's pending crash.
 func (s *stack) disarm(function string) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -173,14 +171,14 @@ func (s *stack) disarm(function string) {
 	}
 }
 
-// simulation is a stack with the faults of a seed.
+// simulation is a stack with a seed's faults.
 type simulation struct {
 	*stack
 
-	random *rand.Rand // source of the scenario's random choices, derived from the seed
+	random *rand.Rand // makes the scenario's random choices; derived from the seed
 }
 
-// begin enables the plan's faults, and makes most functions crash once, after an early call.
+// begin enables the plan's faults and makes most functions crash once, after an early call.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -203,8 +201,8 @@ const atOnce = 20
 
 // sweepSeeds runs a scenario with consecutive seeds, starting at first, until more returns false. A seed's faults
 // include failing, broken, late and conflicting calls by every function, crashes, duplicate and reordered messages,
-// late indexes and wrong clocks. A failure reports the seed and the seed's faults. If RECORDBRIDGE_SEED is set,
-// sweepSeeds runs only that seed.
+// late indexes and wrong clocks. A failure reports the seed and its faults. If RECORDBRIDGE_SEED is set, sweepSeeds
+// runs only that seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -232,8 +230,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs a scenario for every starting seed in firsts. The parameter each is the number of consecutive seeds
-// per starting seed. Under -short, sweepSample runs a single seed, because the race detector sees the same code.
+// sweepSample runs a scenario with several consecutive seeds (each) for every starting seed in firsts. Under -short, it
+// runs a single seed, because the race detector sees the same code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {
@@ -247,13 +245,11 @@ func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulatio
 	}
 }
 
-// faultCounts counts faults by kind over many seeds.
 type faultCounts struct {
 	mu     sync.Mutex
 	counts map[faults.Kind]int
 }
 
-// String formats the counts.
 func (c *faultCounts) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,8 +289,8 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 // longestLag is longer than every index lag in planOf.
 const longestLag = 30 * time.Second
 
-// planOf returns a seed's plan. One seed in five has only crashes. The other seeds simulate faults at least as frequent
-// as on a bad day of AWS. The sandbox doesn't have faults, because it simulates a third-party server.
+// planOf returns a seed's fault plan. One seed in five has only crashes. The other seeds have faults at least as often
+// as AWS on a bad day. The sandbox has no faults, because it simulates a third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
 	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {

@@ -15,7 +15,7 @@ import (
 // syntheaDir contains public synthetic bundles, outside the repository.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// smallBundle is the maximum compressed size, in bytes, of bundles that are exported outside of a soak.
+// smallBundle is the maximum compressed size, in bytes, of bundles that are exported outside a soak.
 const smallBundle = 60 << 10
 
 // bundleIDs computes an export's expected content from the bundle file alone. The export must contain every resource

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// verification is our page's data about an attempt in TEFCA mode.
+// verification holds the page's data about a TEFCA-mode attempt.
 type verification struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
@@ -31,7 +31,7 @@ type verification struct {
 
 func (v verification) form() startForm { return startForm{url: v.URL, value: v.Start} }
 
-// located is the status of an attempt in TEFCA mode.
+// located is the status of a TEFCA-mode attempt.
 type located struct {
 	Status     string     `json:"status"`
 	Ends       string     `json:"identity_expires_at"`
@@ -65,7 +65,6 @@ func (l located) chosen() []string {
 	return ids
 }
 
-// connections returns the connection IDs by facility.
 func (l located) connections() map[string]string {
 	found := map[string]string{}
 	for _, f := range l.Facilities {
@@ -76,7 +75,6 @@ func (l located) connections() map[string]string {
 	return found
 }
 
-// beginVerification creates an attempt for the first organisation.
 func (o verifying) beginVerification(externalID string) verification {
 	o.t.Helper()
 	return beginVerificationAt(o.outside, "simulated", externalID)
@@ -95,7 +93,7 @@ func beginVerificationAt(o *outside, provider, externalID string) verification {
 	return v
 }
 
-// identify takes a synthetic patient through the identity provider's pages in our page's window.
+// identify takes a synthetic patient through the identity provider's pages in a new window.
 func (o verifying) identify(v verification, person, decision string, more ...string) *visited {
 	o.t.Helper()
 	window := o.patient.browser()
@@ -126,14 +124,12 @@ func (o verifying) identify(v verification, person, decision string, more ...str
 	return nil
 }
 
-// requestStatus requests the attempt's status.
 func (o verifying) requestStatus(v verification) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + v.Token}}
 	return o.send(http.MethodGet, "/bridge/tefca/records/"+v.ID+"?public_id="+url.QueryEscape(v.publicID), header, nil)
 }
 
-// choose requests connections to the given facilities.
 func (o verifying) choose(v verification, ids ...string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + v.Token}}
@@ -166,7 +162,7 @@ func (o verifying) connect(person, externalID string) map[string]string {
 	return o.vault.awaitLocated(v, "located").connections()
 }
 
-// awaitLocated advances the clock by minutes until the attempt has the given status.
+// awaitLocated waits up to ten ticks for the attempt to reach the given status.
 func (o verifying) awaitLocated(v verification, status string) located {
 	o.t.Helper()
 	for range 10 {
@@ -189,7 +185,7 @@ func (o verifying) locateFacilities() (v verification, found []string) {
 	return v, o.vault.awaitLocated(v, "located").chosen()
 }
 
-// runVault has a verified patient connect to the located facilities, return later, and be disconnected.
+// runVault covers a verified patient who connects to the located facilities, returns later, and is disconnected.
 func runVault(s *stack) {
 	s.t.Helper()
 	first := s.vault.connect(twoHospitals, "patient-7")
@@ -201,7 +197,7 @@ func runVault(s *stack) {
 		s.t.Fatalf("connected are %v, and were %v", again, first)
 	}
 	s.clock.advance(20)        // lets the verified identity expire
-	for _, id := range first { // exports that are pending when the patient is disconnected
+	for _, id := range first { // leaves exports pending when the patient is disconnected
 		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
 	got := s.org.request(http.MethodPost, "/bridge/vault_connection/revoke",
@@ -222,8 +218,7 @@ func refuseFixtures(next wire.Handler) wire.Handler {
 	}
 }
 
-// runUnkept checks that an incompletely stored record is removed, after which the patient can choose the facility
-// again.
+// runUnkept checks that a facility fails with the reason internal if its record cannot be stored completely.
 func runUnkept(s *stack) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()
@@ -235,7 +230,7 @@ func runUnkept(s *stack) {
 	}
 }
 
-// runVouched authenticates our client at an identity provider with each supported method.
+// runVouched authenticates the service's client at an identity provider with each supported method.
 func runVouched(s *stack) {
 	s.t.Helper()
 	providers := make([]identity.Provider, 0, 3)
@@ -267,7 +262,6 @@ func runVouched(s *stack) {
 	}
 }
 
-// TestVerifiedPatientCanConnectToFacilities covers the complete flow from the identity provider to the exported file.
 func TestVerifiedPatientCanConnectToFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

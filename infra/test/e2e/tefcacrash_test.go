@@ -17,8 +17,9 @@ import (
 // twoHospitals is the subject identifier of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds. Each chosen facility
-// must finally have a single connection with its tokens, reported once per authorisation. No identity data may remain.
+// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry can connect. Each chosen
+// facility must end up with one connection and its tokens, reported once per authorisation. No identity data may
+// remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -47,8 +48,8 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault checks that there are want connections, and that each connection is complete and reported. Expired
-// identities must be deleted.
+// checkVault checks that there are want connections, each complete and reported, and that expired identities are
+// deleted.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
 	s.clock.advance(2)
@@ -104,8 +105,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	return v
 }
 
-// chooseUntilConnected polls an attempt and chooses the matched and failed facilities. The result contains the
-// connections, or is nil if the attempt fails.
+// chooseUntilConnected polls an attempt and chooses the matched facilities until all are connected. It returns the
+// connections, or nil if the attempt fails.
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
@@ -133,7 +134,7 @@ func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]str
 	return nil
 }
 
-// TestPatientHasOneConnectionPerFacility checks that a patient who connects again does not get a second connection to a
+// TestPatientHasOneConnectionPerFacility checks that a patient who connects again gets no second connection to a
 // facility. The test covers two concurrent tabs and devices, a later day, and a different external ID.
 func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()

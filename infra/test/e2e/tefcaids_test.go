@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestFacilityExportsUseDistinctResourceIDs exports both records of a patient whose two hospitals state the same facts.
+// TestFacilityExportsUseDistinctResourceIDs exports a patient's records from two hospitals that state the same facts.
 // An export after a second authorisation must contain the same IDs as the earlier export.
 func TestFacilityExportsUseDistinctResourceIDs(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestFacilityExportsUseDistinctResourceIDs(t *testing.T) {
 	})
 }
 
-// exportedIDs requests another export of a connection, and returns the resource IDs in the export's file.
+// exportedIDs exports a connection again, and returns the resource IDs in the file.
 func exportedIDs(s *stack, connectionID string) map[string]bool {
 	s.t.Helper()
 	begun := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",

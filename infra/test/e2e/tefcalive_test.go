@@ -52,11 +52,11 @@ type live struct {
 	documents []ihe.Document // documents stored at the gateway
 }
 
-// newLive returns a stack in real time. Virtual time would not advance while a gateway's socket waits.
+// newLive returns a stack that runs in real time, because virtual time does not advance while a gateway's socket waits.
 func newLive(t *testing.T) *live {
 	t.Helper()
 	s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
-		allowed := slices.Clone(functions) // with permissions that the template grants if a parameter names the secret
+		allowed := slices.Clone(functions) // adds the permission granted if a parameter names the secret
 		for i, f := range allowed {
 			allowed[i].Statements = slices.Clone(f.Statements)
 			for j, statement := range allowed[i].Statements {
@@ -146,7 +146,6 @@ func (l *live) configure() {
 	})
 }
 
-// keep creates the secret with the networks' credentials.
 func (l *live) keep(held map[string]map[string]string) {
 	l.t.Helper()
 	text, err := json.Marshal(held)
@@ -157,7 +156,6 @@ func (l *live) keep(held map[string]map[string]string) {
 	expect.NoError(l.t, err)
 }
 
-// set updates the functions' configuration.
 func (l *live) set(config map[string]any) {
 	l.t.Helper()
 	text, err := json.Marshal(config)
@@ -170,7 +168,7 @@ func (l *live) set(config map[string]any) {
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_SECRET", secretOfOwn)
 }
 
-// member generates a key and has the facility's trust community issue the key's certificate.
+// member generates a key and has the facility's trust community issue its certificate.
 func (l *live) member() (certificate, key string) {
 	l.t.Helper()
 	name, err := url.Parse(clientURI)
@@ -195,7 +193,6 @@ func (l *live) fetch(method, path, body string) string {
 	return answer.Body.String()
 }
 
-// begin creates an attempt for the live-mode organisation.
 func (l *live) begin() verification {
 	l.t.Helper()
 	made := l.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(l.publicID), "", "",
@@ -209,7 +206,7 @@ func (l *live) begin() verification {
 }
 
 // TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP
-// and FHIR, and checks that an unreachable gateway does not affect the other facilities.
+// and FHIR. An unreachable gateway must not affect the other facilities.
 func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -258,7 +255,7 @@ func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	l.checkSilence()
 }
 
-// export exports a connection's record and waits until the export ends.
+// export exports a connection's record and waits for the export to end.
 func (l *live) export(connectionID string) {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]
@@ -277,8 +274,8 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence checks that the log identifies an unresponsive facility only by the facility's ID and an error class.
-// The log must contain neither personal data nor the networks' credentials.
+// checkSilence checks that the log identifies an unresponsive facility only by its ID and an error class. The log must
+// contain neither personal data nor the networks' credentials.
 func (l *live) checkSilence() {
 	l.t.Helper()
 	lines := l.logs.String()

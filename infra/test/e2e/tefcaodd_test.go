@@ -15,8 +15,8 @@ import (
 )
 
 // TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually and lists three invalid
-// documents: a document of another patient, a document of another community, and a document with two IDs. The export
-// may skip only the invalid documents, and the outcome must count the skipped documents.
+// documents: one of another patient, one of another community, and one with two IDs. The export may skip only the
+// invalid documents, and the outcome must count them.
 func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -80,7 +80,7 @@ func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	}
 }
 
-// outcome is the part of an export's status that describes whether the export's files are complete.
+// outcome is the part of an export's status that states whether the files are complete.
 type outcome struct {
 	TaskID   string               `json:"task_id"`
 	Outcome  []export.TypeOutcome `json:"outcome"`
@@ -88,7 +88,6 @@ type outcome struct {
 	Missing  map[string]string    `json:"missing"`
 }
 
-// outcomeOf exports a connection's record and returns the export's outcome.
 func (l *live) outcomeOf(connectionID string) outcome {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]

@@ -54,7 +54,7 @@ func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 }
 
 // TestFacilityChoiceRejectsUnmatchedFacility checks that a patient can choose only facilities that matched the patient.
-// The response must list facilities that did not respond.
+// The attempt's status must list facilities that did not respond.
 func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 }
 
 // TestFailedFacilityDoesNotAffectOtherFacilities checks that if a facility fails, the other facilities stay connected
-// and the failure has a reason. The patient can choose the facility again until the identity expires, and must then
-// verify their identity again.
+// and the failure has a reason. The patient can choose the failed facility again until the identity expires, and must
+// then verify their identity again.
 func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
-		for id := range done.connections() { // choosing a connected or failed facility again has no effect
+		for id := range done.connections() { // choosing a connected facility again has no effect
 			got := s.vault.choose(v, id)
 			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
@@ -117,8 +117,8 @@ func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	})
 }
 
-// TestTEFCAWindowRequiresSameBrowser checks that a start value works only once and only from our own page, and that a
-// callback works only in the browser that started the sign-in.
+// TestTEFCAWindowRequiresSameBrowser checks that a start value works only once and only from the service's own page,
+// and that a callback works only in the browser that started the sign-in.
 func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +184,6 @@ func TestIdentityProviderFailureIsReported(t *testing.T) {
 	})
 }
 
-// TestStartURLStaysValidWhenIdentityProviderIsUnreachable checks that the start URL can be used again after a failed
-// request to the identity provider.
 func TestStartURLStaysValidWhenIdentityProviderIsUnreachable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,7 +210,7 @@ func TestStartURLStaysValidWhenIdentityProviderIsUnreachable(t *testing.T) {
 	})
 }
 
-// failedVerifications returns the stages of failures in TEFCA mode, keyed by the failures' names in
+// failedVerifications returns functions that cause failures in TEFCA mode, keyed by the failures' names in
 // docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
@@ -264,7 +262,7 @@ func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 }
 
 // TestVaultRevocationAppliesToAllExternalIDsOfPatient checks that disconnecting a patient covers all of the patient's
-// external IDs, but does not affect other patients or organisations.
+// external IDs without affecting other patients or organisations.
 func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -315,7 +313,7 @@ func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	})
 }
 
-// setPlan changes an organisation's plan, and waits until every function has reloaded the plan.
+// setPlan changes an organisation's plan, and waits until every function has reloaded it.
 func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)

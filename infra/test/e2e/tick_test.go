@@ -18,12 +18,12 @@ const (
 	byDue = "byDue"
 	// scheduleLookahead is longer than the lookahead of every schedule.
 	scheduleLookahead = 2 * time.Minute
-	// idleTicks is the number of consecutive ticks without work that are treated as a single tick. Of idleTicks
-	// consecutive ticks, only the first fires.
+	// idleTicks is the period, in ticks, at which a schedule without work fires.
 	idleTicks = 60
 )
 
-// sweep fires every schedule once. If a function crashes, sweep fires the schedule again a minute later.
+// sweep fires every one-minute schedule once. Errors are ignored, because a crashed function's schedule fires again a
+// minute later.
 func (s clock) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -35,15 +35,14 @@ func (s clock) sweep() {
 	}
 }
 
-// shouldFire reports whether to fire a schedule. shouldFire skips most ticks at which the schedule would query every
-// shard without finding work. Under a plan, or until a requested crash has happened, every tick fires, because faults
+// shouldFire reports whether to fire a schedule. It skips most ticks at which the schedule would query every shard
+// without finding work. Under a fault plan, or until a requested crash has happened, every tick fires, because faults
 // depend on the number of calls.
 func shouldFire(s *stack, f template.Function) bool {
 	s.t.Helper()
 	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
 }
 
-// hasWork reports whether a schedule's function would find work.
 func hasWork(s *stack, f template.Function) bool {
 	s.t.Helper()
 	if f.Folder == "catalogprobe" { // catalogprobe probes endpoints in published catalogues
@@ -75,7 +74,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts a schedule's consecutive ticks without work, and reports whether the current tick fires.
+// tick counts a schedule's consecutive ticks without work, and reports whether the current tick must fire.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,8 +86,8 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of a table's rows that are due before the given time, according to the index. Reading the embedded
-// AWS's data directly is cheaper than querying each shard.
+// due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
+// embedded AWS's data directly, which is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()
 	var keys []string
@@ -106,7 +105,6 @@ func (s clock) due(table string, before time.Time) []string {
 	}
 }
 
-// textOf decodes a row's string attribute.
 func textOf(tb testing.TB, attribute json.RawMessage) string {
 	tb.Helper()
 	var value struct{ S string }

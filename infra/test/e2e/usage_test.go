@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// countUsage fires the schedule that counts usage.
 func (s *stack) countUsage() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -24,8 +23,8 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage is counted at the end of the day. The organisation's patients must then
-// see the institution that the organisation uses at the top of their search results.
+// runUsage checks that an organisation's usage is counted at the end of the day. The institution that the organisation
+// uses must then come first in its patients' search results.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(3))

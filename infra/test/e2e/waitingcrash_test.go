@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestQueuedExportsSurviveCrashAnywhere has an organisation with one slot request two exports, so that each worker
+// TestQueuedExportsSurviveCrashAnywhere requests two exports for an organisation with one slot, so that each worker
 // finds the other export running. Each export must end once, and neither may remain in line.
 func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				}
 				s.intercept = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
-						<-time.After(time.Second) // virtual time because the test runs inside testing/synctest
+						<-time.After(time.Second) // virtual time: the test runs in a synctest bubble
 					}
 					return nil
 				}

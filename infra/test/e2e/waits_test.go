@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// fhirTimes records the times of requests to a FHIR server and forwards the requests.
+// fhirTimes forwards requests to a FHIR server and records their times.
 type fhirTimes struct {
 	mu  sync.Mutex
 	all []time.Time
@@ -90,7 +90,7 @@ func TestExportHonoursRetryAfterFromServer(t *testing.T) {
 }
 
 // TestExportHonoursRetryAfterFromTokenEndpoint covers an export whose access token has expired and whose first refresh
-// gets a Retry-After header.
+// response has a Retry-After header.
 func TestExportHonoursRetryAfterFromTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestExportHonoursRetryAfterFromTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline checks a Retry-After that exceeds the deadline. The export
-// must fail immediately, and the server must not get further requests.
+// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline checks that a Retry-After beyond the deadline fails the
+// export immediately, without further requests to the server.
 func TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 		switches string
 		begins   string // URL prefix of the failing requests
 		mishap   mishap
-		times    int // number of failures; every second request succeeds as a retry
+		times    int // number of failures; the retry after each one succeeds
 	}{
 		"the Patient ends in the middle":         {"", "Patient/", mishap{garbled: true}, 1},
 		"the Patient breaks off":                 {"", "Patient/", mishap{cut: true}, 1},
@@ -38,8 +38,8 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 		"a search has a 408":               {"", "Observation?", mishap{status: 408}, 1},
 		"a reference has a 500":            {"", "Organization/", mishap{status: 500}, 1},
 		"nobody answers for half a minute": {"", "", mishap{late: headerTimeout}, 1},
-		// Two minutes is a single wait, because a Retry-After header applies to all requests. If each request had to
-		// wait five minutes, the export would not finish in time.
+		// The export waits for two minutes only once, because a Retry-After header applies to all requests. If each
+		// request had to wait five minutes, the export would not finish in time.
 		"every request is refused for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

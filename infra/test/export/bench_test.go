@@ -22,7 +22,7 @@ const (
 )
 
 // newLibrary returns a library whose pages contain as many Observations as fit. Each Observation is about as long as
-// the sandbox's Observations.
+// the sandbox's.
 func newLibrary() *library {
 	l := &library{
 		pages: map[string][]byte{"Patient/p1": []byte(`{"resourceType":"Patient","id":"p1"}`)},

@@ -46,8 +46,8 @@ func (d drawer) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// BenchmarkExportCachedRecord measures the export of 10,000 cached resources of one kilobyte each, in three chunks,
-// without S3 or KMS.
+// BenchmarkExportCachedRecord measures the export of 10,000 cached one-kilobyte resources in three chunks, without S3
+// or KMS.
 func BenchmarkExportCachedRecord(b *testing.B) {
 	const resources = 10_000
 	block, err := aes.NewCipher(make([]byte, 32))

@@ -21,14 +21,14 @@ const (
 	shortSeeds = 8
 	soakSeeds  = 100
 	longSeeds  = 500
-	// chaosMishaps is the maximum number of times that a request fails. The engine sends each request up to five times.
+	// chaosMishaps is the maximum number of failures per request. The engine sends each request up to five times.
 	chaosMishaps = 2
 	// chaosDeaths is the maximum number of worker runs that end prematurely.
 	chaosDeaths = 4
 )
 
-// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of the
-// behaviours, and an export must cope with every combination.
+// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of them, and an
+// export must cope with every combination.
 func chaosSwitches() []string {
 	return []string{
 		"outcome-entry", "session-next", "careplan-404", "suppressed-category:imaging", "reject-count", "unsupported-500",
@@ -47,7 +47,6 @@ func contradict(a, b string) bool {
 	return a == "unsupported-500" && requires(b) || b == "unsupported-500" && requires(a)
 }
 
-// chaos returns the scenario for a seed.
 func chaos(t *testing.T, seed uint64) scenario {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 1))
@@ -83,8 +82,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// mishapOf chooses whether and how a request fails. The choice depends on the URL and the attempt number, not on the
-// order of concurrent requests.
+// mishapOf chooses whether and how a request fails. The choice depends on the URL and attempt number, not on the order
+// of concurrent requests.
 func mishapOf(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -134,8 +133,8 @@ func TestExportFileIsIdenticalDespiteChaos(t *testing.T) {
 	}
 }
 
-// checkChaos compares an export under chaos with the truth. In a soak, checkChaos also compares the file with an export
-// from the same server without failures. Resources that are in both files must be byte-identical.
+// checkChaos compares an export from a chaotic server with the server's true content. In a soak, it also compares the
+// file with an export from the same server without failures. Resources in both files must be byte-identical.
 func checkChaos(t *testing.T, s scenario) {
 	t.Helper()
 	rough := s.run(t)

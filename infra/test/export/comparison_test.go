@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// comparison is the result of comparing an export's file with the truth.
+// comparison is the result of comparing an export's file with the server's true content.
 type comparison struct {
 	wrong   []string // invalid lines: foreign, duplicate, changed, or without source
 	missing []string
@@ -24,7 +24,6 @@ type comparison struct {
 	lines   []string // the file's lines, sorted
 }
 
-// compare compares the finished export with the truth.
 func (m truth) compare(t *testing.T, r result) comparison {
 	t.Helper()
 	var v comparison
@@ -68,7 +67,7 @@ func (m truth) compare(t *testing.T, r result) comparison {
 	return v
 }
 
-// verbatim returns the name of a line's resource, which must match the resource byte for byte, except for the
+// verbatim returns the name of a line's resource. The line must match the resource byte for byte, except for the
 // meta.source that the engine adds.
 func (m truth) verbatim(line, base string) (name string, ok bool) {
 	begin := strings.Index(line, `"source":"`+base+"/")
@@ -87,7 +86,7 @@ func (m truth) verbatim(line, base string) (name string, ok bool) {
 	return "", false
 }
 
-// unsource removes the meta.source that the engine added and returns every error in the meta.source.
+// unsource removes the meta.source that the engine added and returns every error in it.
 func unsource(body, want map[string]any, base string, sourced bool) (wrong []string) {
 	address := base + "/" + nameOf(body)
 	if id, _ := body["id"].(string); strings.HasPrefix(id, "b-") && len(id) == 62 {
@@ -108,7 +107,7 @@ func unsource(body, want map[string]any, base string, sourced bool) (wrong []str
 	return wrong
 }
 
-// narrated returns want after adding the narrative that the page-large switch adds to a page's first resource.
+// narrated returns want with the narrative that the page-large switch adds to a page's first resource.
 func narrated(want, body map[string]any) map[string]any {
 	narrative, _ := body["text"].(map[string]any)
 	if div, _ := narrative["div"].(string); strings.Contains(div, "generated text of the sandbox") {
@@ -151,7 +150,7 @@ func checkStats(r result, counts map[string]int) (wrong []string) {
 	return wrong
 }
 
-// shortfall returns the losses that the success event reports, by type.
+// shortfall returns the losses reported by the success event, by type.
 func (r result) shortfall(t *testing.T) map[string]string {
 	t.Helper()
 	var body struct {
@@ -175,8 +174,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance must be in the file because the file contains one of its targets and the
-// target's type is not reported as missing.
+// isAttachable reports whether the file must contain a Provenance. It must if it contains a target of the Provenance
+// and the target's type is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -190,10 +189,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses lists all missing resources and the missing resources that are not reported. The event must report every loss
-// except resources that the patient has not granted and resources requested by category, which only the outcome must
-// report. If only missing resources reference a resource, the engine can't know about the resource, so reporting the
-// missing resources' types suffices. The report of a Provenance's target types covers the Provenance.
+// losses lists the missing resources, and those that are not reported. The event must report every loss except
+// resources that the patient has not granted and resources requested by category, which only the outcome must report.
+// The engine can't know about a resource that only missing resources reference, so reporting those resources' types
+// suffices. Reporting a Provenance's target types covers the Provenance.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

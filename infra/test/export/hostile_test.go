@@ -15,11 +15,10 @@ import (
 	"recordbridge/shared/export"
 )
 
-// processBound limits the worker process's memory, regardless of the server's responses.
+// processBound is the worker process's memory limit in bytes, which must hold for any server response.
 const processBound = 128 << 20
 
-// hostile is a FHIR server that generates and compresses its responses while sending them, so the server needs little
-// memory.
+// hostile is a FHIR server that generates and compresses its responses while sending them, to use little memory.
 type hostile struct {
 	pages   map[string]attack // attacks by requested resource type
 	verbose bool              // sends a CapabilityStatement and a Patient resource of the maximum size
@@ -27,11 +26,11 @@ type hostile struct {
 
 // attack is a malicious response to a search for a single type.
 type attack struct {
-	pages  int                             // number of pages; 0 means 1
-	write  func(w io.Writer, page int)     // function that writes a page's entries
-	want   func(o export.TypeOutcome) bool // check of the type's outcome; nil if the type has no outcome
+	pages  int // number of pages; 0 means 1
+	write  func(w io.Writer, page int)
+	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has no outcome
 	heavy  bool                            // whether the attack runs only in a soak
-	status int                             // status of an error response with the written body; 0 for a normal page
+	status int                             // error status to send with the written body; 0 for a normal page
 }
 
 // ServeHTTP implements http.Handler.
@@ -110,14 +109,13 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes the beginning of an entry that contains one of the patient's resources. The output ends just before the
-// value of member.
+// one writes the beginning of an entry with one of the patient's resources, up to the value of member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
 }
 
-// contents is the path of attachments that have the maximum size for reading ahead.
+// contents is the path of attachments of the maximum size that is read ahead.
 const contents = "contents/"
 
 // large is slightly below a page's maximum size.
@@ -207,7 +205,6 @@ func attacks() map[string]attack {
 	}
 }
 
-// harmless returns a search response with a single resource.
 func harmless(resourceType string) attack {
 	return attack{
 		want:  func(o export.TypeOutcome) bool { return o.Result == export.OutcomeOK && o.Count == 1 },
@@ -215,7 +212,6 @@ func harmless(resourceType string) attack {
 	}
 }
 
-// manyResources writes pages of minimal resources.
 func manyResources(resourceType string) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for i := range 20_000 {
@@ -239,7 +235,6 @@ func references(resourceType, format string) func(io.Writer, int) {
 	}
 }
 
-// addresses writes resources whose attachments have long URLs.
 func addresses(resourceType string, resources, length int) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for i := range resources {
@@ -266,9 +261,9 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// TestHostileServerCannotExhaustMemoryAndIsReported checks that a hostile server can't exceed the worker's memory
-// limit, and that the outcome reports the server's failures. The test starts a process, so it does not run in parallel.
-// A soak runs each heavy attack separately. A long soak runs every attack separately.
+// TestHostileServerCannotExhaustMemoryAndIsReported checks that a hostile server can't make the worker exceed its
+// memory limit, and that the outcome reports the server's failures. The test starts a process, so it does not run in
+// parallel. A soak runs each heavy attack separately. A long soak runs every attack separately.
 func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
@@ -276,7 +271,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// Two readable types come first, because an export fails if it does not find any records.
+				// Two readable types come first, because an export fails if it finds no records.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})

@@ -17,7 +17,7 @@ var errorEnglish string
 //go:embed error.es.html
 var errorSpanish string
 
-// brandedError is an error that is shown on a page of a known organisation.
+// brandedError is an error with the language and branding of its error page.
 type brandedError struct {
 	error
 
@@ -28,13 +28,13 @@ type brandedError struct {
 // Unwrap returns the wrapped error.
 func (e *brandedError) Unwrap() error { return e.error }
 
-// Branded returns err together with the appearance of its error page. If language is empty, the error page is in the
-// browser's language.
+// Branded returns err with the language and branding of its error page. If language is empty, the page uses the
+// browser's preferred language.
 func Branded(err error, language string, brand Brand) error {
 	return &brandedError{error: err, language: language, brand: brand}
 }
 
-// failPage renders an error as an HTML page. The page doesn't contain any text from the request.
+// failPage renders an error as an HTML page that contains no text from the request.
 func failPage(ctx context.Context, c *call, err error) reply {
 	f := shown(ctx, err)
 	page := &brandedError{}
@@ -53,9 +53,8 @@ func failPage(ctx context.Context, c *call, err error) reply {
 	return reply{status: pageStatus(fault.Of(err)), body: []byte(s.html())}
 }
 
-// pageStatus returns 405 for a wrong method, and 400 for every other error in the URL that a browser opened. The status
-// is never 401, because an unknown public ID must not trigger the browser's password prompt
-// (docs/reference/deviations.md, "HTTP").
+// pageStatus returns the error's status if it is 405, 429 or 5xx, and 400 otherwise. A page never has status 401,
+// because an unknown public ID must not trigger the browser's password prompt (docs/reference/deviations.md, "HTTP").
 func pageStatus(e *fault.Error) int {
 	status := status(e)
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||

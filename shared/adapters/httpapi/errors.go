@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// failure holds the client-visible parts of an error, as they appear in a body, on a page or in a redirect.
+// failure holds the parts of an error that clients see in a response body, page or redirect.
 type failure struct {
 	status      int
 	code        string
@@ -28,22 +28,22 @@ type errorEnvelope struct {
 	Cause            string `json:"cause,omitempty"`
 }
 
-// shown converts an error to the form that clients see, and records the error in the log line of the unit of work.
+// shown records an error in the request's log line and returns the parts that clients may see.
 func shown(ctx context.Context, err error) failure {
 	logx.Fail(ctx, err)
 	e := fault.Of(err)
 	if e.Kind == fault.Internal {
-		e = fault.Of(nil) // discards the error's text
+		e = fault.Of(nil) // hides an internal error's text from clients
 	}
 	return failure{
 		status: status(e), code: string(e.Code), description: sentence(e.Public), cause: e.Cause, retryAfter: e.RetryAfter,
 	}
 }
 
-// status maps an error to an HTTP status. No other function maps errors to statuses.
+// status is the only mapping from errors to HTTP statuses.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
-		return http.StatusServiceUnavailable // clients receive 503 if a compare-and-swap keeps failing
+		return http.StatusServiceUnavailable // a compare-and-swap that keeps failing results in 503
 	}
 	switch e.Kind {
 	case fault.Invalid:
@@ -73,7 +73,6 @@ func status(e *fault.Error) int {
 	return http.StatusInternalServerError
 }
 
-// failKeyed renders a keyed endpoint's error.
 func failKeyed(ctx context.Context, c *call, err error) reply {
 	answer := failJSON(ctx, c, err)
 	if answer.status == http.StatusUnauthorized {
@@ -82,7 +81,6 @@ func failKeyed(ctx context.Context, c *call, err error) reply {
 	return answer
 }
 
-// failJSON renders the error envelope.
 func failJSON(ctx context.Context, c *call, err error) reply {
 	f := shown(ctx, err)
 	body, encodeErr := encode(errorEnvelope{
@@ -91,7 +89,7 @@ func failJSON(ctx context.Context, c *call, err error) reply {
 		RequestID:        logx.RequestID(ctx),
 		Cause:            f.cause,
 	})
-	if encodeErr != nil { // can't happen, because a struct of strings always encodes
+	if encodeErr != nil { // can't happen: a struct of strings always encodes
 		return reply{status: http.StatusInternalServerError}
 	}
 	c.header.Set("Content-Type", "application/json")
@@ -105,11 +103,10 @@ func (f failure) retry(header http.Header) {
 	}
 }
 
-// maxSentence is the maximum length of error_description, which consists of one or two sentences (docs/openapi.yaml).
+// maxSentence is the maximum length of error_description in characters (docs/openapi.yaml).
 const maxSentence = 200
 
-// sentence converts a text to a valid error_description. The result is printable ASCII on one line and has at most 200
-// characters.
+// sentence converts text to a valid error_description: a single line of at most 200 printable ASCII characters.
 func sentence(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

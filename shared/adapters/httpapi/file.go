@@ -13,12 +13,12 @@ type File struct {
 	Encoding string // Content-Encoding of the body; empty if the body is unencoded
 	Tag      string // strong entity tag, including the quotes
 	Cache    string // Cache-Control
-	Anywhere bool   // whether pages of all origins may load and read the file
+	Anywhere bool   // whether pages from any origin may load and read the file
 }
 
-// Files creates an endpoint for public files. find receives a function that reports which encodings the client accepts.
-// Errors from find are rendered as JSON, which caches do not store. The endpoint doesn't have a caller or a rate limit,
-// because serving a file costs less than updating the rate limit's row.
+// Files creates an unauthenticated endpoint for public files. find's takes function reports whether the client accepts
+// an encoding. Errors from find are rendered as JSON and are not cached. Requests are not rate-limited, because serving
+// a file costs less than updating the rate limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

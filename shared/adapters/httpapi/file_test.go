@@ -14,7 +14,7 @@ type named struct {
 	Name string `query:"name"`
 }
 
-// file requests the only existing file, which is available in br, gzip and unencoded forms.
+// file requests name from an endpoint whose only file exists in br, gzip and unencoded form.
 func file(anywhere bool, name string, header http.Header) *httptest.ResponseRecorder {
 	find := func(_ context.Context, in named, takes func(string) bool) (httpapi.File, error) {
 		if in.Name != "a.js" {

@@ -16,7 +16,7 @@ type formRequest struct {
 	Query string `query:"start"`
 }
 
-// postForm submits a form to a page and returns the response and the form that the page received.
+// postForm submits a form and returns the response and the bound form. The form is nil if the page was not called.
 func postForm(t *testing.T, query, body string, header http.Header) (*httptest.ResponseRecorder, *formRequest) {
 	t.Helper()
 	var got *formRequest

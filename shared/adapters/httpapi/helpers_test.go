@@ -60,7 +60,6 @@ func (d directory) caller() org.Caller {
 	}
 }
 
-// edge holds an API and the API's log.
 type edge struct {
 	*httpapi.API
 
@@ -84,7 +83,7 @@ type (
 	}
 )
 
-// keyed serves GET and POST with a function that returns err or, if err is nil, "hello".
+// keyed returns a handler whose GET and POST endpoints return err or, if err is nil, "hello".
 func keyed(api edge, err error) http.Handler {
 	f := func(context.Context, org.Caller, nothing) (echo, error) { return echo{Text: "hello"}, err }
 	endpoint := httpapi.Keyed(httpapi.KeyAuth{Keys: directory{}}, f)

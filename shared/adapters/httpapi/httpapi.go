@@ -1,7 +1,7 @@
-// Package httpapi implements the HTTP edge: typed endpoints, binding, envelopes, authentication, rate limits, CORS,
-// request IDs and a log line per request (docs/reference/deviations.md, "HTTP"). Callers authenticate with HTTP Basic,
-// a public ID or a session. The package does not depend on Lambda, AWS or any record type. Callers pass typed functions
-// and receive an http.Handler.
+// Package httpapi implements the HTTP edge: typed endpoints, request binding, response envelopes, authentication, rate
+// limits, CORS, request IDs, and one log line per request (docs/reference/deviations.md, "HTTP"). Clients authenticate
+// with HTTP Basic, a public ID or a session. The package does not depend on Lambda, AWS or any record type. Callers
+// pass typed functions and receive an http.Handler.
 package httpapi
 
 import (
@@ -21,11 +21,11 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Options holds the settings that the HTTP edge of every function needs.
+// Options holds the dependencies of an API.
 type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
-	IDs    ids.Source // generates request IDs if the gateway has not set an ID
+	IDs    ids.Source // generates a request ID if the gateway has not set one
 }
 
 // API serves endpoints. Use New to create one API per process.
@@ -36,33 +36,32 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint serves one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare create
-// endpoints. Member, Account, Pending and Anyone create endpoints for the dashboard.
+// Endpoint serves one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage, Application, Files
+// and Bare create endpoints. Member, Account, Pending and Anyone create endpoints for the dashboard.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
 	public PublicFinder   // browser endpoints only: looks up the registered origins for CORS
 	action account.Action // dashboard only: the action that requires recent authentication, or empty
-	opened error          // FormPage only: error returned for every other method
+	opened error          // FormPage only: error returned for methods other than POST
 }
 
 // Elsewhere returns a placeholder for a method that another function serves, so that the route's Allow header includes
 // the method.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods maps HTTP methods to a route's endpoints. The endpoint for GET serves HEAD requests unless HEAD has a
-// separate endpoint. The route itself serves OPTIONS.
+// Methods maps HTTP methods to a route's endpoints. The GET endpoint also serves HEAD unless HEAD has its own endpoint.
+// OPTIONS is handled automatically.
 type Methods map[string]Endpoint
 
 // Serve returns a route's handler. The handler sets the request ID, recovers from panics, dispatches by method and
 // writes one log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log line
-// contains the pattern and never the path.
+// contains this pattern, never the request's path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
 }
 
-// Routes returns the handler of a function that serves several routes. The map keys are the patterns declared in the
-// template.
+// Routes returns a handler that serves several routes. The map's keys are the patterns declared in the template.
 func (a *API) Routes(routes map[string]Methods) http.Handler {
 	handlers := make(map[string]http.Handler, len(routes))
 	for route, methods := range routes {
@@ -78,19 +77,17 @@ func (a *API) Routes(routes map[string]Methods) http.Handler {
 	})
 }
 
-// serving handles a call. ctx is the request's context, which holds the request ID and the request's log line.
+// serving handles a call. ctx carries the request ID and the request's log line.
 type serving func(ctx context.Context, c *call) (reply, error)
 
-// call is a request that an endpoint is processing.
 type call struct {
 	request *http.Request
 	now     time.Time
-	header  http.Header    // response headers, for both success and failure
-	action  account.Action // the endpoint's action
+	header  http.Header // response headers, for both success and failure
+	action  account.Action
 }
 
-// reply is a complete response. The handler writes only complete responses, so an error never follows a partial success
-// response.
+// reply is a complete, buffered response, so an error never follows part of a successful response.
 type reply struct {
 	status int
 	body   []byte
@@ -119,14 +116,14 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := s.answer(ctx, c)
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(answer.body) // the client has disconnected, so the error can't be reported
+		_, _ = w.Write(answer.body) // ignored: if writing fails, the client has disconnected
 	}
 	logx.Add(ctx, slog.String("method", r.Method), slog.String("route", s.route), slog.Int("status", answer.status),
 		slog.Int64("ms", s.options.Now().Sub(started).Milliseconds()))
 	event.Emit(ctx, s.options.Logger, "http.request")
 }
 
-// answer selects and runs the method's endpoint. A panic becomes an error of kind Internal.
+// answer runs the endpoint for the request's method. A panic in the endpoint becomes a fault.Internal error.
 func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {
@@ -152,7 +149,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	return answer
 }
 
-// other responds to OPTIONS requests, and returns 405 for methods that the route does not support.
+// other responds to OPTIONS requests, and returns 405 for unsupported methods.
 func (s *resource) other(ctx context.Context, c *call) reply {
 	allowed := slices.Collect(maps.Keys(s.methods))
 	if _, ok := s.methods[http.MethodGet]; ok {
@@ -178,7 +175,7 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 		"This method is not allowed for this URL. Allowed methods: "+allow+"."))
 }
 
-// finder returns the PublicFinder of the route's browser endpoints, or nil if the route has no browser endpoints.
+// finder returns the PublicFinder of the route's browser endpoints, or nil if the route has none.
 func (s *resource) finder() PublicFinder {
 	for _, endpoint := range s.methods {
 		if endpoint.public != nil {
@@ -188,8 +185,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic logs where a panic occurred. The log includes the panic's value only if the runtime created the value,
-// because any other value may contain client input.
+// logPanic logs a panic's stack trace. The panic's value is logged only if it is a runtime error, because any other
+// value may contain client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

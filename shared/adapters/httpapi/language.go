@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Languages in which pages are available.
+// Supported page languages.
 const (
 	English = "en"
 	Spanish = "es"
 )
 
-// languageOf returns the supported language that the browser ranks highest (RFC 9110 section 12.5.4).
+// languageOf returns the supported language that the browser prefers (RFC 9110 section 12.5.4).
 func languageOf(r *http.Request) string {
 	spanish, english := 0.0, 0.0
 	for _, wish := range parsePreferences(r.Header.Values("Accept-Language")) {
@@ -29,14 +29,14 @@ func languageOf(r *http.Request) string {
 	return English
 }
 
-// preference is an option that a client accepts, with the option's weight.
+// preference is an option in an Accept-style header, with the option's weight.
 type preference struct {
-	name   string  // option's name, in lower case
+	name   string  // in lower case
 	weight float64 // quality value; 0 if not acceptable
 }
 
-// parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). If two weights are equal, the earlier
-// option ranks slightly higher, as browsers intend.
+// parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). Among options of equal weight, earlier
+// options rank slightly higher, as browsers intend.
 func parsePreferences(values []string) []preference {
 	var all []preference
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -57,8 +57,8 @@ func parsePreferences(values []string) []preference {
 	return all
 }
 
-// encodingsOf returns a function that reports which content encodings a client accepts (RFC 9110 section 12.5.3). The
-// unencoded form is always acceptable.
+// encodingsOf returns a function that reports whether the client accepts a content encoding (RFC 9110 section 12.5.3).
+// The unencoded form is always acceptable.
 func encodingsOf(r *http.Request) func(encoding string) bool {
 	all := parsePreferences(r.Header.Values("Accept-Encoding"))
 	return func(encoding string) bool {

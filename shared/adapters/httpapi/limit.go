@@ -17,21 +17,21 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Buckets stores a theoretical arrival time (TAT) for each key and applies GCRA. Take must be atomic per key. If Take
-// fails, the request is allowed.
+// Buckets applies the generic cell rate algorithm (GCRA), storing a theoretical arrival time (TAT) per key. Take must
+// be atomic per key. If Take fails, the request is allowed.
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// Limiter limits an endpoint's requests per caller and client address. The zero value does not limit requests.
+// Limiter limits an endpoint's requests per caller and client address. The zero value imposes no limit.
 type Limiter struct {
 	Buckets Buckets
 	Limit   ratelimit.Limit
 	Hashing secret.Keyring // derives bucket names that don't reveal callers' addresses
 }
 
-// take consumes one request from the bucket for the route class, caller and address. who is a credential's ID, or empty
-// for an unknown caller. If the store is unavailable, the request is allowed and counted.
+// take consumes one request from the bucket for the route class, caller and address. who is a credential or account ID,
+// or empty for an unknown caller. If the store is unavailable, the request is allowed and the failure is logged.
 func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if l.Buckets == nil || l.Limit.Unlimited() {
 		return nil
@@ -53,17 +53,16 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key returns the bucket's name as a keyed hash, so that the store doesn't contain client addresses, and nobody can
-// search a leaked copy for an address.
+// key returns the bucket's name as a keyed hash, so that a leaked store doesn't reveal client addresses.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
 		clientNetwork(c.request.RemoteAddr)))
 	return hex.EncodeToString(mark.Sum[:16])
 }
 
-// clientNetwork returns the client's network, derived from the address that the gateway saw. Headers such as
-// X-Forwarded-For are ignored, because clients can forge them. An IPv6 address is reduced to its /64 prefix, which is
-// assigned to one subscriber.
+// clientNetwork returns the network of the client's address, as seen by the gateway. Headers such as X-Forwarded-For
+// are ignored, because clients can forge them. An IPv6 address is reduced to its /64 prefix, which is assigned to one
+// subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

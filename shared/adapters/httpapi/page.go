@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Visit holds the details of a browser's request that page functions need.
+// Visit describes a browser's request to a page function.
 type Visit struct {
 	Caller   org.Caller           // organisation identified by public_id; zero on a Page
 	Redirect org.VerifiedRedirect // verified redirect_uri; zero on a Page
-	Error    *PageError           // error in the URL of an Application, or nil
+	Error    *PageError           // error that an Application must display, or nil
 	request  *http.Request
 }
 
@@ -26,26 +26,26 @@ type PageError struct {
 	RequestID   string
 }
 
-// Language returns the supported language that the browser ranks highest.
+// Language returns the supported language that the browser prefers.
 func (v Visit) Language() string { return languageOf(v.request) }
 
-// Answer is the result of a page function, created by Redirect, RedirectError, Document or Drawn.
+// Answer is the result of a page function, created by Redirect, RedirectError, Document, Drawn or Framed.
 type Answer struct {
 	location string
 	html     []byte
-	headers  func(http.Header) // function that sets the page's headers
+	headers  func(http.Header) // sets the page's headers
 	cookies  []*http.Cookie
 	failure  error
 }
 
-// PublicPage creates an endpoint that a browser opens with ?public_id= and redirect_uri. Until both parameters are
-// verified, an error produces an HTML page and never a redirect. The page's status is 400 for any error in the URL, and
-// 429, 500 or 503 otherwise. After verification, the endpoint returns every error by redirect, whether the error comes
-// from the rate limit, from binding In or from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// PublicPage creates an endpoint that browsers open with the parameters public_id and redirect_uri. Until both
+// parameters are verified, errors are rendered as an HTML page, never as a redirect. The page's status is 400 for any
+// error in the URL, and 429, 500 or 503 otherwise. After verification, all errors are returned by redirect, including
+// those from the rate limit, from binding In and from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
-		caller, err := auth.caller(ctx, c) // caller is set even if the caller exceeds its rate limit
+		caller, err := auth.caller(ctx, c) // caller is set even if its rate limit is exceeded
 		redirect, unproven := redirectOf(auth.Own, c.request, caller)
 		if unproven != nil {
 			if err == nil {
@@ -66,9 +66,9 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// Page creates an endpoint for a URL that does not identify an organisation, such as the portals' callback URL. An
-// error from f is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, f
-// should return RedirectError instead. The rate limit is per client address.
+// Page creates an endpoint for a URL that does not identify an organisation, such as the portals' callback URL. Errors
+// from f are rendered as an HTML page. If a redirect URI was verified earlier, f should return RedirectError instead of
+// an error. Requests are rate-limited per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -84,8 +84,8 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// FormPage creates a Page for submitted forms (POST), on a route without GET. For other methods, such as GET from a
-// browser that opens the URL, the page renders the error opened. The Kind of opened should be fault.MethodNotAllowed.
+// FormPage creates a Page for submitted forms (POST) on a route without a GET endpoint. For other methods, such as GET
+// when a browser opens the URL, the page renders opened, whose Kind should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
@@ -93,9 +93,9 @@ func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answe
 }
 
 // Application creates an endpoint for a page that contains an application, either standalone or in another site's
-// frame. The application runs for the organisation identified by public_id. An error in the URL does not produce an
-// error page. Instead, f receives the error in Visit.Error, and the application displays the error with the status of
-// an error page. Visit's organisation is empty for every error except an exceeded rate limit.
+// frame. The application runs for the organisation identified by public_id. If the request is rejected, f is called
+// with Visit.Error set, so that the application can display the error. The response then has the status of an error
+// page. Visit.Caller is zero unless the organisation was identified.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -134,7 +134,8 @@ func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Vis
 	return f(ctx, visit, in)
 }
 
-// redirectOf verifies the request's redirect_uri. Verification requires a known organisation.
+// redirectOf verifies the request's redirect_uri against the caller's registered URIs. Verification fails if the caller
+// is unknown.
 func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -147,7 +148,7 @@ func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.Verifie
 	return org.MatchRedirect(own, caller.RedirectURIs, asked)
 }
 
-// Redirect sends the browser to location (302). The caller must ensure that location is safe, such as a portal's
+// Redirect sends the browser to location (302). The caller must ensure that location is safe: for example, a portal's
 // authorize URL or a VerifiedRedirect with the result added.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
@@ -160,10 +161,11 @@ type Echo struct {
 	ExternalState string
 }
 
-// maxEcho is the maximum length of values that are returned before validation. All endpoints reject longer values.
+// maxEcho is the maximum length, in bytes, of a value that is returned before validation. Every endpoint rejects longer
+// values.
 const maxEcho = 1024
 
-// echoOf reads the parameters to return from a rejected request's query, omitting invalid values.
+// echoOf extracts the echoed parameters from a rejected request's query, omitting invalid values.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {
@@ -176,9 +178,9 @@ func echoOf(r *http.Request) Echo {
 	return Echo{ExternalID: read("external_id"), ExternalState: read("external_state")}
 }
 
-// RedirectError sends an error to a verified redirect URI. The redirect carries error, error_description, request_id
-// (the ID of this request, unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError).
-// RedirectError adds the error to the request's log line.
+// RedirectError redirects the browser to a verified redirect URI with an error. The redirect carries error,
+// error_description, request_id (the ID of this request, unique per error), and the caller's own fields
+// (docs/openapi.yaml, RedirectError). RedirectError also records the error in the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
@@ -202,7 +204,7 @@ func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
 
-// Drawn responds with a page that has a custom Content-Security-Policy and Referrer-Policy.
+// Drawn responds with an HTML page that has the given Content-Security-Policy and Referrer-Policy.
 func Drawn(html []byte, policy, referrer string) Answer {
 	return Answer{html: html, headers: func(header http.Header) {
 		pageHeaders(header, policy)
@@ -210,10 +212,9 @@ func Drawn(html []byte, policy, referrer string) Answer {
 	}}
 }
 
-// Framed is like Drawn, for a page that another site may embed in a frame. A site that isolates itself
-// (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that isolate themselves, too. The framed page
-// isolates itself, so that any site can embed the page. As a side effect, third-party images such as logos load without
-// credentials.
+// Framed is like Drawn, but for a page that any site may embed in a frame. A site that sets
+// Cross-Origin-Embedder-Policy (HTML section 7.1.4) can embed only pages that also set it, so the framed page sets it.
+// As a side effect, third-party images such as logos load without credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)
 	return Answer{html: html, headers: func(header http.Header) {

@@ -25,7 +25,7 @@ type visitRequest struct {
 	State      string `query:"external_state"`
 }
 
-// visit requests a URL in the same way as a browser with a cookie.
+// visit requests target from a PublicPage that returns err or, if err is nil, redirects to a portal.
 func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptest.ResponseRecorder {
 	f := func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err
@@ -37,14 +37,13 @@ func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptes
 
 const connect = "/connect?public_id=" + publicID
 
-// proven is a URL that contains a verified redirect URI.
+// proven is a connect URL with a registered redirect URI.
 var proven = connect + "&redirect_uri=" + url.QueryEscape(backURI)
 
 func tooMany() httpapi.Limiter {
 	return httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 30, Window: time.Minute}}
 }
 
-// fullBuckets rejects every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {

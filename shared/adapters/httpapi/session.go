@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sessions looks up the session that a cookie's value identifies. A cookie's value may be any text from a client. If
-// the session does not exist or has ended, the error is fault.Unauthenticated (account.Sessions).
+// Sessions looks up the session that a cookie's value identifies. The value may be any text from a client. If the
+// session does not exist or has ended, Session returns fault.Unauthenticated (account.Sessions).
 type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
 
-// Memberships returns an account's role in an organisation. If the account is not a member, the error is fault.NotFound
+// Memberships looks up an account's role in an organisation. Role returns fault.NotFound if the account is not a member
 // (account.Sessions).
 type Memberships interface {
 	Role(ctx context.Context, accountID, orgID string) (account.Role, error)
@@ -37,10 +37,10 @@ type SessionAuth struct {
 
 // Visitor is a user of the dashboard.
 type Visitor struct {
-	Account string       // account ID; empty for Anyone
-	Org     string       // organisation in the path; empty unless the account is a member
+	Account string       // account ID; empty on endpoints created by Anyone
+	Org     string       // ID of the path's organisation; set only by Member
 	Role    account.Role // account's role in Org
-	Tenant  org.Tenant   // Org in the path's mode; zero if the path doesn't contain a mode
+	Tenant  org.Tenant   // Org in the path's mode; zero if the path has no mode
 	Session account.Session
 	Token   secret.Text // session token
 
@@ -48,9 +48,9 @@ type Visitor struct {
 	request *http.Request
 }
 
-// Prove checks whether the visitor has authenticated recently enough for an action in the path's mode
-// (account.Action.NeedsProof), and otherwise returns fault.Forbidden (svc_proof_required). For an endpoint that
-// performs a single action, use Endpoint.Proving instead.
+// Prove returns fault.Forbidden (svc_proof_required) unless the visitor has authenticated recently enough for action in
+// the path's mode (account.Action.NeedsProof). For an endpoint that performs a single action, use Endpoint.Proving
+// instead.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
@@ -67,8 +67,8 @@ func (v Visitor) Cookie(name string) string {
 }
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
-// the path contains a {mode}, account.Permission.In returns the permission needed in that mode. A visitor who is not a
-// member, an unknown organisation, and a path without a valid organisation or mode all produce the same 404.
+// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. The response is the
+// same 404 for a visitor who is not a member, an unknown organisation, and an invalid organisation or mode.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -82,21 +82,21 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Account creates a dashboard JSON endpoint for the account of a signed-in visitor.
+// Account creates a dashboard JSON endpoint for signed-in visitors.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint that Member or Account created. The copy requires recent authentication before
-// it performs action.
+// Proving returns a copy of an endpoint created by Member or Account. The copy requires recent authentication for
+// action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
 }
 
-// proven checks whether the visitor has authenticated recently, if the endpoint requires recent authentication. If err
-// is already set, proven returns err.
+// proven checks that the visitor has authenticated recently, if the endpoint requires recent authentication. A non-nil
+// err is returned unchanged.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)
@@ -110,8 +110,8 @@ func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
 }
 
-// Anyone creates a dashboard JSON endpoint for visitors without a session. The rate limit is per client address. Pages
-// of other sites can't call the endpoint, because such a page could sign a visitor in to another account.
+// Anyone creates a dashboard JSON endpoint for visitors without a session. Requests are rate-limited per client
+// address. Requests from other sites' pages are rejected, because they could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -122,7 +122,7 @@ func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// signedIn is like session, but also requires that all of the account's factors are verified.
+// signedIn is like session, but also requires all of the account's factors to be verified.
 func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	visitor, err := a.session(ctx, c)
 	if err == nil && visitor.Session.Pending {
@@ -131,7 +131,7 @@ func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	return visitor, err
 }
 
-// session validates the cookie and checks that one of the service's own pages sent the request.
+// session validates the session cookie and the CSRF token, and rejects requests from other sites' pages.
 func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	if err := ownPage(c.request); err != nil {
 		return Visitor{}, err
@@ -185,8 +185,8 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	return v, nil
 }
 
-// ownPage rejects requests sent by a page of another site, as reported by the browser (Fetch Metadata). A request
-// without Fetch Metadata headers comes from an old browser or another program, and must still contain the token.
+// ownPage rejects requests that, according to the browser's Fetch Metadata, come from another origin's page. A request
+// without Fetch Metadata headers comes from an old browser or another program, and is still subject to the CSRF check.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

@@ -20,7 +20,7 @@ const (
 	orgRoute    = "/dashboard/organisations/{orgId}"
 )
 
-// arrival records the visitor that an endpoint receives.
+// arrival is a response that describes the endpoint's visitor.
 type arrival struct {
 	Account string `json:"account"`
 	Org     string `json:"org"`
@@ -104,8 +104,8 @@ func TestSessionEndpointReceivesVisitor(t *testing.T) {
 	}
 }
 
-// TestProvingRequiresRecentAuthenticationForAction compares every action with the table in package account. The test
-// covers each mode, an organisation without a mode, and an account without an organisation.
+// TestProvingRequiresRecentAuthenticationForAction checks every action against account.Action.NeedsProof, in each mode,
+// for an organisation without a mode, and for an account without an organisation.
 func TestProvingRequiresRecentAuthenticationForAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range account.Actions() {
@@ -229,8 +229,8 @@ func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 	}
 }
 
-// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that the service ignores a session cookie that any http page could
-// set.
+// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that an https service ignores a session cookie that an http page
+// could set.
 func TestSessionAcceptsOnlyCookieOfItsBaseURL(t *testing.T) {
 	t.Parallel()
 	for baseURL, want := range map[string]map[string]int{

@@ -15,18 +15,18 @@ import (
 //go:embed sheet.html
 var sheetPage string
 
-// Sheet is a small page of fixed text, in the layout that all sheets share.
+// Sheet is a small page of fixed text in a common layout.
 type Sheet struct {
 	Language string
 	Brand    Brand
 	Icon     SheetIcon
-	Body     string            // fixed HTML, whose heading is also the page's title
-	Values   map[string]string // values for {{name}} in Body; may be any text
+	Body     string            // fixed HTML; its h1 is also the page's title
+	Values   map[string]string // text that replaces {{name}} in Body; HTML-escaped
 	Script   string            // the only script that may run
 }
 
-// Brand is the appearance of a page's organisation. An empty field means that the value is unknown. Values may be any
-// text.
+// Brand is an organisation's branding on a page. An empty field means that the value is unknown. Values may be
+// arbitrary text.
 type Brand struct {
 	Name   string // value of {{organisation}} in a sheet's body; "the application" if empty
 	Logo   string // https URL
@@ -43,7 +43,6 @@ const (
 	Bad   SheetIcon = "bad"
 )
 
-// html renders the complete page.
 func (s Sheet) html() string {
 	_, heading, _ := strings.Cut(s.Body, "<h1>")
 	heading, _, _ = strings.Cut(heading, "</h1>")
@@ -70,7 +69,7 @@ func (s Sheet) html() string {
 	).Replace(sheetPage)
 }
 
-// header returns the part of the page that shows the organisation's name and logo.
+// header returns the HTML of the organisation's name and logo, or "" if the name is unknown.
 func (b Brand) header() string {
 	if b.Name == "" {
 		return ""
@@ -84,8 +83,8 @@ func (b Brand) header() string {
 
 func (b Brand) hasLogo() bool { return b.Name != "" && strings.HasPrefix(b.Logo, "https://") }
 
-// style returns CSS rules with the organisation's colour, legible in each colour scheme, or "" if the organisation has
-// no colour.
+// style returns CSS rules with the organisation's colour, legible in both colour schemes, or "" if the colour is
+// missing or invalid.
 func (b Brand) style() string {
 	accent, ok := colour.Parse(b.Accent)
 	if !ok {
@@ -96,8 +95,8 @@ func (b Brand) style() string {
 		"{ :root { --accent: " + accent.Legible(dark).String() + " } }"
 }
 
-// headers sets the page's headers. The policy lists the page's own styles and script by hash. The page can't load or
-// run anything except these and a logo. Sites can't frame the page.
+// headers sets the page's headers. The Content-Security-Policy allows only the page's own styles and script, by hash,
+// and a logo. No site can frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
@@ -115,14 +114,14 @@ func (s Sheet) headers(header http.Header) {
 	pageHeaders(header, policy)
 }
 
-// sourceOf returns the hash source for an inline style or script in a Content-Security-Policy (Content Security Policy
-// Level 3, section 2.3.1).
+// sourceOf returns the Content-Security-Policy hash source for an inline style or script (Content Security Policy Level
+// 3, section 2.3.1).
 func sourceOf(inline string) string {
 	sum := sha256.Sum256([]byte(inline))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// pageHeaders sets the headers that all pages share, including the page's Content-Security-Policy.
+// pageHeaders sets the headers of every page, with policy as the Content-Security-Policy.
 func pageHeaders(header http.Header, policy string) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Content-Type", "text/html; charset=utf-8")

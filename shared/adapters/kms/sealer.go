@@ -1,6 +1,6 @@
-// Package kms encrypts data under keys that only KMS can unwrap. The package uses envelope encryption: AES-256-GCM with
-// a data key per tenant. The tenant is part of the KMS encryption context, so a ciphertext can be decrypted only for
-// its tenant and its storage location. Unwrapped data keys are cached in memory for minutes and are never written to
+// Package kms encrypts data under keys that only KMS can unwrap. Data is envelope-encrypted: AES-256-GCM with a data
+// key per tenant. Each ciphertext is bound to its tenant (in the KMS encryption context) and to its storage location,
+// so it can't be decrypted elsewhere. Unwrapped data keys are cached in memory for minutes and are never written to
 // storage.
 package kms
 
@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Client is the part of the KMS client that this package uses.
+// Client is the part of the KMS client that a Sealer uses.
 type Client interface {
 	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
 		o ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
@@ -31,13 +31,13 @@ type Client interface {
 }
 
 const (
-	// format is the first byte of all sealed data, which distinguishes this format from later formats.
+	// format is the first byte of sealed data, which distinguishes this format from future formats.
 	format = 1
-	// keyLife and keyUses limit the time and the number of uses for which a data key encrypts data. keyLife limits the
-	// time for which an unwrapped key is cached, too.
+	// keyLife and keyUses limit how long and how often a data key encrypts data. keyLife also limits how long an
+	// unwrapped key is cached.
 	keyLife = 5 * time.Minute
 	keyUses = 1000
-	// cacheSize is the maximum number of unwrapped keys in memory.
+	// cacheSize is the maximum number of unwrapped keys in each of a Sealer's two caches.
 	cacheSize = 256
 )
 
@@ -50,15 +50,15 @@ type Sealer struct {
 	opening *cache.Cache[[sha256.Size]byte, *dataKey]
 }
 
-// dataKey is an unwrapped key together with its wrapped form.
+// dataKey holds a data key in unwrapped and wrapped form.
 type dataKey struct {
 	aead    cipher.AEAD
 	wrapped []byte
-	uses    atomic.Int64 // number of encryptions with the key
+	uses    atomic.Int64
 }
 
 // New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context, so data sealed for
-// one purpose can't be opened for a different purpose.
+// one purpose can't be opened for another.
 func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
 		client: client, keyID: keyID, purpose: purpose,
@@ -67,9 +67,9 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	}
 }
 
-// Seal encrypts plain for a tenant and binds the ciphertext to boundTo. Open requires the same tenant and the same
-// boundTo. The result consists of the format byte, the length of the wrapped data key in two bytes, the wrapped key,
-// the nonce and the ciphertext.
+// Seal encrypts plain for a tenant and binds the ciphertext to boundTo. Open requires the same tenant and boundTo. The
+// result consists of the format byte, the two-byte length of the wrapped data key, the wrapped key, the nonce and the
+// ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, pl
 	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil
 }
 
-// errDamaged means that sealed data can't be decrypted because it was changed, moved or sealed for a different tenant.
+// errDamaged means that sealed data is malformed, was changed, or was sealed with a different boundTo.
 var errDamaged = errors.New("sealed data does not open")
 
 // Open decrypts data that Seal encrypted for the same tenant, purpose and boundTo.
@@ -127,8 +127,8 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
-	// The cache name includes the tenant, so that a cached key can't decrypt data for a different tenant, a request
-	// that KMS would reject.
+	// The cache key includes the tenant, so that a cached data key can't decrypt data for another tenant. KMS would
+	// reject such a request.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
@@ -153,8 +153,8 @@ func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	return &dataKey{aead: aead, wrapped: wrapped}, nil
 }
 
-// context returns the encryption context. A constant represents the zero tenant (shared by all tenants), because the
-// KMS documentation does not state whether empty values are accepted.
+// context returns the KMS encryption context. The zero tenant, which stands for all tenants, is represented by "*",
+// because the KMS documentation does not state whether empty values are accepted.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
 	return map[string]string{
 		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,

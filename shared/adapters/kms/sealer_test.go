@@ -26,7 +26,6 @@ var (
 
 const bound = "tokens|connection|1"
 
-// vault holds a KMS key, a clock, and a count of KMS calls.
 type vault struct {
 	client *awskms.Client
 	key    string
@@ -62,7 +61,6 @@ func (v *vault) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// sealer returns a new Sealer, like the Sealer of a warm function.
 func (v *vault) sealer(purpose string) *kms.Sealer {
 	return kms.New(v.client, v.key, purpose, func() time.Time { return v.at })
 }
@@ -95,8 +93,8 @@ func TestOpenDecryptsDataSealedByAnotherFunction(t *testing.T) {
 	}
 }
 
-// TestOpenRejectsMismatchedTenantPurposeOrLocation checks a Sealer that has cached the data key and a Sealer that has
-// to call KMS, both of which must reject the data.
+// TestOpenRejectsMismatchedTenantPurposeOrLocation checks both a Sealer that has cached the data key and a Sealer that
+// must call KMS.
 func TestOpenRejectsMismatchedTenantPurposeOrLocation(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -21,7 +21,7 @@ type SigningClient interface {
 	Sign(ctx context.Context, in *kms.SignInput, o ...func(*kms.Options)) (*kms.SignOutput, error)
 }
 
-// SigningKeys uses key pairs held by KMS, identified by key ID or ARN. The private keys never leave KMS, so every
+// SigningKeys signs with key pairs in KMS, identified by key ID or ARN. The private keys never leave KMS, so every
 // signature requires a KMS call. SigningKeys implements clientauth.Vault.
 type SigningKeys struct {
 	Client SigningClient
@@ -37,7 +37,7 @@ var (
 )
 
 // Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. Public rejects other key
-// types. Public also rejects keys for encryption or key agreement, because KMS would refuse to sign with those keys.
+// types. Public also rejects keys for encryption or key agreement, because KMS doesn't sign with such keys.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
@@ -56,9 +56,9 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 	return public, nil
 }
 
-// Signer returns a signer for the key pair with the given public key, as returned by Public. The signer signs only
-// SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ASN.1 form for P-384. The signer calls KMS with ctx, so the
-// signer must not be used after ctx ends.
+// Signer returns a signer for a key pair whose public key, as returned by Public, is public. The signer signs only
+// SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ECDSA in ASN.1 form for P-384. The signer calls KMS with ctx and
+// must not be used after ctx ends.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
 	return signer{public: public, sign: func(digest []byte) ([]byte, error) { return k.sign(ctx, keyID, public, digest) }}
 }
@@ -88,7 +88,7 @@ func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithm
 	return "", false
 }
 
-// signer signs with a private key in KMS until the signer's context ends.
+// signer is a crypto.Signer whose private key is in KMS. A signer works only until its context ends.
 type signer struct {
 	public crypto.PublicKey
 	sign   func(digest []byte) ([]byte, error)

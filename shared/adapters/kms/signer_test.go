@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/adapters/kms"
 )
 
-// pair creates a key pair in the vault's KMS and returns the pair's name and public key.
+// pair creates a signing key pair in KMS and returns its ARN and public key.
 func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public crypto.PublicKey) {
 	t.Helper()
 	created, err := v.client.CreateKey(t.Context(),

@@ -1,5 +1,5 @@
-// Package mail sends emails through SES (version 1) from the operator's address. Emails are plain text, with optional
-// HTML. The caller chooses the content and the recipients, and prevents duplicates.
+// Package mail sends plain-text emails with optional HTML through SES (version 1) from the operator's address. Callers
+// choose the content and the recipients, and must prevent duplicates.
 package mail
 
 import (
@@ -21,15 +21,15 @@ type Client interface {
 	SendEmail(ctx context.Context, in *ses.SendEmailInput, o ...func(*ses.Options)) (*ses.SendEmailOutput, error)
 }
 
-// Sender sends emails from From. SES must have verified the address or the address's domain.
+// Sender sends emails from From. SES must have verified From or its domain.
 type Sender struct {
 	Client Client
 	From   string
 }
 
-// Send sends an email as plain text, and as HTML unless html is empty, to at most 50 addresses. All recipients can see
-// all addresses. If SES's response is lost, the email may be sent twice, because SES does not support idempotency. The
-// error omits SES's message, which contains addresses. Send returns fault.Invalid if SES rejects every address.
+// Send sends an email as plain text, and as HTML unless html is empty, to at most 50 addresses. Every recipient can see
+// all addresses. If SES's response is lost, a retry may send the email twice, because SES does not support idempotency.
+// Errors omit SES's message, which contains addresses. Send returns fault.Invalid if SES rejects an address as invalid.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }
@@ -66,7 +66,8 @@ func content(text string) *types.Content {
 	return &types.Content{Data: &text, Charset: aws.String("UTF-8")}
 }
 
-// oneLine removes line breaks to prevent header injection through external names, such as an organisation's name.
+// oneLine replaces control characters, including line breaks, to prevent header injection through external names, such
+// as an organisation's name.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -56,14 +56,12 @@ func TestSendPreventsHeaderInjectionInSubject(t *testing.T) {
 
 var errDown = errors.New("down")
 
-// down is an SES client whose calls all fail.
 type down struct{}
 
 func (down) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
 	return nil, errDown
 }
 
-// refusing is an SES client whose error contains the unverified address.
 type refusing struct{ with error }
 
 func (r refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
@@ -74,7 +72,7 @@ func TestSendReportsErrorCodeWhenSESRejectsMessage(t *testing.T) {
 	t.Parallel()
 	for code, test := range map[string]struct {
 		with    error
-		invalid bool // whether the address is invalid
+		invalid bool // whether the error is fault.Invalid
 	}{
 		"MessageRejected": {
 			&types.MessageRejected{Message: new("Email address is not verified: a@example.com")},

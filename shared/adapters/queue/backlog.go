@@ -20,15 +20,15 @@ type Receiver interface {
 }
 
 const (
-	mostReceived = 10 // maximum number of messages that SQS allows
-	// pollSeconds is short because polls are not cancelled. A Lambda invocation may continue for up to pollSeconds
-	// after its work is done.
+	mostReceived = 10 // SQS's maximum per request
+	// pollSeconds is the wait time of a poll. It is short, because polls are not cancelled: a Lambda invocation may
+	// continue for up to pollSeconds after its work is done.
 	pollSeconds = 1
-	// hiddenSeconds is the visibility timeout of a received message, which exceeds the time needed to handle a message.
+	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time needed to handle a message.
 	hiddenSeconds = 120
 )
 
-// Backlog receives messages from a queue on behalf of the worker that the queue feeds (lambdarun.Backlog).
+// Backlog receives a worker's messages directly from the worker's queue (lambdarun.Backlog).
 type Backlog struct {
 	client Receiver
 	url    string
@@ -37,7 +37,7 @@ type Backlog struct {
 // NewBacklog returns a Backlog that receives from the queue at url.
 func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
 
-// Receive implements lambdarun.Backlog. The messages contain the queue's name instead of the ARN.
+// Receive implements lambdarun.Backlog. Each message's EventSourceARN contains the queue's name instead of its ARN.
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,

@@ -1,6 +1,6 @@
-// Package queue sends SQS messages that make a worker process a row. Messages contain only IDs (package due), so a
+// Package queue sends SQS messages that cause workers to process rows. Messages contain only IDs (package due), so a
 // lost, duplicate or leaked message does no harm. The sweeper resends lost messages. Each destination has a separate
-// type, so that a function can't send to a queue that its wiring did not provide.
+// type, so that a function can send only to the queues that its wiring provides.
 package queue
 
 import (
@@ -33,18 +33,18 @@ type Deliveries struct{ destination }
 // NewDeliveries returns a Deliveries that sends to the queue at url.
 func NewDeliveries(client Client, url string) Deliveries { return Deliveries{destination{client, url}} }
 
-// EnqueueEvent makes the webhook worker fan out an event.
+// EnqueueEvent asks the webhook worker to fan out an event.
 func (q Deliveries) EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}
 	return q.send(ctx, i, 0)
 }
 
-// EnqueueDelivery makes the webhook worker attempt a delivery after a delay.
+// EnqueueDelivery asks the webhook worker to attempt a delivery after a delay.
 func (q Deliveries) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, delay)
 }
 
-// EnqueueNotice makes the webhook worker send an email.
+// EnqueueNotice asks the webhook worker to send a notice.
 func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Notice, ID: id}
 	return q.send(ctx, i, 0)
@@ -56,7 +56,7 @@ type Refreshes struct{ destination }
 // NewRefreshes returns a Refreshes that sends to the queue at url.
 func NewRefreshes(client Client, url string) Refreshes { return Refreshes{destination{client, url}} }
 
-// EnqueueConnection makes the refresh worker process a connection.
+// EnqueueConnection asks the refresh worker to process a connection.
 func (q Refreshes) EnqueueConnection(ctx context.Context, tenant org.Tenant, id string) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
 }
@@ -75,7 +75,7 @@ type Attempts struct{ destination }
 // NewAttempts returns an Attempts that sends to the queue at url.
 func NewAttempts(client Client, url string) Attempts { return Attempts{destination{client, url}} }
 
-// EnqueueAttempt makes the TEFCA worker process an attempt.
+// EnqueueAttempt asks the TEFCA worker to process an attempt.
 func (q Attempts) EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Attempt, ID: id}, 0)
 }
@@ -94,7 +94,7 @@ type Swept struct {
 	Attempts Attempts
 }
 
-// Send enqueues a due row for the responsible worker. Send rejects rows of other tables.
+// Send enqueues a due row for the responsible worker. Send rejects rows that are not in the Work table.
 func (q Swept) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind == due.Attempt {
 		return q.Attempts.Send(ctx, i, delay)
@@ -109,18 +109,18 @@ type Work struct {
 	exports destination
 }
 
-// NewWork returns a Work that sends to the queues at the two URLs.
+// NewWork returns a Work that sends to the queues at exportURL and deliveryURL.
 func NewWork(client Client, exportURL, deliveryURL string) Work {
 	return Work{NewDeliveries(client, deliveryURL), destination{client, exportURL}}
 }
 
-// EnqueueTask makes the export worker process a task after a delay.
+// EnqueueTask asks the export worker to process a task after a delay.
 func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send enqueues a due row for the responsible worker. The row must be a task, event, delivery, notice or share; Send
-// rejects other kinds.
+// Send enqueues a due task, event, delivery, notice or share for the responsible worker. Send rejects rows of other
+// kinds.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task, due.Share:
@@ -132,23 +132,22 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind is returned for a row whose worker reads a different queue, because this queue's worker would discard the
-// message as a poison message.
+// errKind rejects a row whose worker reads a different queue, because this queue's worker would discard the message as
+// a poison message.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
-// group returns a tenant's message group. SQS uses message groups for fairness in standard queues: one group's backlog
-// does not delay the other groups (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one group
-// per webhook, would have too little traffic for SQS's fairness to take effect.
+// group returns a tenant's message group. In standard queues, SQS uses message groups for fairness: one group's backlog
+// does not delay other groups (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one per
+// webhook, would have too little traffic for SQS's fairness to take effect.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
-// destination sends to one queue.
 type destination struct {
 	client Client
 	url    string
 }
 
-// send enqueues a row's name. The delay is rounded up to whole seconds and capped at due.LongestDelay. A message is
-// only a hint: a worker that receives the message too early does not process the row.
+// send enqueues a reference to a row. The delay is rounded up to whole seconds and capped at due.LongestDelay. A
+// message is only a hint: the worker skips a row that is not yet due.
 func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
@@ -161,7 +160,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
-		// Callers often ignore a failed send, so the failure must appear in the log line.
+		// Callers often ignore send failures, so the log line must record them.
 		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
 			slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)
@@ -169,7 +168,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	return nil
 }
 
-// traced returns the attribute that links a message to the sender's trace. It returns nil if the sender has no trace.
+// traced returns the attribute that links a message to the sender's trace, or nil if there is no trace.
 func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	header := trace.Header(ctx)
 	if header == "" {
@@ -183,7 +182,7 @@ func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	}
 }
 
-// classOf returns the AWS error code. If AWS did not respond, it returns a class defined in this package.
+// classOf returns the AWS error code, or "no_answer" if AWS did not respond.
 func classOf(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorCode()

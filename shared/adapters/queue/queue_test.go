@@ -28,7 +28,6 @@ const (
 
 var tenant = org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// recorder records messages that are sent to the embedded SQS.
 type recorder struct {
 	*sqs.Client
 
@@ -46,7 +45,6 @@ func (r *recorder) SendMessage(
 	return r.Client.SendMessage(ctx, in, o...)
 }
 
-// queues holds the senders and URLs of all three queues.
 type queues struct {
 	queue.Work
 	queue.Refreshes
@@ -73,7 +71,6 @@ func newQueues(t *testing.T) (queues, *recorder) {
 	return queues{queue.NewWork(r, urls[0], urls[1]), queue.NewRefreshes(r, urls[2]), urls[0], urls[1], urls[2]}, r
 }
 
-// receive receives all visible messages of a queue.
 func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	t.Helper()
 	out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
@@ -197,7 +194,7 @@ func TestSendReturnsQueueError(t *testing.T) {
 			t.Errorf("%s: error = %v, want the cause", name, err)
 		}
 		var log bytes.Buffer
-		line.Emit(ctx, logx.New(&log), "test") // most callers ignore a failed send
+		line.Emit(ctx, logx.New(&log), "test") // most callers ignore send failures
 		if !strings.Contains(log.String(), `"unsent_class":"no_answer"`) || strings.Contains(log.String(), "://") {
 			t.Errorf("%s: the line is %s", name, &log)
 		}

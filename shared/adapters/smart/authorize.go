@@ -38,9 +38,8 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 	return Authorizer{doer: doer, random: random, now: now, known: known}
 }
 
-// Discover implements flow.Authorizer by calling the package-level function Discover and caching the result. If the
-// list of types may be too long for an authorization request, Discover reduces the list to the types in the
-// CapabilityStatement.
+// Discover implements flow.Authorizer. It calls the package-level function Discover and caches the result. If the scope
+// may be too long for an authorization request, Discover reduces it to the types in the CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.Get(fhirBase); ok {
 		return found, nil
@@ -58,7 +57,7 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 }
 
 // AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). AuthorizeURL preserves
-// the parameters in the authorization endpoint's own query, except for parameters that the request also sets.
+// the query parameters of the authorization endpoint, except for parameters that the request also sets.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	target, err := url.Parse(request.Endpoint)
 	if err != nil {
@@ -87,8 +86,8 @@ func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	return target.String(), nil
 }
 
-// NewVerifier implements flow.Authorizer. It returns a 256-bit verifier and its S256 challenge (RFC 7636 sections 4.1
-// and 4.2).
+// NewVerifier implements flow.Authorizer. NewVerifier returns a 256-bit verifier and its S256 challenge (RFC 7636
+// sections 4.1 and 4.2).
 func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(a.random, bits[:]); err != nil {
@@ -99,8 +98,8 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 	return secret.New(text), base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }
 
-// served reduces a long list of types to the types in the server's CapabilityStatement. isKnown is false if the server
-// did not respond. The failure may be temporary, but served does not retry while a patient is waiting.
+// served reduces a long scope to the types in the server's CapabilityStatement. isKnown is false if the request failed
+// temporarily. served does not retry, because a patient is waiting.
 func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()

@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Clients authenticates our client to an authorization server.
+// Clients authenticates the service's OAuth clients to authorization servers.
 type Clients interface {
-	// Authenticate adds the client's credentials to a request's form or header. Authenticate also decides whether the
-	// form contains client_id and whether the URL may receive the credentials. Authenticate's error must not contain a
+	// Authenticate adds the client's credentials to a request's form or header. Authenticate also determines whether
+	// the form contains client_id, and rejects URLs that must not receive the credentials. Errors must not contain a
 	// secret.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// clientAuthError means that our client could not be authenticated and that no request was sent. The error hides its
+// clientAuthError means that no request was sent, because the client could not be authenticated. The error hides its
 // cause from errors.Is, so that a missing client secret is not mistaken for missing tokens.
 type clientAuthError struct{ cause error }
 
@@ -34,14 +34,14 @@ func (*clientAuthError) Unspent() bool { return true }
 // Failure returns the class for a log line (fault.Spot).
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// newClientAuthError returns the error for a client that can't be authenticated. The error is internal and temporary,
-// and is never attributed to the health system.
+// newClientAuthError returns a fault.Unavailable for a client that can't be authenticated. The error is never
+// attributed to the health system.
 func newClientAuthError(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
 }
 
-// useOf returns the ClientUse of a token set's client for one of the server's URLs.
+// useOf returns the ClientUse for a request to address by a token set's client.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
@@ -63,7 +63,7 @@ func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog
 	return nil
 }
 
-// post sends an authenticated form to one of an authorization server's endpoints.
+// post sends a form with client authentication to use.Address.
 func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientUse,
 	form url.Values,
 ) (*http.Response, error) {
@@ -74,9 +74,9 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 	return p.send(ctx, use.Address, form, header)
 }
 
-// isAmbiguous reports whether servers may interpret the Basic credentials in a header differently. Only some servers
-// decode the credentials. Form encoding changes all characters except letters, digits and four punctuation marks (RFC
-// 6749 appendix B).
+// isAmbiguous reports whether a header's Basic credentials have different values for servers that decode them and
+// servers that don't. Form encoding changes all characters except letters, digits and four punctuation marks (RFC 6749
+// appendix B).
 func isAmbiguous(header http.Header) bool {
 	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
 	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
@@ -85,8 +85,8 @@ func isAmbiguous(header http.Header) bool {
 	})
 }
 
-// send posts a form. It returns redirects instead of following them, because following a redirect would forward tokens
-// and credentials.
+// send posts a form. Redirects are returned rather than followed, because following a redirect would forward tokens and
+// credentials.
 func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
 	header http.Header,
 ) (*http.Response, error) {

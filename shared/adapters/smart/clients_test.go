@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// proving authenticates clients in a header and omits client_id, as client_secret_basic does.
+// proving authenticates clients with a header, and omits client_id as client_secret_basic does.
 type proving struct {
 	fails error
 
@@ -31,7 +31,7 @@ type proving struct {
 	asked []proof
 }
 
-// proof records one call of proving's Authenticate method.
+// proof records a call to proving.Authenticate.
 type proof struct {
 	Tenant org.Tenant
 	Use    catalog.ClientUse
@@ -218,7 +218,7 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	const limited, upstream = fault.Limited, fault.Upstream
 	for name, test := range map[string]struct {
 		answer  http.HandlerFunc
-		kind    fault.Kind // error kind; empty for a rejected response
+		kind    fault.Kind // expected fault kind; empty if the error is only an *OAuthError
 		wait    time.Duration
 		unspent bool
 	}{
@@ -266,8 +266,8 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	}
 }
 
-// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials to which the encoding of RFC 6749 section
-// 2.3.1 was applied, and credentials that this encoding would change.
+// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials that were encoded as in RFC 6749 section
+// 2.3.1, and unencoded credentials that this encoding would change.
 func TestInvalidClientErrorReportsAmbiguousBasicEncoding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

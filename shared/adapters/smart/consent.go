@@ -19,16 +19,16 @@ const (
 	// maxTerm is the longest plausible lifetime of consent or a refresh token. A larger value means "for ever" or is in
 	// milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
-	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. A crash before the
-	// token response is stored would lose the new token.
+	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. It is short,
+	// because a crash before the token response is stored would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
 // consentTerms and refreshTerms return the names of token response members, in order of precedence. The members contain
-// the remaining lifetimes, in seconds, of the consent and the refresh token. Two members come from
+// the remaining lifetime, in seconds, of the consent or the refresh token. Two members come from
 // draft-ietf-oauth-refresh-token-expiration-02 of May 2026: authorization_expires_in (consent) and
-// refresh_token_timeout (an unused refresh token). The other members are older, vendor-specific, and don't cover
-// consent, which lasts at least as long as its refresh token.
+// refresh_token_timeout (an unused refresh token). The other members are older and vendor-specific. They cover only the
+// refresh token, but consent lasts at least as long as its refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -38,10 +38,10 @@ func refreshTerms() []string {
 }
 
 // withEnds adds the known expiry dates of the consent and the refresh token to a set. The sources, in order of
-// precedence, are the token response, introspection of the refresh token, and the exp claim of a refresh token that is
-// a JWT. A refresh token's exp applies to both dates, because the token must be used before exp and the other sources
-// don't report a later end of consent. If no source provides a date, the set's date is unchanged. A newer value
-// replaces an older value.
+// precedence, are the token response, introspection of the refresh token, and the exp claim of a JWT refresh token. A
+// refresh token's exp applies to both dates, because the token must be used before exp and the other sources don't
+// report a later end of consent. A date from any source replaces the set's date. If no source provides a date, the
+// set's date is unchanged.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -67,12 +67,12 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	return set
 }
 
-// introspect requests the refresh token's expiry (RFC 7662). introspect authenticates as the client, or with the access
-// token if the server requires that. For a public client, which can't authenticate (section 2.1), introspect doesn't
-// send a request. It returns zero if the server doesn't send a useful response. introspect never returns an error,
-// because the date is only for planning and does not decide whether the token is valid. introspect also ignores
-// active:false, because the token was just issued and servers return active:false for any token that they can't
-// introspect.
+// introspect requests the refresh token's expiry (RFC 7662). The request authenticates as the client, or with the
+// access token if the server requires that. A public client can't authenticate (section 2.1), so introspect sends no
+// request for it unless the server accepts the access token. The result is zero if the server doesn't return a
+// plausible date. introspect ignores errors, because the date is only for planning and does not decide whether the
+// token is valid. introspect also ignores active:false, because the token was just issued and servers return
+// active:false for any token that they can't introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
 	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
@@ -101,7 +101,7 @@ func (p Portal) askAbout(ctx context.Context, tenant org.Tenant, set tokens.Set)
 	return p.post(ctx, tenant, useOf(set, set.IntrospectionEndpoint), form)
 }
 
-// endOf returns the exp claim of a refresh token that is a JWT. The claim is only as trustworthy as the token response.
+// endOf returns the exp claim of a JWT refresh token. The claim is only as trustworthy as the token response.
 func (p Portal) endOf(token secret.Text) time.Time {
 	claims, _ := unverified(token)
 	return p.ahead(claims["exp"])
@@ -121,8 +121,7 @@ func (p Portal) ahead(raw json.RawMessage) time.Time {
 	return date
 }
 
-// term returns the value of the first member that holds a valid number of seconds. It returns zero if no member holds a
-// valid number.
+// term returns the lifetime in the first member that holds a valid number of seconds, or zero if there is none.
 func term(read answer, members []string) time.Duration {
 	for _, name := range members {
 		if seconds, ok := positive(read[name]); ok && seconds >= 1 && seconds <= maxTerm.Seconds() {
@@ -132,7 +131,7 @@ func term(read answer, members []string) time.Duration {
 	return 0
 }
 
-// positive parses a number above zero. Servers send the number as a JSON number or as a string.
+// positive parses a positive number, which servers send as a JSON number or as a string.
 func positive(raw json.RawMessage) (number float64, ok bool) {
 	number, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	return number, err == nil && number > 0 && !math.IsNaN(number)

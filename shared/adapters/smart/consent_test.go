@@ -42,7 +42,7 @@ func (c terms) start(t *testing.T) *ehr {
 	return newEHR(t, answers)
 }
 
-// expects holds the expected lifetimes, counted from noon. A lifetime of zero means that the lifetime is unknown.
+// expects holds the expected lifetimes, counted from noon. Zero means that a lifetime is unknown.
 type expects struct{ consent, refresh time.Duration }
 
 func (w expects) check(t *testing.T, set tokens.Set) {
@@ -332,8 +332,8 @@ func TestIntrospectionUsesNewAccessTokenWhenPlatformRequiresIt(t *testing.T) {
 	}
 }
 
-// TestPublicClientSkipsIntrospectionUnlessPlatformAcceptsAccessToken follows RFC 7662 section 2.1. The server must
-// authenticate the client, but a public client has no credentials.
+// TestPublicClientSkipsIntrospectionUnlessPlatformAcceptsAccessToken covers RFC 7662 section 2.1: introspection
+// requires authentication, but a public client has no credentials.
 func TestPublicClientSkipsIntrospectionUnlessPlatformAcceptsAccessToken(t *testing.T) {
 	t.Parallel()
 	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {

@@ -36,7 +36,7 @@ type configuration struct {
 	issParameter          bool
 }
 
-// readConfiguration parses a smart-configuration. ok is false for an invalid document.
+// readConfiguration parses a smart-configuration. ok is false if the document is invalid or has no token endpoint.
 func readConfiguration(document []byte) (found configuration, ok bool) {
 	var read answer
 	if json.Unmarshal(document, &read) != nil {
@@ -62,7 +62,7 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 	return found, found.tokenEndpoint != ""
 }
 
-// configurationError names a defect in a well-formed configuration.
+// configurationError is the class of a defect in a smart-configuration.
 type configurationError string
 
 const (
@@ -77,17 +77,17 @@ func (m configurationError) Error() string { return "smart discovery: " + string
 func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
 // Discover reads the SMART configuration of the server at fhirBase. The returned URLs are absolute and don't contain
-// user information or fragments. The URLs are https, or http if the FHIR base is also http.
+// user information or fragments. The URLs use https; http is accepted only if the FHIR base also uses http.
 //
-// If a server has no configuration, Discover reads its CapabilityStatement, whose extension contains the endpoints
-// (SMART App Launch 1.0). Servers without a configuration predate PKCE. Servers whose configuration lists no code
-// challenge methods either predate PKCE or don't advertise it. Discover can't require PKCE of either kind of server.
-// Every server receives the challenge anyway, and ignores it if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636
-// section 5). An attacker who removes the list in transit therefore gains nothing. A list without S256 is rejected,
-// because plain does not protect a code from an attacker who observed the request.
+// If a server has no configuration, Discover reads the endpoints from an extension of its CapabilityStatement (SMART
+// App Launch 1.0). Servers without a configuration predate PKCE. Servers whose configuration lists no code challenge
+// methods either predate PKCE or don't advertise it. Discover can't require PKCE of either kind of server. Every server
+// receives the challenge anyway, and ignores it if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5).
+// An attacker who removes the list of code challenge methods in transit therefore gains nothing. A list without S256 is
+// rejected, because the plain method does not protect a code from an attacker who observed the request.
 //
-// Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, and
-// fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream carry a fault.Spot.
+// Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server is temporarily unavailable, and
+// fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream errors carry a fault.Spot.
 func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -129,7 +129,7 @@ func fetchConfiguration(ctx context.Context, from fetcher) (configuration, error
 	return found, nil
 }
 
-// substitute builds an authority from the CapabilityStatement, for a server without a SMART configuration.
+// substitute builds an authority from the CapabilityStatement of a server without a usable SMART configuration.
 func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority, error) {
 	document, err := Metadata(ctx, doer, base.String())
 	if err != nil {
@@ -147,14 +147,13 @@ func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority,
 	})
 }
 
-// configuration fetches the SMART configuration document.
 func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
 	return f.get(ctx, f.base.Join(".well-known", "smart-configuration"), "application/json", maxConfiguration,
 		secret.Text{})
 }
 
 // Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. Metadata doesn't send a
-// token, because the document is public. The error is a *fhir.RequestError or reports a malformed base.
+// token, because the document is public. The error is a *fhir.RequestError unless the base is malformed.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -194,8 +193,8 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	return checked, nil
 }
 
-// beside checks a URL that receives tokens. The URL must have the same origin as the token endpoint, which receives all
-// tokens anyway.
+// beside resolves the URL of an endpoint that receives tokens. It returns "" unless the URL has the origin of the token
+// endpoint, which receives all tokens anyway.
 func beside(token string, base fhir.Base, text string) string {
 	if address, ok := endpoint(base, text); ok && sameOrigin(address, token) {
 		return address
@@ -213,13 +212,12 @@ func isUnanswered(err error) bool {
 	return ok && failure.Class == fhir.Network
 }
 
-// isTemporary reports whether a request failed for a temporary reason.
 func isTemporary(err error) bool {
 	failure, ok := errors.AsType[*fhir.RequestError](err)
 	return ok && (failure.Class == fhir.Network || failure.Class == fhir.ServerFault || failure.Class == fhir.Limited)
 }
 
-// unusable returns the error for a discovery that failed with the given cause.
+// unusable returns fault.Unavailable if the cause is temporary, and fault.Upstream otherwise.
 func unusable(cause error) error {
 	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && isTemporary(cause) {
 		return unavailable(cause, failure.RetryAfter)
@@ -228,8 +226,7 @@ func unusable(cause error) error {
 		"The health system's sign-in service can't be used.").Because(cause)
 }
 
-// unavailable returns the error for a health system whose request may be retried. If wait is not zero, the caller must
-// wait at least that long before it retries.
+// unavailable returns a fault.Unavailable for a request that may be retried after at least wait.
 func unavailable(cause error, wait time.Duration) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"The health system did not respond. Please try again later.").After(wait).Because(cause)

@@ -18,7 +18,7 @@ import (
 
 const defaultV1 = "patient/*.read"
 
-// configuration returns a valid smart-configuration in which some members are replaced. A nil value removes the member.
+// configuration returns a valid smart-configuration with the given changes. A nil value removes the member.
 func configuration(t *testing.T, changes map[string]any) string {
 	t.Helper()
 	document := map[string]any{
@@ -304,7 +304,7 @@ func TestDiscoverRejectsPrivateHosts(t *testing.T) {
 			}
 		}
 	}
-	// If the operator allows the base's private address, the server's endpoints may also have that address.
+	// If the operator allows a base with a private address, the server's endpoints may use the same address.
 	canned := answering{body: configuration(t,
 		map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
 	if _, err := smart.Discover(t.Context(), canned, "https://127.0.0.1:8443/r4"); err != nil {

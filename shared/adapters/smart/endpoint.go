@@ -9,8 +9,8 @@ import (
 )
 
 // endpoint resolves a configuration's URL against the FHIR base, as SMART specifies, and checks the result. The
-// operator can allow http bases in certain address ranges. For an http base, the endpoint may be any http URL, and only
-// the outbound client's guard protects the request.
+// operator can allow http bases in certain address ranges. An endpoint of an http base may have any http or https URL,
+// and only the outbound client's guard protects the request.
 func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	root, err := url.Parse(base.String() + "/")
 	if err != nil || text == "" || len(text) > maxAddress {
@@ -29,8 +29,8 @@ func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	return "", false
 }
 
-// publicHost rejects hosts that the outbound client's guard would reject without a DNS lookup. The patient's browser
-// opens the authorization endpoint without such a guard.
+// publicHost reports whether host may be public. It rejects hosts that the outbound client's guard would reject without
+// a DNS lookup, because the patient's browser opens the authorization endpoint without such a guard.
 func publicHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() &&

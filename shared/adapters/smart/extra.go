@@ -9,14 +9,13 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// maxField is the maximum size of an extra token response field in bytes. A larger value is not an ID, and it would
-// have to be stored in every token set.
+// maxField is the maximum size of an extra token response field in bytes. A larger value is not an ID, and would be
+// stored in every token set.
 const maxField = 512
 
-// extra returns the named fields of a token response, which later calls need. The values are strings and numbers of
-// visible ASCII, like IDs. Later calls insert the values into URLs. extra therefore sets a field to "" if it is
-// missing, empty, too large, of a different type, or contains a token. extra omits names that tokens.MayBeExtra does
-// not allow.
+// extra returns the named fields of a token response for use in later calls. Names that tokens.MayBeExtra does not
+// allow are omitted. Later calls insert the values into URLs, so each value must be an ID-like string or number of
+// visible ASCII. A field is set to "" if it is missing, empty, too large, of a different type, or contains a token.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -35,8 +34,7 @@ func (a answer) extra(names []string) map[string]string {
 	return kept
 }
 
-// scalar returns a member that is a string or a number. It returns "" for other types. A number keeps its original
-// notation.
+// scalar returns a member that is a string or a number, and "" for other types. A number keeps its original notation.
 func (a answer) scalar(name string) string {
 	raw := string(a[name])
 	if strings.Trim(raw, "+-.0123456789Ee") == "" { // only JSON numbers consist solely of these characters
@@ -55,7 +53,7 @@ func (a answer) containsToken(value string) bool {
 	return false
 }
 
-// newer merges the extra fields after a refresh. A field that is missing in the refresh response keeps its value.
+// newer merges the extra fields after a refresh. A field that is missing from the refresh response keeps its value.
 func newer(old, sent map[string]string) map[string]string {
 	all := maps.Clone(old)
 	for name, value := range sent {

@@ -22,8 +22,8 @@ const (
 	tokensOfAnswer = `"access_token":"` + anAccessToken + `","refresh_token":"` + aRefreshToken + `","patient":"p"`
 )
 
-// exchangeFor exchanges a code and requests the wanted fields. The token response has the given members in addition to
-// the tokens.
+// exchangeFor exchanges a code and requests the wanted extra fields. The token response contains the tokens and the
+// given members.
 func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	t.Helper()
 	body := "{" + tokensOfAnswer + members + "}"

@@ -21,13 +21,13 @@ import (
 const (
 	// acceptFHIR is the Accept header for the media types of FHIR R4 and DSTU2.
 	acceptFHIR = "application/fhir+json, application/json+fhir;q=0.9, application/json;q=0.8"
-	// maxRedirects is the maximum number of redirects under the base that a single request follows.
+	// maxRedirects is the maximum number of redirects per request, all of which must stay under the base.
 	maxRedirects = 3
-	// maxRetryAfter is the longest delay that a server may request.
+	// maxRetryAfter caps the delay that a server may request.
 	maxRetryAfter = 24 * time.Hour
-	// byteOrderMark is the byte order mark at the start of some servers' documents.
+	// byteOrderMark begins some servers' JSON documents.
 	byteOrderMark = "\ufeff"
-	// maxRest is the number of bytes read from a redirect's body to keep the connection reusable.
+	// maxRest is the maximum number of bytes drained from a redirect's body to keep the connection reusable.
 	maxRest = 4 << 10
 )
 
@@ -38,13 +38,13 @@ type fetcher struct {
 	profile plan.Profile
 }
 
-// get returns the JSON document at address. Unlike document, get returns only the body.
+// get is like document, but returns only the body.
 func (f fetcher) get(ctx context.Context, address, accept string, limit int64, token secret.Text) ([]byte, error) {
 	answer, err := f.document(ctx, address, accept, limit, token)
 	return answer.Body, err
 }
 
-// document returns the JSON document at address, up to limit bytes. In all other respects, it behaves like open.
+// document requests address like open, and returns a JSON document of at most limit bytes.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Response, error) {
@@ -59,9 +59,9 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 	return fhir.Response{Body: body, Rate: rate(response.Header)}, nil
 }
 
-// open requests address and returns a 2xx response with an open body. address must be under the base, as returned by
-// Base.Join or Base.Resolve. open doesn't send an empty token. open follows redirects itself, because the HTTP client
-// would not ensure that redirects stay under the base. The error is a *fhir.RequestError.
+// open requests address and returns a 2xx response with an open body. address must be a URL under the base, as returned
+// by Base.Join or Base.Resolve. If token is empty, open doesn't send it. open follows redirects itself, because the
+// HTTP client would not ensure that redirects stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.withRequiredParameters(address)
 	for redirects := 0; ; redirects++ {
@@ -118,7 +118,7 @@ func (f fetcher) send(ctx context.Context, address, accept string, token secret.
 	return f.do(request, accept, token)
 }
 
-// do sends a request with the headers and parameters that all requests share.
+// do sends a request with the profile's headers, the Accept header and the token.
 func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*http.Response, error) {
 	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
@@ -135,8 +135,8 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 	return f.doer.Do(request)
 }
 
-// withRequiredParameters adds parameters that the server requires on every request, unless the URL already has them.
-// withRequiredParameters preserves the URL's existing parameters byte for byte, because next links are opaque.
+// withRequiredParameters adds the query parameters that the server requires on every request, unless the URL already
+// has them. Existing parameters are preserved byte for byte, because next links are opaque.
 func (f fetcher) withRequiredParameters(address string) string {
 	if len(f.profile.Query) == 0 {
 		return address
@@ -159,9 +159,8 @@ func (f fetcher) withRequiredParameters(address string) string {
 	return address
 }
 
-// redirect returns the URL under the base to which a Location header points. ok is false if the Location header is
-// missing. ok is also false if the redirect would loop, because mapping a proxy's own name back to the base yields the
-// same URL.
+// redirect resolves a Location header to a URL under the base. ok is false if the target is not under the base. ok is
+// also false if the redirect would loop, because mapping a proxy's own name back to the base yields the same URL.
 func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	current, err := url.Parse(from)
 	if err != nil {
@@ -176,7 +175,8 @@ func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	return address, ok && address != from
 }
 
-// document returns the body of a successful response if it starts like a JSON object.
+// document reads and closes a successful response's body of at most limit bytes. The body must begin like a JSON
+// object.
 func document(response *http.Response, limit int64) ([]byte, error) {
 	if response.StatusCode/100 != 2 {
 		return nil, refused(response, nil)
@@ -196,9 +196,9 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// discard drains up to maxRest bytes of an unneeded body and closes the body.
+// discard drains up to maxRest bytes of an unneeded body and closes it.
 func discard(response *http.Response) {
-	_, _ = safehttp.ReadAll(response, maxRest) // the rest of the body is irrelevant
+	_, _ = safehttp.ReadAll(response, maxRest)
 }
 
 // unanswered returns the error for a request without a complete response. The error retains a cause only if the cause
@@ -217,8 +217,8 @@ func unanswered(err error) *fhir.RequestError {
 	return failure
 }
 
-// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. retryAfter compares
-// a date with the response's own Date header, so the server's clock may differ from ours.
+// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. A date is compared
+// with the response's own Date header, so that the server's clock may differ from ours.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

@@ -12,16 +12,16 @@ import (
 // maxMediaType is the maximum length of a forwarded media type in bytes.
 const maxMediaType = 200
 
-// file returns the File of a successful response. The File's body is limited to limit bytes.
+// file returns a successful response as a File whose body is limited to limit bytes.
 func file(response *http.Response, limit int64) fhir.File {
 	body := &bounded{body: response.Body, left: max(0, limit)}
 	if response.ContentLength > limit {
-		body.left = -1 // don't read from a body that will be discarded
+		body.left = -1 // fail before reading a body that is too large
 	}
 	return fhir.File{Body: body, ContentType: mediaType(response.Header), Rate: rate(response.Header)}
 }
 
-// mediaType returns a response's Content-Type in canonical form. It returns "" if the header is missing or malformed.
+// mediaType returns a response's Content-Type in canonical form, or "" if the header is missing, malformed or too long.
 func mediaType(header http.Header) string {
 	stated, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -33,7 +33,7 @@ func mediaType(header http.Header) string {
 	return ""
 }
 
-// bounded is a response body with a size limit, whose Read returns errors of type *fhir.RequestError.
+// bounded is a response body with a size limit. All errors from Read except io.EOF are of type *fhir.RequestError.
 type bounded struct {
 	body io.ReadCloser
 	left int64 // bytes still allowed; negative once the limit is exceeded
@@ -44,7 +44,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &fhir.RequestError{Class: fhir.TooLarge}
 	}
-	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one more byte shows that the limit was exceeded
+	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one extra byte, to detect an exceeded limit
 	b.left -= int64(n)
 	switch {
 	case b.left < 0:

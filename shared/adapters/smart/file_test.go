@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// bomb is a handler that responds with many megabytes of spaces. The compressed response is tiny.
+// bomb returns a handler that responds with many megabytes of spaces, whose compressed form is tiny.
 func bomb(status, megabytes int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -63,7 +63,7 @@ func TestAttachmentOmitsInvalidMediaType(t *testing.T) {
 		"text/html; charset":       "",
 		"text/html; x=" + strings.Repeat("x", 300): "",
 	} {
-		// net/http's server guesses a media type for an empty body unless the header is present without a value.
+		// net/http's server guesses a missing Content-Type unless the header is present without a value.
 		e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = nil
 			if stated != "" {

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// extraTime is the timeout for each additional request for keys, userinfo, a search or introspection. The entire
-	// exchange has its own timeout.
+	// extraTime is the timeout for each additional request, such as for keys, userinfo, a search or introspection. The
+	// exchange as a whole has a separate timeout.
 	extraTime = 5 * time.Second
-	// maxExtra is the maximum response size, in bytes, of an additional request.
+	// maxExtra is the maximum size, in bytes, of the response to an additional request.
 	maxExtra = 256 << 10
 	// skew is the tolerated clock skew.
 	skew = time.Minute
@@ -37,9 +37,9 @@ type identity struct {
 	subject string
 }
 
-// patient returns the patient who shared their records. It uses the following sources in this order: the token
-// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read. It
-// returns "" if no source identifies the patient. An error means that the id_token is forged or belongs to another
+// patient returns the ID of the patient who shared their records. The sources, in order of precedence, are the token
+// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read. The ID
+// is "" if no source identifies the patient. An error means that the id_token is malformed, forged or from another
 // sign-in. After an error, the caller must not use any part of the response.
 func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
 	known, err := p.identify(ctx, a, answer.idToken)
@@ -57,10 +57,9 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
-// onlyPatient searches the FHIR server for the patients that the access token can read. OnPatient has no other way to
-// identify a patient. onlyPatient returns the patient's ID if there is exactly one patient. It returns "" if there are
-// several patients or if more pages may follow. A parent's token may read a child's record, so a guess could export the
-// wrong person's record.
+// onlyPatient searches the FHIR server and returns the ID of the only patient that the access token can read. OnPatient
+// provides no other way to identify the patient. The ID is "" if there are several patients or if more pages may
+// follow. A parent's token may read a child's record, so a guess could export the wrong person's record.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -88,9 +87,9 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 	return patientID(found)
 }
 
-// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). It returns an empty identity if the token is
-// missing, expired or for another audience. The identity is also empty if the token can't be checked because it is
-// encrypted or the keys are unavailable. The connection can still be completed with an empty identity.
+// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). The identity is empty if the token is
+// missing, expired or for another audience. It is also empty if the token can't be checked because it is encrypted or
+// the keys are unavailable. A connection can be completed without an identity.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -106,8 +105,8 @@ func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text)
 	return identity{patient: patientOf(claims), subject: claims.text("sub")}, nil
 }
 
-// verified returns the claims of an id_token that is signed with a key from the set at keySet. It returns nil if the
-// token can't be checked.
+// verified returns an id_token's claims after verifying its signature with the keys at keySet. The claims are nil if
+// the token is missing or can't be checked.
 func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
 	if token.Empty() {
 		return nil, nil
@@ -145,8 +144,8 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 	return claims, nil
 }
 
-// addressed reports whether an id_token was issued by the pinned issuer for our client. It returns false if discovery
-// returned no issuer.
+// addressed reports whether the pinned issuer issued an id_token for the attempt's client. It returns false if
+// discovery returned no issuer.
 func addressed(claims answer, a flow.Attempt) bool {
 	if a.Issuer == "" || claims.text("iss") != a.Issuer {
 		return false
@@ -170,8 +169,8 @@ func expiry(claims answer) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check the token's
-// signature, but the token, like the response's patient member, came directly from the token endpoint.
+// patientOfAccessToken returns the patient in a JWT access token. Only the FHIR server can check the token's signature.
+// The token is as trustworthy as the response's patient member, because both came directly from the token endpoint.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
 	if !ok {
@@ -183,8 +182,7 @@ func patientOfAccessToken(token secret.Text) string {
 	return patientID(claims.text("local_patient_id")) // Veradigm
 }
 
-// unverified returns the claims of a token without verifying the token's signature. ok is false if the token is not a
-// JWT.
+// unverified returns a JWT's claims without verifying its signature. It returns false if the token is not a JWT.
 func unverified(token secret.Text) (answer, bool) {
 	parts := strings.Split(token.Reveal(), ".")
 	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
@@ -209,8 +207,8 @@ func (p Portal) userinfo(ctx context.Context, address string, token secret.Text,
 	return patientOf(claims)
 }
 
-// patientOf returns the patient from claims. The patient is either the launch context's patient, or the user if the
-// user is a patient.
+// patientOf returns the patient's ID from claims: the launch context's patient, or else the user if the user is a
+// patient.
 func patientOf(claims answer) string {
 	if patient := patientID(claims.text("patient")); patient != "" {
 		return patient
@@ -230,8 +228,7 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text[:i], text[i+len(separator):], true
 }
 
-// patientID extracts the ID from text that is a patient's ID or relative reference. It returns "" if the text is
-// malformed.
+// patientID extracts the ID from a patient's ID or relative reference. It returns "" if the text is malformed.
 func patientID(text string) string {
 	if id := strings.TrimPrefix(text, "Patient/"); fhir.ValidID(id) {
 		return id

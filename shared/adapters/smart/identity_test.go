@@ -26,14 +26,13 @@ import (
 
 const nonce = "the-nonce-of-this-sign-in"
 
-// signer is one of a health system's signing keys.
 type signer struct {
 	key crypto.Signer
 	jwk map[string]any
 }
 
-// signers holds the signing keys. The keys are created only once, because generating RSA keys is slow. The key "other"
-// is valid but is not in any key set.
+// signers returns a health system's signing keys by name. The keys are created only once, because generating RSA keys
+// is slow. The key "other" is valid but is not in any key set.
 var signers = sync.OnceValue(func() map[string]signer {
 	made := map[string]signer{}
 	for name, bits := range map[string]int{"rsa": 2048, "other": 2048, "short": 1024} {
@@ -65,7 +64,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 
 func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// keySet returns a key set with every key except "other".
+// keySet returns a key set with unusable entries and every key except "other".
 func keySet(t *testing.T) string {
 	t.Helper()
 	keys := []any{"not a key", map[string]any{"kty": "oct", "kid": "oct", "k": "c2VjcmV0"}, map[string]any{"kty": 7}}
@@ -86,7 +85,7 @@ func marshal(t *testing.T, value any) string {
 	return string(text)
 }
 
-// sign creates a token with exactly the given header and claims.
+// sign creates a token with exactly the given header and claims, signed with the named key.
 func sign(t *testing.T, by string, header, claims map[string]any) string {
 	t.Helper()
 	signed := encode([]byte(marshal(t, header))) + "." + encode([]byte(marshal(t, claims)))

@@ -11,14 +11,16 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// humanName is the part of a FHIR HumanName that initials come from. family is a string in R4, and a list in DSTU2.
+// humanName is the part of a FHIR HumanName from which initials are derived. family is a string in R4 and a list in
+// DSTU2.
 type humanName struct {
 	Use    string          `json:"use"`
 	Given  []string        `json:"given"`
 	Family json.RawMessage `json:"family"`
 }
 
-// Initials implements flow.Exchanger. It reads the Patient resource once, and follows redirects only below the base.
+// Initials implements flow.Exchanger. Initials reads the Patient resource once, following redirects only under the
+// base.
 func (p Portal) Initials(ctx context.Context, set tokens.Set) string {
 	base, err := fhir.ParseBase(set.FHIRBase)
 	granted := fhir.ParseScopes(set.Scope)
@@ -38,8 +40,8 @@ func (p Portal) Initials(ctx context.Context, set tokens.Set) string {
 	return initialsOf(patient.Names)
 }
 
-// initialsOf returns the initials of the name in use: the official name, or else the usual name, or else the first name
-// without a use. Former, temporary and anonymous names, and nicknames, are not used.
+// initialsOf returns the initials of the patient's current name: the official name, or else the usual name, or else the
+// first listed name without a use code. Former, temporary and anonymous names and nicknames are ignored.
 func initialsOf(names []humanName) string {
 	for _, use := range [...]string{"official", "usual", ""} {
 		i := slices.IndexFunc(names, func(n humanName) bool { return n.Use == use && n.initials() != "" })

@@ -91,7 +91,7 @@ func TestKeySetIgnoresKeysUnsuitableForSignature(t *testing.T) {
 	}
 }
 
-// zeroBefore adds a leading zero byte to one of a key's numbers.
+// zeroBefore adds a leading zero byte to a base64url-encoded number.
 func zeroBefore(number any) string {
 	text, _ := number.(string)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
@@ -101,7 +101,8 @@ func zeroBefore(number any) string {
 	return encode(append([]byte{0}, raw...))
 }
 
-// signedBy creates an id_token with go-jose and verifies it with the given keys.
+// signedBy signs an id_token with go-jose, applies change to the token, and returns the error from verifying it with
+// keys.
 func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map[string]any,
 	change func(token string) string,
 ) error {
@@ -136,7 +137,7 @@ func TestIDTokenSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T)
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// Some libraries support the b64 header member, and accept it if its value does not change the result.
+	// Some libraries support the b64 header parameter, and accept it if its value does not change the result.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")

@@ -20,8 +20,7 @@ type Endpoints interface {
 }
 
 // moved discovers the FHIR server's current token endpoint and returns the token set with that endpoint. ok is false if
-// discovery fails, nothing has changed, or the new location is not approved. A refresh token and our client's
-// credentials are sent only to origins in the endpoint's pins.
+// discovery fails, the token endpoint has not changed, or a discovered URL must not receive the set's tokens.
 func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
 	server, err := Discover(ctx, p.doer, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {

@@ -11,22 +11,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// codeClient is the error code for a client that is unknown or that failed to authenticate (RFC 6749 section 5.2).
+// codeClient is the error code for an unknown client or failed client authentication (RFC 6749 section 5.2).
 const codeClient = "invalid_client"
 
-// OAuthError reports a token endpoint's response without a token. OAuthError retains only the error code, and only if
-// RFC 6749 section 5.2 defines the code, because health systems' error texts may name patients.
+// OAuthError is a token endpoint's response without a token. OAuthError never contains the server's error text, which
+// may name patients. It retains the error code only if RFC 6749 section 5.2 defines the code.
 type OAuthError struct {
 	Code   string // error code; empty for a web page, an unknown code, or a 2xx response without a token
 	Status int
-	// RetryAfter is the delay that the server requests, or zero if the server does not request a delay.
+	// RetryAfter is the delay that the server requested, or zero if the server did not request a delay.
 	RetryAfter time.Duration
-	// AmbiguousBasic reports whether the cause of an invalid_client error may be that the server interprets HTTP Basic
-	// differently. Servers interpret the values either decoded, as in RFC 6749 section 2.3.1, or raw. AmbiguousBasic is
-	// true if decoding changes the client ID or the secret.
+	// AmbiguousBasic reports whether an invalid_client error may be caused by the encoding of HTTP Basic credentials.
+	// Some servers decode the values, as in RFC 6749 section 2.3.1, and others read them raw. AmbiguousBasic is true if
+	// decoding changes the client ID or the secret.
 	AmbiguousBasic bool
 
-	textLength int    // length of error_description
+	textLength int    // length of error_description in bytes
 	textHash   string // hash of error_description, to recognise repeated texts
 }
 
@@ -39,9 +39,9 @@ func (e *OAuthError) Error() string {
 	return "token endpoint: " + code + " (status " + strconv.Itoa(e.Status) + ")"
 }
 
-// Definite reports whether the grant itself was rejected: consent was withdrawn or expired, or the code or refresh
-// token was already used. Definite ignores the status, because servers send invalid_grant with 400, 401 and 403. Only a
-// definite rejection may revoke a connection.
+// Definite reports whether the server rejected the grant itself: consent was withdrawn or expired, or the code or
+// refresh token was already used. The status is ignored, because servers send invalid_grant with 400, 401 and 403. Only
+// a definite rejection may revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
 // Unspent reports whether the response proves that the grant was not used. The proof is a 429 status, or an RFC 6749
@@ -63,8 +63,8 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// Failure returns the class and status for a log line (fault.Spot). The class is the error code. Without an error code,
-// the class is the class of a FHIR server's response with the same status.
+// Failure returns the class and status for a log line (fault.Spot). The class is the error code or, without a code, the
+// class of a FHIR server's response with the same status.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -75,18 +75,17 @@ func (e *OAuthError) Failure() (class string, status int) {
 	return string(classOf(e.Status)), e.Status
 }
 
-// stale reports whether the token endpoint may have moved since its URL was stored. After a move, the old URL no longer
-// exists, or its server does not recognise our client. Either response means that the grant was not used.
+// stale reports whether the error suggests that the token endpoint has moved: either the URL no longer exists, or its
+// server does not recognise the client. In both cases, the grant was not used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }
 
-// isTemporary reports whether the status indicates a temporary failure of the server.
 func (e *OAuthError) isTemporary() bool {
 	return e.Status == http.StatusRequestTimeout || e.Status == http.StatusTooManyRequests || e.Status >= 500
 }
 
-// class identifies who must act: the patient (definite), the operator (registration) or nobody (transient).
+// class indicates who must act: the patient ("definite"), the operator ("registration") or nobody ("transient").
 func (e *OAuthError) class() string {
 	switch e.Code {
 	case "invalid_grant":
@@ -98,7 +97,7 @@ func (e *OAuthError) class() string {
 	}
 }
 
-// newOAuthError retains the parts of an error response that may be stored.
+// newOAuthError returns an OAuthError with the parts of a response that may be stored.
 func newOAuthError(status int, code, text string) *OAuthError {
 	failure := &OAuthError{Status: status, textLength: len(text)}
 	if status == http.StatusUnauthorized && code == "unauthorized_client" {

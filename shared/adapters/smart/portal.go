@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Portal communicates with health systems on behalf of our clients. Portal obtains, refreshes and revokes tokens, and
-// uses them to read FHIR resources. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals,
-// and is safe for concurrent use.
+// Portal communicates with health systems. It obtains, refreshes and revokes tokens, and uses them to read FHIR
+// resources. Portal implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for
+// concurrent use.
 type Portal struct {
 	doer      Doer
 	clients   Clients
@@ -37,12 +37,12 @@ func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.
 }
 
 // Exchange implements flow.Exchanger. Exchange sends the code only to the token endpoint that was pinned when the
-// attempt began (RFC 9700 section 4.4). Exchange takes the consent's expiry from the server's responses or, if they
-// contain none, from the platform's profile.
+// attempt began (RFC 9700 section 4.4). The consent's expiry comes from the server's responses or, if they contain
+// none, from the platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
-	if !grant.Verifier.Empty() { // the server must reject a verifier without a challenge (RFC 9700 section 2.1.1)
+	if !grant.Verifier.Empty() { // servers must reject a verifier without a challenge (RFC 9700 section 2.1.1)
 		form.Set("code_verifier", grant.Verifier.Reveal())
 	}
 	set := tokens.Set{
@@ -76,10 +76,10 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 }
 
 // Refresh implements tokens.Refresher. Values missing from the response are unchanged (RFC 6749 section 6). If the
-// token endpoint has moved, Refresh tries the new endpoint once and returns it in the set. If the grant itself is
-// rejected, the error is tokens.ErrRefused. The error is fault.Limited for a 429, and fault.Upstream for a 408 or 5xx,
-// each with the server's RetryAfter. For any other response without a token, the error is an *OAuthError. If our client
-// could not be authenticated, the error is fault.Unavailable. Errors of the Doer are returned wrapped.
+// token endpoint has moved, Refresh tries the new endpoint once and returns it in the set. If the server rejects the
+// grant itself, the error is tokens.ErrRefused. The error is fault.Limited for a 429, and fault.Upstream for a 408 or
+// 5xx, each with the server's RetryAfter. For any other response without a token, the error is an *OAuthError. If the
+// client could not be authenticated, the error is fault.Unavailable. Errors from the Doer are wrapped.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -131,7 +131,7 @@ func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 }
 
 // newTemporaryError returns the error for a response that indicates a temporary failure. The error wraps the
-// *OAuthError, which describes the grant's state.
+// *OAuthError, which reports whether the grant was used.
 func newTemporaryError(refusal *OAuthError, cause error) error {
 	kind, code := fault.Upstream, fault.CodeUnavailable
 	if refusal.Status == http.StatusTooManyRequests {

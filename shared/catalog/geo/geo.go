@@ -1,6 +1,6 @@
 // Package geo provides offline geographic data about the United States. The data includes each ZIP code's state, the
-// names of states, and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). The data
-// doesn't include towns, because lists provide them.
+// names of states, and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). Towns
+// are not included, because published lists provide them.
 package geo
 
 import (
@@ -19,18 +19,17 @@ import (
 var prefixes string
 
 const (
-	lineWidth = 20 // width including the line break
+	lineWidth = 20 // in bytes, including the line break
 	noState   = "--"
 
 	earthRadius = 6371 // in kilometres
-	// Assumed distances, in kilometres, between ZIP codes that differ only in the last digit or only in the last two
-	// digits.
+	// Assumed distances, in kilometres, between ZIP codes whose first four or first three digits match.
 	sameFour   = 6.0
 	samePrefix = 20.0
 )
 
-// ZIP returns the first five digits of a ZIP code, which may have four additional digits ("01234-5678", "012345678").
-// ok is false for any other text.
+// ZIP returns the five-digit part of a ZIP code or ZIP+4 code ("01234-5678", "012345678"). ok is false for any other
+// text.
 func ZIP(text string) (zip string, ok bool) {
 	zip = strings.TrimSpace(text)
 	if len(zip) == 10 && zip[5] == '-' {
@@ -50,7 +49,7 @@ func State(zip string) string {
 	return area.state
 }
 
-// Distance returns the approximate distance between two ZIP codes in kilometres, measured between the centres of their
+// Distance returns the approximate distance in kilometres between two ZIP codes, measured between the centres of their
 // three-digit areas. Half of all ZIP codes are less than 30 km from their area's centre, and nine out of ten are less
 // than 75 km away. ok is false if either ZIP code is unknown.
 func Distance(a, b string) (km float64, ok bool) {
@@ -64,11 +63,11 @@ func Distance(a, b string) (km float64, ok bool) {
 	case a[:4] == b[:4]:
 		return sameFour, true
 	}
-	return max(samePrefix, from.to(to)), true // areas of the same city have almost the same centre
+	return max(samePrefix, from.to(to)), true // areas in the same city have nearly the same centre
 }
 
-// Nearest returns the approximate distance in kilometres between a ZIP code and the nearest ZIP code in a list. ok is
-// false if the ZIP code is unknown, or if every ZIP code in the list is unknown.
+// Nearest returns the approximate distance in kilometres from a ZIP code to the nearest one in others. ok is false if
+// zip is unknown, or if every ZIP code in others is unknown.
 func Nearest(others []string, zip string) (km float64, ok bool) {
 	for _, other := range others {
 		if away, isKnown := Distance(other, zip); isKnown && (!ok || away < km) {
@@ -84,7 +83,6 @@ type area struct {
 	latitude, longitude float64 // in degrees
 }
 
-// find returns the area of a ZIP code.
 func find(text string) (zip string, found area, ok bool) {
 	zip, ok = ZIP(text)
 	if !ok {

@@ -12,18 +12,17 @@ const endpointID = "0e000000-0000-4000-8000-000000000001"
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// step is a probe, the time since the previous probe, and the results of real connections between the two probes.
+// step describes one probe, the time since the previous probe, and the connections' results during that time.
 type step struct {
 	after   time.Duration
 	cause   string
 	meets   health.Observed
 	want    health.State
-	wantFor string // expected cause in the record
+	wantFor string // expected Record.Cause
 }
 
 const quarter = 15 * time.Minute
 
-// TestHealthAfterProbeDependsOnProbesAndConnections tests every rule in After.
 func TestHealthAfterProbeDependsOnProbesAndConnections(t *testing.T) {
 	t.Parallel()
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
@@ -101,8 +100,8 @@ func TestHealthAfterProbeDependsOnProbesAndConnections(t *testing.T) {
 	}
 }
 
-// TestHealthAfterProbeIsUnchangedWhenServerIsBusy checks that probing a busy server does not affect the server's state,
-// and that the next probe waits for the delay that the server requests.
+// TestHealthAfterProbeIsUnchangedWhenServerIsBusy checks that probing a busy server leaves its state unchanged, and
+// that the next probe waits for the delay that the server requests.
 func TestHealthAfterProbeIsUnchangedWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)

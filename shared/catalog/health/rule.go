@@ -6,22 +6,22 @@ const (
 	// degradedAfter is the number of consecutive failed probes after which an endpoint is degraded, regardless of the
 	// cause.
 	degradedAfter = 2
-	// downAfter is the number of consecutive failed probes after which an endpoint is down. The endpoint is down only
-	// if the first failed probe was at least downWithin ago.
+	// downAfter is the number of consecutive failed probes after which an endpoint is down, provided that the first was
+	// at least downWithin ago.
 	downAfter  = 3
 	downWithin = 30 * time.Minute
-	// longestWait is the longest delay that a server may request.
+	// longestWait caps the delay that a server can request.
 	longestWait = 24 * time.Hour
 	// tokenCause is the Cause for an endpoint whose discovery works but whose token endpoint fails.
 	tokenCause = "token_endpoint"
-	// busyCause is the Cause for a server that limits our request rate.
+	// busyCause is the Cause for a server that rate-limits probes.
 	busyCause = "limited"
 )
 
-// After returns the record after a probe at time now. o contains the connections' results since the first consecutive
-// failure, for at most the last hour. A single failed probe never makes an endpoint Down; that state requires several
-// failures over a period. Successful real connections outweigh a failed probe. A single success restores the endpoint
-// immediately.
+// After returns the record after a probe at time now. o covers connections in the last hour or, if shorter, since the
+// first consecutive failure. A single failed probe never makes an endpoint Down; that state requires several failures
+// over a period. Responses to real connections prevent a failing endpoint from being Down. A single successful probe
+// restores the endpoint immediately, unless its token endpoint fails.
 func (r Record) After(f Finding, o Observed, now time.Time) Record {
 	next := r
 	next.State = r.state()

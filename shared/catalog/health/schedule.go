@@ -7,11 +7,11 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// wander is the range of the daily shift in an endpoint's probe time. The shift prevents the probe from coinciding
-	// with nightly maintenance every night.
+	// wander is the range of the daily variation in an endpoint's probe time. Without the variation, a probe could
+	// coincide with maintenance every night.
 	wander = 2 * time.Hour
-	// firstProbes is the time per endpoint over which a new catalogue's first probes are spread. The total spread is at
-	// most one day.
+	// firstProbes is the average interval between the first probes of a new catalogue's endpoints, which are spread
+	// over at most one day.
 	firstProbes = 3 * time.Second
 	// retryFirst is the delay before a failed endpoint is probed again. The delay doubles after each failure, up to
 	// retryLongest.
@@ -19,8 +19,8 @@ const (
 	retryLongest = 3 * day
 )
 
-// DueAt returns the next probe time in an endpoint's record. For an endpoint without a record, DueAt returns a time
-// after publication that depends on the endpoint's ID and the number of endpoints in the catalogue.
+// DueAt returns the time of an endpoint's next probe. If the endpoint has no record, DueAt returns a time after
+// publication that depends on the endpoint's ID and the number of endpoints in the catalogue.
 func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	if !r.NextAt.IsZero() {
 		return r.NextAt
@@ -56,6 +56,6 @@ func share(span time.Duration, words ...string) time.Duration {
 	for _, word := range words {
 		_, _ = h.Write([]byte(word + "\n"))
 	}
-	mixed := h.Sum64() * 0x9E3779B97F4A7C15            // the low bits of FNV depend only on the last letters
+	mixed := h.Sum64() * 0x9E3779B97F4A7C15            // FNV's low bits are poorly mixed
 	return time.Duration((mixed >> 11) % uint64(span)) //nolint:gosec // a span is positive and far below 2^63
 }

@@ -35,7 +35,7 @@ type Status struct {
 	CheckedAt time.Time `json:"checked_at,omitzero"`
 }
 
-// Summarize creates a summary from records, without endpoints that were never probed.
+// Summarize creates a summary from records, omitting endpoints that were never probed.
 func Summarize(records []Record) Summary {
 	records = slices.Clone(records)
 	slices.SortFunc(records, func(x, y Record) int { return cmp.Compare(x.EndpointID, y.EndpointID) })
@@ -74,8 +74,8 @@ func ReadSummary(document []byte) (Summary, error) {
 // Bytes encodes the summary for storage as an object.
 func (s Summary) Bytes() []byte { return append([]byte(magic), s.entries...) }
 
-// States returns a value that identifies the states in the summary. Two summaries that differ only in probe times have
-// the same value.
+// States returns a fingerprint of the summary's states. Two summaries that differ only in probe times have the same
+// fingerprint.
 func (s Summary) States() string {
 	sum := sha256.New()
 	for at := 0; at < len(s.entries); at += entry {
@@ -135,14 +135,13 @@ func key(id string) (parsed [idBytes]byte, ok bool) {
 	return parsed, err == nil
 }
 
-// Version returns the name of a summary's version. The name consists of the summary's creation time (UTC) and a hash of
-// its content.
+// Version returns a summary's version name, which consists of the creation time (UTC) and a hash of the content.
 func (s Summary) Version(at time.Time) string {
 	sum := sha256.Sum256(s.Bytes())
 	return at.UTC().Format(versionTime) + "-" + hex.EncodeToString(sum[:sumBytes])
 }
 
-// versionTime is the time format in a version, the same as for snapshots.
+// versionTime is the layout of the time in a version. Snapshot versions use the same layout.
 const versionTime = "20060102T150405Z"
 
 // ParseVersion reports whether a string, such as part of a cursor, is a well-formed version. Callers must check
@@ -163,7 +162,7 @@ func ObjectName(mode, version string) string { return "health/" + mode + "/" + v
 type Pointer struct {
 	Mode    string
 	Version string    // current version; empty if the mode has no summary
-	States  string    // Summary.States of the summary
-	MadeAt  time.Time // creation time of the summary
+	States  string    // result of Summary.States
+	MadeAt  time.Time // when the summary was created
 	Rev     int64
 }

@@ -86,8 +86,8 @@ func TestVersionChangesWithSummaryContent(t *testing.T) {
 	}
 }
 
-// FuzzReadSummary checks that reading an arbitrary object terminates, and that rewriting the resulting summary
-// reproduces the same bytes.
+// FuzzReadSummary checks that ReadSummary terminates on arbitrary input, and that encoding the resulting summary
+// reproduces the input.
 func FuzzReadSummary(f *testing.F) {
 	whole := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Down, noon)}).Bytes()
 	f.Add(whole)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// replace marks a version's object as unused after another version has replaced that version.
+// replace marks old's object for deletion, unless next uses the same object.
 func (s *State) replace(old, next *Version) {
 	if old != nil && old.Key != next.Key {
 		s.Replaced = append(s.Replaced, old.Key)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/intake"
 )
 
-// kept returns the keys in a state that have an object, and checks that no other objects exist.
+// kept checks that the stored objects are exactly those that the state refers to.
 func (w *world) kept(t *testing.T, s intake.State) {
 	t.Helper()
 	named := slices.Clone(s.Replaced)
@@ -43,12 +43,12 @@ func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	if state := read(rows(0, 11)); len(state.Replaced) != 1 || len(w.objects) != 2 {
 		t.Errorf("replaced: %+v, %d objects", state, len(w.objects))
 	}
-	// The second list has the same content as the first.
+	// The third list has the same content as the first.
 	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 {
 		t.Errorf("back: %+v, %d objects", state, len(w.objects))
 	}
-	read(rows(0, 2)) // this version awaits approval
-	read(rows(0, 3)) // this version replaces the waiting version
+	read(rows(0, 2)) // awaits approval
+	read(rows(0, 3)) // replaces the version that awaits approval
 	if state := read(rows(0, 3)); len(state.Replaced) != 0 || len(w.objects) != 2 {
 		t.Errorf("unchanged: %+v, %d objects", state, len(w.objects))
 	}

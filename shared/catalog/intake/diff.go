@@ -18,10 +18,10 @@ type Diff struct {
 	Changed Changes `json:"changed"`
 }
 
-// Changes counts the listings that were added, removed or changed, and contains the names of the first few listings.
+// Changes counts the listings that were added, removed or changed, and names the first few.
 type Changes struct {
 	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"` // names of the first few listings
+	Names []string `json:"names,omitempty"`
 }
 
 const (
@@ -39,10 +39,9 @@ func (c *Changes) add(name string) {
 	}
 }
 
-// IsEmpty reports whether two versions have the same content.
+// IsEmpty reports whether the two versions have the same content.
 func (d Diff) IsEmpty() bool { return d.Added.Count+d.Removed.Count+d.Changed.Count == 0 }
 
-// compare returns the difference between the accepted version and the given listings.
 func (i Intake) compare(ctx context.Context, accepted *Version, now []listing.Listing) (Diff, error) {
 	type earlier struct {
 		name string

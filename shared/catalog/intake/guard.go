@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Guard is a reason why a list must wait for an operator's approval.
+// Guard is a reason to hold a list for an operator's approval.
 type Guard string
 
 // Guards.
@@ -18,7 +18,7 @@ const (
 	Lapsed     Guard = "lapsed"     // no listings
 )
 
-// guards returns the guards that a list triggers. accepted is nil if the source doesn't have an accepted version.
+// guards returns the guards that a list triggers. accepted is nil if the source has no accepted version.
 func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	var speak []Guard
 	if kept == 0 {
@@ -49,7 +49,7 @@ const (
 	BadMove   Reason = "bad_move"   // too many redirects, or a redirect to a URL that is not https
 	Older     Reason = "older"      // the list's timestamp precedes the accepted version's
 	OutOfTime Reason = "timeout"
-	Unclear   Reason = "unclear" // the failure was caused by neither our service nor the server
+	Unclear   Reason = "unclear" // a failure not attributed to the list or its server
 )
 
 // reasonOf returns the reason for a failure. theirs is true if the list or its server caused the failure.

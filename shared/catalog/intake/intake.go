@@ -1,6 +1,6 @@
 // Package intake imports published lists (docs/adr/0023-the-catalogue.md). The package defines the sources, schedules
-// their fetches, and decides whether a new version replaces the accepted version. A list that looks wrong waits for an
-// operator's approval. An unreadable list doesn't change anything.
+// their fetches, and decides whether a new version replaces the accepted version. A suspicious list waits for an
+// operator's approval. An unreadable list leaves the accepted version unchanged.
 package intake
 
 import (
@@ -18,19 +18,19 @@ type Row struct {
 	Rev    int64 // revision, incremented with every change
 }
 
-// State is a source's state, without any secrets.
+// State is a source's state. It contains no secrets.
 type State struct {
 	Accepted *Version `json:"accepted,omitempty"` // version used in the catalogue; nil if no version was accepted
 	Pending  *Version `json:"pending,omitempty"`  // version awaiting an operator's approval
-	Guards   []Guard  `json:"guards,omitempty"`   // reasons why Pending waits
+	Guards   []Guard  `json:"guards,omitempty"`   // why Pending awaits approval
 	// Replaced lists the keys of unused objects, which the next read deletes.
 	Replaced []string `json:"replaced,omitempty"`
 
-	Due       time.Time `json:"due,omitzero"`        // time of the next fetch
+	Due       time.Time `json:"due,omitzero"`        // when the next fetch is due
 	CheckedAt time.Time `json:"checked_at,omitzero"` // time of the last fetch, regardless of its result
 	Failures  int       `json:"failures,omitempty"`  // number of failures since the last successful read
 	Reason    Reason    `json:"reason,omitempty"`    // reason for the last failure; empty if there was no failure
-	// UnconfirmedSince is the time since which Accepted has been unconfirmed, or zero if the last read confirmed
+	// UnconfirmedSince is the time at which Accepted became unconfirmed. It is zero if the last read confirmed
 	// Accepted.
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
 	// Unpublished reports whether the accepted version has changed since it was last published.
@@ -44,10 +44,10 @@ type Version struct {
 	Body      string         `json:"body"`               // SHA-256 of the received bytes, in hex
 	ETag      string         `json:"etag,omitempty"`     // the ETag header, verbatim
 	Modified  string         `json:"modified,omitempty"` // the Last-Modified header, verbatim
-	Timestamp time.Time      `json:"timestamp,omitzero"` // the list's own timestamp
+	Timestamp time.Time      `json:"timestamp,omitzero"` // timestamp stated in the list
 	ReadAt    time.Time      `json:"read_at"`            // time when this version was first read
-	Report    listing.Report `json:"report"`             // report on parsing the list
-	Diff      Diff           `json:"diff"`               // difference from the version that was accepted at that time
+	Report    listing.Report `json:"report"`
+	Diff      Diff           `json:"diff"` // difference from the version accepted when this one was read
 }
 
 // Rows stores sources.
@@ -61,7 +61,7 @@ type Rows interface {
 	SaveSource(ctx context.Context, row Row) (Row, error)
 }
 
-// Objects stores listings, in the Catalog bucket.
+// Objects stores listings in the Catalog bucket.
 type Objects interface {
 	Put(ctx context.Context, key, contentType string, body []byte) error
 	// Open reads an object. It returns fault.NotFound if the object does not exist.
@@ -76,12 +76,12 @@ type Known struct{ ETag, Modified string }
 // Answer is a server's response to a request for a list.
 type Answer struct {
 	IsUnchanged bool
-	Body        io.ReadCloser // the list, which the caller closes; nil if the list is unchanged
+	Body        io.ReadCloser // the list, to be closed by the caller; nil if unchanged
 	Known       Known         // identifies the version in Body
 }
 
-// Lists fetches lists (fetch.Client). The errors have a method Failure() (class string, status int), like the errors in
-// package safehttp.
+// Lists fetches lists (fetch.Client). Its errors implement Failure() (class string, status int), like those of package
+// safehttp.
 type Lists interface {
 	Fetch(ctx context.Context, address string, known Known) (Answer, error)
 }

@@ -194,7 +194,6 @@ func TestRefreshKeepsAcceptedVersionAndReasonOnFailure(t *testing.T) {
 	}
 }
 
-// dated returns a vendor's bundle with a timestamp.
 func dated(at string, names ...string) string {
 	entries := make([]string, 0, len(names))
 	for _, name := range names {
@@ -229,7 +228,7 @@ func TestRefreshReturnsInternalFailureWithoutChanges(t *testing.T) {
 	w.refresh(t)
 	saved := w.saved
 	w.body = rows(0, 11)
-	clear(w.objects) // the object that the row refers to is missing from the bucket
+	clear(w.objects) // simulate a missing object that the row still references
 	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, fault.NotFound) ||
 		w.saved != saved {
 		t.Errorf("%v", err)
@@ -331,7 +330,7 @@ func TestDueSortsSourcesByTimeOverdue(t *testing.T) {
 	}
 }
 
-// hostile returns a list that maximises the size of all data that a row stores about the list.
+// hostile returns a list that maximises the size of the row describing it.
 func hostile() string {
 	long := strings.Repeat("\\u0026", 290)
 	entries := make([]string, 0, 200)

@@ -18,7 +18,7 @@ import (
 type world struct {
 	now time.Time
 
-	body    string       // the server's response
+	body    string
 	known   intake.Known // validators of the response
 	failure error        // error returned by the server
 	asked   []intake.Known
@@ -94,7 +94,6 @@ func (w *world) intake() intake.Intake {
 	}
 }
 
-// refresh fetches the only source and returns the result.
 func (w *world) refresh(t *testing.T) (intake.State, intake.Outcome) {
 	t.Helper()
 	for id := range w.rows {
@@ -108,7 +107,6 @@ func (w *world) refresh(t *testing.T) (intake.State, intake.Outcome) {
 	return intake.State{}, ""
 }
 
-// names returns the names of the listings in a version.
 func (w *world) names(t *testing.T, version *intake.Version) string {
 	t.Helper()
 	if version == nil {

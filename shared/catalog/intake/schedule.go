@@ -19,7 +19,7 @@ func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcom
 	return i.end(ctx, row, outcome)
 }
 
-// wait completes a read whose list must wait for approval, without confirming the accepted version.
+// wait completes a read whose list awaits approval. It does not confirm the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())
@@ -40,8 +40,8 @@ func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcom
 	return i.end(ctx, row, Failed)
 }
 
-// doubt records the time since which the accepted version has been unconfirmed. The change must be published because
-// patients see this time.
+// doubt records when the accepted version became unconfirmed. The change must be published because patients see this
+// time.
 func (s *State) doubt(now time.Time) {
 	if s.Accepted != nil && s.UnconfirmedSince.IsZero() {
 		s.UnconfirmedSince, s.Unpublished = now.UTC(), true

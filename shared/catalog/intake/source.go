@@ -13,18 +13,18 @@ import (
 
 // Source is a published list, as configured by an operator.
 type Source struct {
-	ID     string         `json:"id" yaml:"id"`     // ID of lowercase letters, digits and hyphens
+	ID     string         `json:"id" yaml:"id"`     // lowercase letters, digits and hyphens
 	Name   string         `json:"name" yaml:"name"` // display name
 	Mode   string         `json:"mode" yaml:"mode"` // mode of all records from the list: "test" or "live"
 	URL    string         `json:"url,omitempty" yaml:"url"`
 	Format listing.Format `json:"format" yaml:"format"`
-	// fetch interval; if 0 or without a URL, the list is fetched only at an operator's request
+	// fetch interval; without an interval or a URL, the list is fetched only at an operator's request
 	Every time.Duration `json:"every,omitempty" yaml:"every"`
-	// platform of endpoints for which the list doesn't state a platform
+	// platform of endpoints whose platform the list does not state
 	Platform string `json:"platform,omitempty" yaml:"platform"`
-	// if two sources contradict each other, the source with the higher priority takes precedence
+	// if two sources conflict, the one with the higher priority takes precedence
 	Priority int `json:"priority,omitempty" yaml:"priority"`
-	// licence of the list, as stated by its publisher
+	// licence stated by the list's publisher
 	License string `json:"license,omitempty" yaml:"license"`
 	Note    string `json:"note,omitempty" yaml:"note"` // note for operators
 
@@ -36,8 +36,8 @@ type Source struct {
 // ownFirst is higher than any priority that an operator can set.
 const ownFirst = 1000
 
-// Rank returns the Priority. For a list that an institution publishes about itself, it returns a value higher than any
-// Priority. Apps must prefer such a list to a vendor's list (SMART App Launch 2.2, section 8).
+// Rank returns the source's Priority or, for a list that an institution publishes about itself, a value higher than any
+// Priority. Apps must prefer an institution's list to a vendor's (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
 		return ownFirst + s.Priority
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// Limits for the fetch interval, which protect the list's server.
+// Limits on the fetch interval, which protect the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour
@@ -81,7 +81,6 @@ func (s Source) Check() error {
 	return nil
 }
 
-// isFetched reports whether a source is fetched automatically.
 func (s Source) isFetched() bool { return s.URL != "" && s.Every > 0 }
 
 // Due returns the sources that are due for fetching, longest overdue first.

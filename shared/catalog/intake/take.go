@@ -23,12 +23,11 @@ const (
 	Accepted  Outcome = "accepted"
 	Waiting   Outcome = "waiting" // the list awaits an operator's approval
 	Unchanged Outcome = "unchanged"
-	Failed    Outcome = "failed" // the row contains the Reason
+	Failed    Outcome = "failed" // State.Reason contains the reason
 )
 
-// Refresh fetches a source and processes its list. If the list or its server fails, Refresh reports the failure as an
-// Outcome. An error is either an internal failure or a fault.Conflict, which means that the row has changed in the
-// meantime.
+// Refresh fetches a source and processes its list. It reports failures of the list or its server as an Outcome. An
+// error is either an internal failure or fault.Conflict if the row has changed in the meantime.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
 		return row, Failed, err
@@ -43,7 +42,7 @@ func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 		return i.fail(ctx, row, err)
 	}
 	if answer.IsUnchanged {
-		if latest == nil { // the request was not conditional
+		if latest == nil { // an unconditional request must not yield "unchanged"
 			return i.fail(ctx, row, &listing.Refused{Reason: listing.Empty})
 		}
 		return i.same(ctx, row, latest, answer.Known)
@@ -60,7 +59,7 @@ func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome
 	return i.take(ctx, row, list, Known{})
 }
 
-// Approve accepts the pending version. It returns fault.NotFound if the source doesn't have a pending version.
+// Approve accepts the pending version. It returns fault.NotFound if the source has no pending version.
 func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	if row.State.Pending == nil {
 		return row, fault.Missing("No snapshot of this source is waiting for approval.")
@@ -70,7 +69,6 @@ func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	return i.save(ctx, row)
 }
 
-// latest returns the most recently read version.
 func (s *State) latest() *Version {
 	if s.Pending != nil {
 		return s.Pending
@@ -78,7 +76,6 @@ func (s *State) latest() *Version {
 	return s.Accepted
 }
 
-// accept makes a version the accepted version.
 func (s *State) accept(version *Version) {
 	s.replace(s.Accepted, version)
 	s.replace(s.Pending, version)
@@ -130,7 +127,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 	return i.done(ctx, row, Accepted)
 }
 
-// read returns the listings from a source's entire list, or only the listings for one brand.
+// read returns the listings in a source's list. If the source has a Brand, read returns only that brand and its parts.
 func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing, listing.Report, error) {
 	var listings []listing.Listing
 	report, err := listing.Read(ctx, source.Format, list, func(l listing.Listing) error {
@@ -146,7 +143,7 @@ func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing
 	return listings, report, nil
 }
 
-// ofBrand returns a brand's listings and the listings for all parts of the brand.
+// ofBrand returns the listings of a brand and all its parts.
 func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Listing {
 	above := make(map[string]string, len(listings))
 	isOwn := make(map[string]bool)
@@ -169,7 +166,6 @@ func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Lis
 	})
 }
 
-// keep stores a version's listings.
 func (i Intake) keep(ctx context.Context, source Source, version *Version, listings []listing.Listing) error {
 	var packed bytes.Buffer
 	if err := listing.Write(&packed, slices.Values(listings)); err != nil {
@@ -184,7 +180,7 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 	return nil
 }
 
-// same records that a list has not changed since it was last read, and changes only the times in the row.
+// same records that a list has not changed since it was last read.
 func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (Row, Outcome, error) {
 	isPending := seen == row.State.Pending
 	if known != (Known{}) {
@@ -200,7 +196,7 @@ func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (
 	return i.done(ctx, row, Unchanged)
 }
 
-// fail records that a list could not be read.
+// fail records a failure of a list or its server, and returns any other error.
 func (i Intake) fail(ctx context.Context, row Row, err error) (Row, Outcome, error) {
 	if errors.Is(err, context.Canceled) {
 		return row, Failed, err

@@ -13,7 +13,6 @@ import (
 // by time and identify snapshots with equal content. An empty Version means that no snapshot exists.
 type Version string
 
-// versionTime is the time format in a version.
 const versionTime = "20060102T150405Z"
 
 // NewVersion returns the name for a snapshot with the given creation time and hash (in hex).
@@ -45,10 +44,10 @@ func ParseVersion(text string) (Version, bool) {
 	return v, err == nil && len(sum) == hashBytes && !v.MadeAt().IsZero() && NewVersion(v.MadeAt(), v.Hash()) == v
 }
 
-// hashBytes is the number of bytes from a SHA-256 hash that a version contains.
+// hashBytes is the number of SHA-256 hash bytes in a version.
 const hashBytes = 8
 
-// Shorten returns the part of a SHA-256 hash that a version contains, in hex.
+// Shorten returns the prefix of a SHA-256 hash that a version contains, in hex.
 func Shorten(sum []byte) string { return hex.EncodeToString(sum[:hashBytes]) }
 
 // Pointer identifies a mode's live version. In a new stack, only Mode is set.
@@ -64,11 +63,11 @@ type Pointer struct {
 // Phase is a publication's progress.
 type Phase string
 
-// Phases, in order. An endpoint's row is written before patients can find the endpoint. The row is suspended after
-// patients can no longer find the endpoint.
+// Phases, in order. Rows are written before patients can find the endpoints, and suspended only after patients can no
+// longer find the endpoints.
 const (
 	Writing    Phase = "writing"    // writing the snapshot's objects
-	Rows       Phase = "rows"       // writing the rows of endpoints that patients may connect to
+	Rows       Phase = "rows"       // writing the rows of endpoints that patients can connect to
 	Suspending Phase = "suspending" // suspending removed endpoints, after the pointer has moved
 )
 
@@ -80,36 +79,36 @@ type Publication struct {
 	Phase    Phase
 	Done     int // number of rows completed in this phase
 	Question Question
-	Waits    Waits  // servers that wait independently of the question; an operator allows these servers by host
+	Waits    Waits  // servers awaiting an operator's approval by host, independently of Question
 	Approved string // ID of the Question that an operator has approved
 	// Paused prevents publications after a rollback until an operator resumes publishing. Without the pause, the next
 	// publication would repeat the changes that were rolled back, because the lists still contain these changes.
 	Paused bool
-	// PinnedThrough is the time of the most recent discovery that was used to pin endpoints (health.DiscoveredURLs).
+	// PinnedThrough is the time of the latest discovery used to pin endpoints (health.DiscoveredURLs).
 	PinnedThrough time.Time
 	Rev           int64
 }
 
 // Question is a change that requires an operator's decision.
 type Question struct {
-	ID      string    `json:"id,omitempty"` // ID that changes only with the question; empty if there is no question
+	ID      string    `json:"id,omitempty"` // changes only when the question does; empty if there is no question
 	Asked   time.Time `json:"asked,omitzero"`
-	Whole   bool      `json:"whole,omitempty"` // whether everything, rather than only Held, waits for the decision
+	Whole   bool      `json:"whole,omitempty"` // whether the entire publication, not only Held, awaits the decision
 	Because []string  `json:"because,omitempty"`
 	Diff    Diff      `json:"diff,omitzero"`
-	Held    []Held    `json:"held,omitempty"` // the first few endpoints; HeldMore counts the others
+	Held    []Held    `json:"held,omitempty"` // the first few endpoints; More counts the others
 	More    int       `json:"held_more,omitempty"`
 }
 
 // Waits summarises the listed servers that await an operator's approval (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // ID that changes only with the servers; empty if no servers wait
-	Since   time.Time `json:"since,omitzero"` // time when the first server started to wait
+	ID      string    `json:"id,omitempty"`   // changes only when the servers do; empty if no servers wait
+	Since   time.Time `json:"since,omitzero"` // when the first server started to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`
 }
 
-// Held is an endpoint that has connected patients and that the publication would change.
+// Held is an endpoint with connected patients that the publication would change.
 type Held struct {
 	EndpointID string `json:"endpoint_id"`
 	Name       string `json:"name"`
@@ -125,7 +124,7 @@ type Diff struct {
 	Endpoints Changes `json:"endpoints"`
 }
 
-// Changes counts the changes to records of one type and contains the names of the first few changed records.
+// Changes counts the changes to records of one type and names the first few changed records.
 type Changes struct {
 	Before  int      `json:"before"` // number of records, excluding tombstones
 	After   int      `json:"after"`
@@ -139,7 +138,7 @@ type Changes struct {
 type Override struct {
 	Kind Kind
 	ID   string // ID of the brand, portal or endpoint; for Platform and Refuse, the host
-	// meaning by kind. merge: the successor's ID; alias and name: the text; Portal: the host; Platform: the platform
+	// depends on Kind: successor's ID (merge), text (alias, name), host (Portal) or platform (Platform)
 	Value string
 }
 
@@ -154,11 +153,11 @@ const (
 	Alias Kind = "alias" // adds an alias; a record may have several aliases
 	Name  Kind = "name"
 
-	// allows a brand (EveryBrand: all brands) to have servers at a host; a brand may have several overrides
+	// allows a brand (EveryBrand: all brands) to have servers at a host; repeatable
 	Portal   Kind = "portal"
 	Platform Kind = "platform" // sets the platform of the servers at a host
 	Refuse   Kind = "refuse"   // excludes the servers at a host from the catalogue
 )
 
-// EveryBrand is the ID in an Override that allows all brands to have servers at a host.
+// EveryBrand is the ID of an Override that allows all brands to have servers at a host.
 const EveryBrand = "*"

@@ -45,13 +45,12 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType
-	organizations map[string]*institution // organizations, keyed by every name that references may use
+	organizations map[string]*institution // keyed by every name that references can use
 	endpoints     map[string]*node
 	inOrder       []*institution
 	servers       []*node
 }
 
-// institution is an Organization.
 type institution struct {
 	Listing
 
@@ -59,7 +58,7 @@ type institution struct {
 	above    reference
 	portals  []portal
 	offers   []reference // Organization.endpoint
-	manages  []*node     // endpoints that reference the institution as their managing organization
+	manages  []*node     // endpoints whose managing organization is this institution
 	declined bool        // whether the publisher declares that the institution has no endpoint
 }
 
@@ -69,7 +68,6 @@ type portal struct {
 	offers []reference
 }
 
-// node is an Endpoint.
 type node struct {
 	Endpoint
 
@@ -156,11 +154,10 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 type identity struct {
 	key   string // key of the Listing, also used in reports
 	name  string // unique name: the full URL or, without a full URL, Type/id; or the name of a contained resource
-	other string // Type/id, which resources on two servers may share; the first resource gets it
-	scope string // scope for resolving references
+	other string // Type/id; if resources on two servers share it, it refers to the first
+	scope string
 }
 
-// identify returns the names that references use for a resource.
 func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	local := h.ResourceType + "/" + h.ID
 	who := identity{key: h.ID, name: fullURL, other: local, scope: place}
@@ -223,8 +220,7 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	}
 }
 
-// find resolves a reference. The reference may be to a contained resource in the same entry, to Type/id on any server,
-// or to a full URL.
+// find resolves a reference to a contained resource in the same entry, to Type/id on any server, or to a full URL.
 func find[T any](known map[string]T, to reference, scope, kind string) (found T, ok bool) {
 	name := to.Reference
 	if name == "" {
@@ -235,7 +231,7 @@ func find[T any](known map[string]T, to reference, scope, kind string) (found T,
 			return found, true
 		}
 	}
-	if at := strings.LastIndex(name, kind+"/"); at > 0 { // an absolute reference, if entries have no full URLs
+	if at := strings.LastIndex(name, kind+"/"); at > 0 { // absolute reference in a bundle without full URLs
 		found, ok = known[name[at:]]
 	}
 	return found, ok

@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// read reads a list in the given format and returns its listings and the report.
 func read(t *testing.T, format listing.Format, list string) ([]listing.Listing, listing.Report, error) {
 	t.Helper()
 	var found []listing.Listing
@@ -32,7 +31,6 @@ func mustRead(t *testing.T, format listing.Format, list string) ([]listing.Listi
 	return found, report
 }
 
-// problems returns a report's problems, one per line.
 func problems(r listing.Report) string {
 	lines := make([]string, 0, len(r.Problems))
 	for _, p := range r.Problems {

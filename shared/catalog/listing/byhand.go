@@ -58,7 +58,7 @@ type endpointByHand struct {
 	Off         bool   `yaml:"off"`
 }
 
-// decode decodes an entry, whose keys must be among the given words, and reports problems with their line numbers.
+// decode decodes an entry and reports problems by line number. The entry's keys must be among the given words.
 func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
 	report := &h.out.report
 	if node.Kind != yaml.MappingNode {
@@ -212,7 +212,6 @@ func (h handList) portalsOf(place string, b byHand) []Portal {
 	return portals
 }
 
-// servers returns the endpoints with the given keys.
 func (h handList) servers(place string, keys []string) []Endpoint {
 	var servers []Endpoint
 	for _, key := range limited(&h.out.report, place, keys, maxEndpoints) {
@@ -225,7 +224,7 @@ func (h handList) servers(place string, keys []string) []Endpoint {
 	return servers
 }
 
-// id returns an ID chosen by a manually maintained list, or "" if the ID is not a valid UUID.
+// id returns an ID from a manually maintained list, or "" if the ID is not a valid UUID.
 func (h handList) id(place, text string) string {
 	id, isUUID := ids.ParseUUID(text)
 	if text != "" && !isUUID {

@@ -19,7 +19,6 @@ const (
 	connectsREST  = "hl7-fhir-rest"
 )
 
-// entry is an entry in a Bundle.
 type entry struct {
 	FullURL  string          `json:"fullUrl"`
 	Resource json.RawMessage `json:"resource"`
@@ -94,7 +93,7 @@ type extension struct {
 	ValueReference reference   `json:"valueReference"`
 }
 
-// text returns the extension's value. The value may have any text type.
+// text returns the extension's value, which may have any text type.
 func (e extension) text() string {
 	for _, value := range []string{e.ValueURL, e.ValueURI, e.ValueString, e.ValueMarkdown, e.ValueCode} {
 		if value != "" {
@@ -145,8 +144,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal decodes a list entry. unmarshal reports and omits values with the wrong type, and decodes the remaining
-// values. If nothing could be decoded, unmarshal returns a non-empty Reason.
+// unmarshal decodes a list entry. It reports and omits values of the wrong type. If nothing could be decoded, it
+// returns a non-empty Reason.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

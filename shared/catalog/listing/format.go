@@ -13,7 +13,7 @@ type Format string
 // Formats of published lists. Read also accepts gzipped lists in every format.
 const (
 	Brands        Format = "brands"         // User-access Brands bundle: SMART App Launch 2.2, section 8
-	Endpoints     Format = "endpoints"      // vendors' Bundle of Endpoint and optional Organization resources: FHIR R4
+	Endpoints     Format = "endpoints"      // vendor's Bundle of Endpoint and optional Organization resources: FHIR R4
 	LanternCSV    Format = "lantern-csv"    // Lantern's export, with a header
 	LanternJSON   Format = "lantern-json"   // Lantern's rows as an array of objects
 	LanternNDJSON Format = "lantern-ndjson" // Lantern's rows, one object per line
@@ -25,7 +25,6 @@ func Formats() []Format {
 	return []Format{Brands, Endpoints, LanternCSV, LanternJSON, LanternNDJSON, YAML}
 }
 
-// importer reads a list in one format.
 type importer func(ctx context.Context, list *bufio.Reader, out *output) error
 
 func importerOf(format Format) (importer, bool) {
@@ -37,9 +36,9 @@ func importerOf(format Format) (importer, bool) {
 }
 
 // Read calls each for every listing in a list, in order. A problem in an entry is reported and does not affect other
-// entries. Bundles contain forward references, so Read holds their relevant parts in memory, about a tenth of their
-// size. For other formats, Read holds one entry at a time. The error is a *Refused if the entire list was rejected, and
-// otherwise comes from the reader, ctx or each.
+// entries. Bundles contain forward references, so Read holds their relevant parts (about a tenth of the bundle) in
+// memory. For other formats, Read holds one entry at a time. If the entire list is rejected, the error is a *Refused.
+// Any other error comes from the reader, ctx or each.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {
@@ -59,14 +58,13 @@ func Read(ctx context.Context, format Format, list io.Reader, each func(Listing)
 	return out.report, nil
 }
 
-// output collects an importer's results.
 type output struct {
 	each   func(Listing) error
 	report Report
-	seen   map[string]bool // keys of all previous listings
+	seen   map[string]bool // keys of all listings so far
 }
 
-// entry counts a list entry.
+// entry counts a list entry. It returns an error if the list has too many entries or ctx has ended.
 func (o *output) entry(ctx context.Context) error {
 	if o.report.Entries++; o.report.Entries > maxEntries {
 		return refused(TooMany)

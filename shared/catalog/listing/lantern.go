@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// column identifies a column in Lantern's lists. The columns' names have changed over time.
+// column identifies a column in Lantern's lists, whose column names have changed over time.
 type column int
 
 const (
@@ -30,8 +30,8 @@ const (
 	columns
 )
 
-// columnOf returns the column for a column name or member name. Names may come from Lantern's exports, its API or the
-// lists in its repository.
+// columnOf returns the column for a column name or JSON member name. Names may come from Lantern's exports, its API or
+// the lists in its repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":
@@ -52,10 +52,9 @@ func columnOf(name string) column {
 	return otherColumn
 }
 
-// row is a row in a Lantern list.
 type row [columns]string
 
-// readLines reads rows as JSON objects, one per line, and skips and reports invalid lines.
+// readLines reads rows as JSON objects, one per line. It reports and skips invalid lines.
 func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	for line := 1; ; line++ {
 		raw, reason, err := nextLine(list)

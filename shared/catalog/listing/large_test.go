@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// manyBrands is a reader that generates a bundle of brands in the form that large vendors publish. The bundle lists the
-// servers last, and places are parts of brands.
+// manyBrands is a reader that generates a bundle of brands like those that large vendors publish. The bundle lists the
+// servers last, and locations are parts of brands.
 type manyBrands struct {
 	places, padding int
 	left            strings.Reader

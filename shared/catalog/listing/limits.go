@@ -1,9 +1,9 @@
 package listing
 
-// Limits for a list. The largest published list, Epic's brands, is about 95 MB in size and contains 100,000
-// institutions, with entries of about 1 KiB.
+// Limits on a list. The largest published list, Epic's brands, is about 95 MB and contains 100,000 institutions, with
+// entries of about 1 KiB.
 const (
-	maxBytes   = 256 << 20 // maximum size of a decompressed list in bytes
+	maxBytes   = 256 << 20 // maximum size in bytes of a decompressed list
 	maxEntries = 400_000
 	maxEntry   = 1 << 20 // in bytes
 	maxMember  = 64 << 10
@@ -11,11 +11,11 @@ const (
 	maxByHand  = 4 << 20 // maximum size in bytes of a manually maintained list, held in memory
 )
 
-// Limits for an entry. Longer texts and excess elements are omitted and reported.
+// Limits on an entry. Overlong strings and excess elements are omitted and reported.
 const (
 	maxName        = 300 // maximum name length in runes
 	maxDescription = 4000
-	maxAddress     = 2000 // maximum length, in bytes, of a server's or page's URL
+	maxAddress     = 2000 // maximum length in bytes of a server's or page's URL
 	maxKey         = 300
 	maxAliases     = 100
 	maxIdentifiers = 100

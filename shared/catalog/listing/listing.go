@@ -1,7 +1,7 @@
 // Package listing reads published lists of institutions and converts them into a common form, before they become
-// catalogue records (docs/adr/0023-the-catalogue.md). The common form represents the User-access Brands bundle (SMART
-// App Launch 2.2, section 8), vendors' R4 Endpoint bundles, Lantern's lists and manually maintained YAML. The importers
-// use bounded memory.
+// catalogue records (docs/adr/0023-the-catalogue.md). The common form can represent User-access Brands bundles (SMART
+// App Launch 2.2, section 8), vendors' R4 Endpoint bundles, Lantern's lists and manually maintained YAML lists. The
+// importers use bounded memory.
 package listing
 
 import "recordbridge/shared/catalog/record"
@@ -23,11 +23,11 @@ type Listing struct {
 
 	Locations []record.Location `json:"locations,omitempty"`
 	Portals   []Portal          `json:"portals,omitempty"`
-	ID        string            `json:"id,omitempty"`     // brand's ID, if a manually maintained list chooses the ID
+	ID        string            `json:"id,omitempty"`     // brand's ID, if a manually maintained list sets one
 	Merged    []string          `json:"merged,omitempty"` // IDs of brands that the list merges into this brand
 }
 
-// Portal is a site where patients sign in. Portals with the same key are identical, even in different lists.
+// Portal is a site where patients sign in. Two portals with the same key are the same portal, even in different lists.
 type Portal struct {
 	Key         string     `json:"key,omitempty"` // if empty, the portal is identified by its endpoints
 	ID          string     `json:"id,omitempty"`
@@ -38,7 +38,7 @@ type Portal struct {
 	Endpoints   []Endpoint `json:"endpoints"`
 }
 
-// Endpoint is a FHIR server. Endpoints with the same URL are identical, even in different lists.
+// Endpoint is a FHIR server. Two endpoints with the same URL are the same server, even in different lists.
 type Endpoint struct {
 	Address     string `json:"address"` // URL as written in the list
 	ID          string `json:"id,omitempty"`

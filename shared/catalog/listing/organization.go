@@ -7,7 +7,6 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// organization adds an Organization to the bundle.
 func (b *bundle) organization(o organization, who identity, isContained bool) {
 	report, key := &b.out.report, who.key
 	found := &institution{
@@ -54,7 +53,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 	}
 }
 
-// identify reads the website and the identifiers, which are used to match the institution across lists.
+// identify reads the website and the identifiers used to match the institution across lists.
 func (i *institution) identify(report *Report, o organization) {
 	for _, id := range limited(report, i.Key, o.Identifier, maxIdentifiers+maxNPIs) {
 		system, value := strings.ReplaceAll(id.System, " ", ""), report.text(i.Key, id.Value, maxAddress)
@@ -84,7 +83,6 @@ func (i *institution) identify(report *Report, o organization) {
 	}
 }
 
-// brand reads the organization-brand extension.
 func (i *institution) brand(report *Report, parts []extension) {
 	i.LogoURI = report.link(i.Key, first(parts, "brandLogo"))
 	if i.LogoURI != "" {
@@ -95,8 +93,8 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads the organization-portal extension. A portal's logo is omitted if the logo has its own licence, because
-// the catalogue would not show the licence.
+// portal reads the organization-portal extension. A portal's logo is omitted if it has its own licence, because the
+// catalogue would not display that licence.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
 		Name:        report.text(i.Key, first(parts, "portalName"), maxName),
@@ -119,7 +117,7 @@ func (i *institution) portal(report *Report, parts []extension) portal {
 	return p
 }
 
-// limited returns the first elements of a slice, up to the limit.
+// limited truncates a slice to the limit and reports any excess elements.
 func limited[T any](report *Report, key string, several []T, most int) []T {
 	if len(several) > most {
 		report.problem(TooMany, key)

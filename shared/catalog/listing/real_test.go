@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// realList is the path of public data, which is not part of the repository (docs/develop/performance.md).
+// realList is the path of a public data set that is not part of the repository (docs/develop/performance.md).
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 func TestReadParsesEntireRealList(t *testing.T) {

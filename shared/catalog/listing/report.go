@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Limits for a report. A report is stored in a row of at most 400 KB, regardless of the list's contents.
+// Limits on a report, which must fit in a row of at most 400 KB regardless of the list's contents.
 const (
 	longestKey   = 60  // maximum length of a key in runes
-	longestOwn   = 500 // maximum length of an OwnList's URL in bytes; longer URLs are omitted
+	longestOwn   = 500 // maximum length in bytes of an OwnList's URL; longer URLs are omitted
 	toldKeys     = 5   // number of keys listed per Problem
 	toldOwnLists = 20
 )
 
 // Report describes the result of reading a list.
 type Report struct {
-	Listings  int       `json:"listings"`            // number of listings passed to each
+	Listings  int       `json:"listings"`            // number of listings passed to Read's callback
 	Entries   int       `json:"entries"`             // number of entries in the list, including unusable ones
 	Timestamp time.Time `json:"timestamp,omitzero"`  // timestamp of the list; zero if the list has no timestamp
 	Problems  []Problem `json:"problems,omitempty"`  // problems by reason, in order of first occurrence
-	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first OwnLists that the list's institutions reference
+	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first few OwnLists referenced by the list's institutions
 }
 
-// Problem is a defect that some entries share, together with the keys of these entries.
+// Problem is a defect, with the keys of the entries that share it.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
-	Lost   bool     `json:"lost,omitempty"` // whether the entries are omitted, rather than only their defective parts
+	Lost   bool     `json:"lost,omitempty"` // whether entire entries, not only their defective parts, are omitted
 	Keys   []string `json:"keys"`           // keys of the first few entries, or their positions in the list
 }
 
-// OwnList is a list that an institution publishes about itself (brandBundle in SMART App Launch 2.2, section 8). The
-// report shows the OwnList to an operator, who may create a source for it. The service does not fetch a URL merely
-// because a list contains the URL.
+// OwnList is a list that an institution publishes about itself (brandBundle in SMART App Launch 2.2, section 8).
+// Operators see OwnLists in the report and may create sources for them. The service never fetches a URL merely because
+// a list contains it.
 type OwnList struct {
 	Key string `json:"key"`
 	URL string `json:"url"`
@@ -52,7 +52,6 @@ func (r *Report) Unreadable() int {
 // problem records a defect in an entry whose remaining parts are used.
 func (r *Report) problem(reason Reason, key string) { r.note(reason, false, key) }
 
-// omitted records that an entry was omitted.
 func (r *Report) omitted(reason Reason, key string) { r.note(reason, true, key) }
 
 func (r *Report) note(reason Reason, isLost bool, key string) {
@@ -74,8 +73,8 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened makes a key safe for display in a terminal and for storage in a row, by truncating the key and removing
-// control characters.
+// shortened truncates a key and removes its control characters, so that the key can be safely displayed in a terminal
+// and stored in a row.
 func shortened(key string) string {
 	text, _ := plain(key)
 	if runes := []rune(text); len(runes) > longestKey {

@@ -2,7 +2,7 @@ package listing
 
 import "context"
 
-// give creates listings from the bundle after the bundle has been read completely.
+// give creates listings from the bundle. The entire bundle must have been read.
 func (b *bundle) give(ctx context.Context, alone bool) error {
 	b.join()
 	for _, i := range b.inOrder {
@@ -37,8 +37,7 @@ func (b *bundle) give(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// join adds endpoints to Organizations. Each Organization gets the endpoints that reference it as their managing
-// organization.
+// join assigns endpoints to the Organizations that they reference as their managing organization.
 func (b *bundle) join() {
 	for _, n := range b.servers {
 		if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
@@ -77,7 +76,7 @@ func (b *bundle) offered(i *institution) []Portal {
 	return portals
 }
 
-// follow returns the endpoints that an institution references.
+// follow returns the endpoints that an institution references, and marks them as used.
 func (b *bundle) follow(i *institution, references []reference) []*node {
 	var found []*node
 	for _, to := range references {
@@ -104,8 +103,7 @@ func endpointsOf(nodes []*node) []Endpoint {
 	return endpoints
 }
 
-// above returns an institution's parent. It returns nil if the institution doesn't have a parent or would be its own
-// ancestor.
+// above returns an institution's parent. It returns nil if the institution has no parent or would be its own ancestor.
 func (b *bundle) above(i *institution) *institution {
 	if i.above.Reference == "" {
 		return nil
@@ -142,7 +140,7 @@ func (b *bundle) inherited(i *institution) []Portal {
 }
 
 // giveAlone creates a listing for an endpoint that no entry in the bundle references. In a bundle of brands, such an
-// endpoint doesn't have an institution for which a patient could search.
+// endpoint has no institution that a patient could search for.
 func (b *bundle) giveAlone(n *node, alone bool) error {
 	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
 	// The managing Organization may be contained in the endpoint.

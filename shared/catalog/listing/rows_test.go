@@ -206,7 +206,7 @@ func TestReadCSVRejectsMissingColumnsAndEndlessRow(t *testing.T) {
 	}
 }
 
-// endless is a reader for a list that never ends.
+// endless is a reader that generates an endless list.
 type endless struct{ head, again string }
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -16,8 +16,8 @@ type scanner struct {
 }
 
 // entries calls entry for each element in the top-level array. For a top-level object, entries calls entry for each
-// element in the arrays that isList selects, and member for the object's other short members. If an entry is too large
-// or too deep, reason is set instead of raw.
+// element in the arrays that isList selects, and member for each of the object's other short members. If an entry is
+// too large or too deep, reason is set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -199,7 +199,7 @@ func (n *nesting) pass(c byte) (isEnd bool) {
 	return false
 }
 
-// cut returns the Reason for a list that ends prematurely.
+// cut returns the error for a list that ends prematurely, and any other error unchanged.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return refused(Cut)
@@ -210,12 +210,13 @@ func cut(err error) error {
 // mostMembers is the maximum number of members in an entry's object. FHIR objects have about two dozen members.
 const mostMembers = 200
 
-// ambiguous returns a reason if any object in a JSON text contains the same member twice. Parsers differ in which of
-// two such members they use (RFC 8259, section 4). For any other text, even invalid JSON, ambiguous returns "".
+// ambiguous returns a reason if an object in a JSON text contains the same member twice, ignoring case, or too many
+// members. Parsers differ in which duplicate they use (RFC 8259, section 4). For any other text, even invalid JSON,
+// ambiguous returns "".
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool
-		names    int // start of the object's member names
+		names    int // index of the object's first member name
 	}
 	var names [][]byte
 	levels := make([]level, 0, 8)

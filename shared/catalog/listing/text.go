@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// plain converts a text to a single line of UTF-8 with single spaces, without control characters and bidirectional
-// controls (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
+// plain converts a string to a single line of valid UTF-8 with single spaces. It removes control characters,
+// bidirectional controls (Unicode TR 36, section 2.5) and byte order marks. isWhole is false if the string was not
+// valid UTF-8 or contained such characters, except byte order marks.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
 	clean := strings.Map(func(c rune) rune {
@@ -25,7 +26,7 @@ func plain(text string) (_ string, isWhole bool) {
 	return strings.Join(strings.Fields(clean), " "), isWhole
 }
 
-// text returns a cleaned version of an entry's text, or "" if the text is too long.
+// text returns a cleaned version of an entry's string, or "" if the string is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
 		r.problem(TooLong, key)
@@ -55,8 +56,8 @@ func (r *Report) link(key, value string) string {
 	return value
 }
 
-// isWeb reports whether a URL is an absolute http or https URL without user information. A person or the service can
-// open such a URL.
+// isWeb reports whether a string is an absolute http or https URL without user information. A query or fragment is
+// allowed only if mayAsk is true.
 func isWeb(address string, mayAsk bool) bool {
 	if len(address) > maxAddress || strings.ContainsFunc(address,
 		func(c rune) bool { return c <= ' ' || c == 0x7f || c == utf8.RuneError }) {
@@ -75,8 +76,8 @@ func server(value string) (string, bool) {
 	return value, isWeb(value, false)
 }
 
-// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, unless that would make distinct
-// institutions equal. The result has no "www." and no trailing slash, but keeps the path.
+// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, by removing "www." and the
+// trailing slash. It keeps the path, because distinct institutions may differ only in the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {
@@ -86,7 +87,7 @@ func website(value string) string {
 	return strings.TrimSuffix(u.String(), "/")
 }
 
-// version returns a FHIR version in the form that servers use. It returns "" for any other text ("unknown", "No Cap
+// version returns a FHIR version without surrounding white space. It returns "" for any other text ("unknown", "No Cap
 // Stat").
 func version(value string) string {
 	value = strings.TrimSpace(value)
@@ -101,7 +102,7 @@ func version(value string) string {
 	return value
 }
 
-// isNPI reports whether a text consists of ten digits, as a National Provider Identifier does.
+// isNPI reports whether a string consists of ten digits, like a National Provider Identifier.
 func isNPI(value string) bool {
 	return len(value) == 10 && strings.Trim(value, "0123456789") == ""
 }

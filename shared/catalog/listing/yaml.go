@@ -9,14 +9,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// handList reads a manually maintained list.
 type handList struct {
 	out       *output
 	endpoints map[string]Endpoint
 	portals   map[string]Portal
 }
 
-// readYAML reads a manually maintained list strictly and reports problems with their line numbers.
+// readYAML strictly reads a manually maintained list and reports problems by line number.
 func readYAML(ctx context.Context, list *bufio.Reader, out *output) error {
 	text, err := io.ReadAll(io.LimitReader(list, maxByHand+1))
 	if err != nil {
@@ -42,7 +41,6 @@ func readYAML(ctx context.Context, list *bufio.Reader, out *output) error {
 	return nil
 }
 
-// sectionsOf returns the three sections of a document.
 func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -74,8 +72,8 @@ func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	return sections, nil
 }
 
-// aliased returns the line of the first anchor, alias or excessively nested value, which can expand a short text into a
-// large one. It returns 0 if the document doesn't contain such a value.
+// aliased returns the line of the first anchor, alias or excessively nested value, or 0 if the document contains none.
+// Aliases can expand a short document into a large one.
 func aliased(node *yaml.Node, depth int) int {
 	if node.Kind == yaml.AliasNode || node.Anchor != "" || depth > maxDepth {
 		return node.Line
@@ -88,7 +86,6 @@ func aliased(node *yaml.Node, depth int) int {
 	return 0
 }
 
-// each calls take for each entry in a section, in order.
 func (h handList) each(ctx context.Context, section *yaml.Node, take func(key string, node *yaml.Node) error) error {
 	if section == nil {
 		return nil

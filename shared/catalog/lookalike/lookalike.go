@@ -1,5 +1,5 @@
-// Package lookalike detects names and URLs that a person can mistake for one another. The package compares skeletons as
-// defined in Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. The results
+// Package lookalike detects names and URLs that a person could mistake for one another. The package compares skeletons
+// as defined in Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. Skeletons
 // are used only for comparison and are never displayed.
 package lookalike
 
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Face holds the names and URLs by which people recognise an organisation or an institution.
+// Face holds the names and URLs that people use to recognise an organisation or an institution.
 type Face struct {
 	Names []string // main and alternative names
 	Site  string   // URL of the website
@@ -37,8 +37,8 @@ func NewComparer(f Face) *Comparer {
 	return &c
 }
 
-// Alike returns the attributes in which another Face resembles the Comparer's Face. The attributes are "name", "host"
-// (of the website or logo) and "logo".
+// Alike returns the attributes in which another Face resembles the Comparer's Face: "name", "host" (of the website or
+// logo) or "logo".
 func (c *Comparer) Alike(other Face) []string {
 	var ways []string
 	if overlap(c.names, c.keys(other.Names)) {
@@ -80,8 +80,8 @@ func hosts(f Face) []string {
 	return all
 }
 
-// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable. skeleton
-// reverses the standard's mapping of m to "rn".
+// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable in the
+// skeleton. The function reverses the standard's mapping of m to "rn".
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")

@@ -30,8 +30,8 @@ func (r *Reader) Key(name string) string {
 // IsCommon reports whether a word in a key is so common in institutions' names that it can't distinguish institutions.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
-// bare removes legal forms, degrees and titles. At the end of a name, spaces may separate the letters of such a word
-// ("p c").
+// bare removes legal forms, degrees and titles. At the end of a name, it also recognises them when their letters are
+// separated by spaces ("p c").
 func (r *Reader) bare(words []string) []string {
 	for end := len(words); end > 1; end = len(words) {
 		switch {
@@ -80,7 +80,7 @@ func (r *Reader) meaning(word string) string {
 	return word
 }
 
-// SortName returns the key by which a name is sorted.
+// SortName returns a name's sort key.
 func SortName(name string) string {
 	words := Words(name)
 	if len(words) > 1 && words[0] == "the" {

@@ -24,7 +24,7 @@ func (r *Reader) withoutNoise(text string) string {
 	return rest
 }
 
-// withoutBrackets removes brackets that contain only noise, even if the brackets are not closed.
+// withoutBrackets removes bracketed text that is only noise, even if the closing bracket is missing.
 func (r *Reader) withoutBrackets(text string) string {
 	var kept strings.Builder
 	for {
@@ -93,7 +93,7 @@ func (r *Reader) withoutLast(text string) string {
 	return text
 }
 
-// isNoise reports whether a text is not part of the name.
+// isNoise reports whether a string is a vendor's note rather than part of the name.
 func (r *Reader) isNoise(text string) bool {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) > 0 && (strings.HasPrefix(words[0], "hosted") || strings.HasPrefix(words[len(words)-1], "hosted") ||
@@ -108,7 +108,8 @@ func (r *Reader) isNoise(text string) bool {
 	return true
 }
 
-// isServerCode reports whether a text is a vendor's name for a server, such as "GL01", "PROD_22", "SNG_PROD" or "4711".
+// isServerCode reports whether a string is a vendor's name for a server, such as "GL01", "PROD_22", "SNG_PROD" or
+// "4711".
 func isServerCode(text string) bool {
 	if strings.ContainsAny(text, " .") || strings.ToUpper(text) != text {
 		return false
@@ -117,7 +118,7 @@ func isServerCode(text string) bool {
 	return hasDigit && len(text) <= 8 || strings.Contains(text, "PROD")
 }
 
-// isVersion reports whether a text is a software version, such as "6.15".
+// isVersion reports whether a string is a software version, such as "6.15".
 func isVersion(text string) bool {
 	major, minor, found := strings.Cut(text, ".")
 	return found && isNumber(major) && isNumber(minor)

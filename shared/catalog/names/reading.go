@@ -10,8 +10,7 @@ import (
 // Name is an institution's name, parsed from a list's text.
 type Name struct {
 	Display string // display form
-	// Aliases holds alternative names, including the original text, if it contains other words, and the name before or
-	// after "DBA".
+	// Aliases holds alternative names, such as the name before "DBA" and, if its words differ, the original text.
 	Aliases []string
 	// State is the state that accompanies the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"), or empty
 	// if the text doesn't contain a state.
@@ -23,7 +22,7 @@ type Name struct {
 const maxName = 200
 
 // Read separates a name from the surrounding text in lists, such as a state before the name, a town after the name, or
-// a vendor's notes on the customer's server. state is the institution's known state, or empty. Read uses state to
+// a vendor's notes about the customer's server. state is the institution's known state, or empty. Read uses state to
 // distinguish a state after the name from a degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
@@ -47,12 +46,12 @@ func (r *Reader) Read(text, state string) Name {
 	return name
 }
 
-// cutAt is the length, in letters, at which widespread lists truncate texts. If a text has this length, its last word
-// may be incomplete.
+// cutAt is the length, in characters, at which common lists truncate names. The last word of a name of at least this
+// length may be incomplete.
 const cutAt = 39
 
-// uncut removes trailing words that can't end a name, such as "and" in "Harrogate Foot and". Such words remain after a
-// list has truncated the name.
+// uncut removes trailing words that can't end a name, such as "and" in "Harrogate Foot and". Truncation by a list
+// leaves such words behind.
 func (r *Reader) uncut(text string) string {
 	words := strings.Fields(text)
 	for last := len(words) - 1; last > 0; last-- {
@@ -63,7 +62,7 @@ func (r *Reader) uncut(text string) string {
 	return text
 }
 
-// plain converts a text to a single line, decodes HTML entities, and replaces control characters and repeated white
+// plain converts a string to a single line, decodes HTML entities, and replaces control characters and repeated white
 // space with a single space.
 func plain(text string) string {
 	text = html.UnescapeString(strings.ToValidUTF8(text, ""))
@@ -104,9 +103,8 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind removes a capitalised town and its state after a name that is not in capitals. withoutPlaceBehind
-// also removes a state after a legal form, or after a town that is also at the start of the name. known is the
-// institution's state.
+// withoutPlaceBehind removes a town in capitals and its state after a name that is not in capitals. It also removes a
+// state that equals known, the institution's state, or that follows a legal form.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1
@@ -149,7 +147,8 @@ func isTown(word string) bool {
 func hasLower(text string) bool { return strings.IndexFunc(text, unicode.IsLower) >= 0 }
 
 // asKnown splits a name at "DBA" ("doing business as") into the names before and after "DBA". known is empty if the
-// name does not contain "DBA", or if the list has truncated the name after "DBA".
+// name does not contain "DBA", or if the name after "DBA" is truncated or a single word. If no name precedes "DBA",
+// legal is the name after it.
 func (r *Reader) asKnown(text string, isCut bool) (legal, known string) {
 	words := strings.Fields(text)
 	for i, w := range words {

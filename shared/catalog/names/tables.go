@@ -42,7 +42,7 @@ func NewReader() *Reader {
 	return &r
 }
 
-// Spelling of legal forms, degrees, licences and other words that don't use Title Case.
+// Spellings of legal forms, degrees, licences and other words that don't use Title Case.
 const (
 	legalForms = "LLC LLP LP PLLC PLL LL PLC PC PA PL PSC SC SA APC APMC MDPA MDPC MDSC Inc Incorporated Ltd Limited " +
 		"Corp Corporation Co Company "

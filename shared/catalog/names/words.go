@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Words splits a text into words for comparing names and searches. The words are in lower case and don't contain
-// diacritics. Any character that is not a letter or a digit separates words. "&" and "+" become the word "and". Words
-// removes apostrophes ("women's" becomes "womens") and dots between single letters ("M.D." becomes "md").
+// Words splits a string into lower-case words without diacritics, for comparing names and searches. Any character that
+// is not a letter or a digit separates words. "&" and "+" become the word "and". Words removes apostrophes ("women's"
+// becomes "womens") and dots between single letters ("M.D." becomes "md").
 func Words(text string) []string {
 	r := reader{words: make([]string, 0, 8)}
 	for _, c := range text {

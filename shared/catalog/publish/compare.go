@@ -56,7 +56,7 @@ func changes[R removable](before, next map[string]R, name func(R) string) ledger
 	return c
 }
 
-// gone returns the IDs of records that next removes without merging them into another record.
+// gone returns the IDs of records that next removes without merging them.
 func gone[R removable](before, next map[string]R, all record.Catalog) []string {
 	var ids []string
 	for id := range before {

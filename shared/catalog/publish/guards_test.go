@@ -10,8 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestPublishDoesNotCountMergedBrandsAsRemoved checks that an institution merged into another institution still
-// resolves and does not raise a question.
+// TestPublishDoesNotCountMergedBrandsAsRemoved checks that a merged institution still resolves and raises no question.
 func TestPublishDoesNotCountMergedBrandsAsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +65,7 @@ func TestPublishIgnoresRemovedInstitutionsOfSharedServer(t *testing.T) {
 	}
 }
 
-// TestPublishStopsWhenAnotherVersionIsLive checks that the other version remains live.
+// TestPublishStopsWhenAnotherVersionIsLive checks that the other version stays live.
 func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,8 +90,7 @@ func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	}
 }
 
-// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version, and versions whose objects no
-// pointer references.
+// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version, and versions that no pointer keeps.
 func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -106,7 +104,7 @@ func TestRollbackRequiresKeptVersion(t *testing.T) {
 	}
 }
 
-// copied copies a version's objects to another version's name.
+// copied copies a version's objects under another version's name.
 func (w *world) copied(t *testing.T, from, to ledger.Version) {
 	t.Helper()
 	for _, name := range []string{"brands.json", "portals.json", "endpoints.json", "merged.json", "bases.json"} {

@@ -11,14 +11,13 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// OperatorSource is the source ID for institutions that an operator has created manually.
+// OperatorSource is the source ID of institutions that operators created.
 const OperatorSource = "operator"
 
-// operatorPriority is higher than any published list's priority, because an operator's own institutions are more
-// reliable.
+// operatorPriority exceeds any published list's priority, because operators' own institutions are more reliable.
 const operatorPriority = 10_000
 
-// Accepted reads the accepted listings from all sources, and the operator's own institutions.
+// Accepted reads the accepted listings of all sources, and operators' own institutions.
 type Accepted struct {
 	Sources intake.Rows
 	Objects Objects
@@ -30,7 +29,7 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// OwnEndpoints reads the rows of endpoints that operators have created (store.Portals).
+// OwnEndpoints reads the endpoints that operators created (store.Portals).
 type OwnEndpoints interface {
 	// Endpoints returns the endpoints' IDs.
 	Endpoints(ctx context.Context) ([]string, error)
@@ -78,7 +77,7 @@ func (a Accepted) listings(ctx context.Context, key string) ([]listing.Listing, 
 	return all, err
 }
 
-// own returns the institutions that operators have created in a mode. The institutions keep their existing IDs.
+// own returns the institutions that operators created in a mode, under their existing IDs.
 func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
 	made := compose.List{Source: OperatorSource, Priority: operatorPriority, Trusted: true}
 	found, err := a.Own.Endpoints(ctx)

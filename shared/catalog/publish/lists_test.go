@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/catalog/publish"
 )
 
-// ownRows holds the endpoints that an operator has created.
 type ownRows []catalog.Endpoint
 
 func (r ownRows) Endpoints(context.Context) ([]string, error) {

@@ -28,7 +28,7 @@ func TestPublishIgnoresUntrustedDiscoveryWhenPinning(t *testing.T) {
 		EndpointID: server(99), Mode: "test", SeenAt: noon,
 		Pins: catalog.Pins{Token: "https://gone.example"},
 	})
-	for i := range 4 { // a discovery in one mode does not apply to the other mode's rows
+	for i := range 4 { // A discovery in one mode does not apply to the other mode's rows.
 		w.seen = append(w.seen, health.DiscoveredURLs{
 			EndpointID: server(i), Mode: "live", SeenAt: noon,
 			Pins: catalog.Pins{Token: "https://live.example"},

@@ -11,19 +11,19 @@ import (
 )
 
 // change is the difference in an endpoint's row, or in a way, between two versions. A row contains only the fields that
-// publishing determines, without pins or overrides.
+// publishing determines, and no pins or overrides.
 type change struct {
-	from *catalog.Endpoint // previous row; nil if the previous version did not contain the row
+	from *catalog.Endpoint // previous row; nil if the previous version had none
 	to   catalog.Endpoint
 	way  *catalog.Way // the new way; nil for a row
 }
 
-// rowPlan holds a publication's changes. Offered changes are written before the pointer moves, and gone changes are
-// written afterwards. Ways precede rows, so that an endpoint never becomes shared before its ways exist.
+// rowPlan holds a publication's changes. Offered changes are written before the pointer moves, and gone changes
+// afterwards. Ways are written before rows, so an endpoint is never shared before its ways exist.
 type rowPlan struct{ offered, gone []change }
 
-// planOf returns the rows that differ between two versions. Two runs of the same publication produce the same plan, so
-// that the second run can continue at the point of interruption.
+// planOf returns the rows that differ between two versions. Repeating it gives the same plan, so a run can continue an
+// interrupted publication.
 func planOf(mode string, before, next record.Catalog) rowPlan {
 	var plan rowPlan
 	was, is := rowsOf(mode, before), rowsOf(mode, next)
@@ -47,8 +47,7 @@ func planOf(mode string, before, next record.Catalog) rowPlan {
 	return plan
 }
 
-// rowsOf returns a version's rows, one for each endpoint to which patients may be sent. An endpoint doesn't need a row
-// if patients were never sent to it.
+// rowsOf returns a version's rows, one for each endpoint that patients may be sent to. Other endpoints need no row.
 func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	rows := make(map[string]catalog.Endpoint, len(c.Endpoints))
 	for id, e := range c.Endpoints {
@@ -84,7 +83,7 @@ func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	return rows
 }
 
-// several represents more than one institution.
+// several stands for more than one institution.
 const several = "*"
 
 func note(by map[string]string, endpoint, id string) {
@@ -94,8 +93,8 @@ func note(by map[string]string, endpoint, id string) {
 	by[endpoint] = id
 }
 
-// merged applies the changes between the two versions to a row, preserving any changes that an operator has made since
-// the previous version.
+// merged applies the changes between the two versions to a row, and keeps an operator's changes since the previous
+// version.
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {

@@ -16,7 +16,7 @@ import (
 
 const (
 	// A publication needs an operator's approval if it removes at least goneLeast brands and more than 1/goneShare of
-	// all brands. The same limits apply to endpoints.
+	// them all, and likewise for endpoints.
 	goneShare, goneLeast = 5, 10
 	// mostHeld is the maximum number of held endpoints that a question lists.
 	mostHeld = 50
@@ -30,11 +30,11 @@ type proposal struct {
 	diff         ledger.Diff
 	question     ledger.Question
 	hosts        ledger.Waits
-	waits        bool // whether nothing may be published before the operator decides
+	waits        bool // whether an operator must decide before anything is published
 }
 
-// propose composes the accepted lists. If an endpoint with connected patients would change, the endpoint retains its
-// previous record in next until an operator approves the change.
+// propose composes the accepted lists. An endpoint with connected patients keeps its previous record in next until an
+// operator approves its change.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
 	if err != nil {
@@ -75,15 +75,14 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		out.question.Asked = state.Question.Asked
 	}
 	out.waits = out.question.Whole
-	out.next.Endpoints = maps.Clone(out.next.Endpoints) // the result of Compose may share the map
+	out.next.Endpoints = maps.Clone(out.next.Endpoints) // The result of Compose may share the map.
 	for _, h := range held {
 		out.next.Endpoints[h.EndpointID] = out.before.Endpoints[h.EndpointID]
 	}
 	return out, nil
 }
 
-// held returns the endpoints with connections whose change would send tokens to a different server, or would change how
-// the tokens are used.
+// held returns the connected endpoints whose change would send tokens to a different server or change their use.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
 	var all []ledger.Held
@@ -115,8 +114,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question for an operator. The question's ID is empty if no question is necessary, and is
-// otherwise derived from the removed and changed records, not from the time.
+// questionOf returns the question for an operator. Its ID is empty if none is needed, and is otherwise derived from the
+// removed and changed records.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

@@ -1,7 +1,7 @@
-// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). The package composes the accepted
-// lists, and requests an operator's approval if too many records would be removed. A publication writes the snapshot,
-// updates the endpoints' rows, moves the pointer, and suspends removed endpoints. If a run is interrupted, the next run
-// continues the publication. Unchanged data is not written again.
+// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). It composes the accepted lists,
+// and requests an operator's approval if too many records would be removed. A publication writes the snapshot, updates
+// the endpoints' rows, moves the pointer, and suspends removed endpoints. The next run continues an interrupted one.
+// Unchanged data is not written again.
 package publish
 
 import (
@@ -18,8 +18,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Publisher publishes one mode at a time. Concurrent runs are safe. If two runs publish at once, one run returns
-// fault.Conflict.
+// Publisher publishes one mode at a time. If two runs publish at once, one returns fault.Conflict.
 type Publisher struct {
 	Ledger         Ledger
 	Snapshots      snapshot.Snapshots
@@ -30,8 +29,8 @@ type Publisher struct {
 	Compose        func(compose.Input) (record.Catalog, compose.Report)
 	Platform       func(base string) string // returns the platform of a FHIR server's host; empty if unknown
 	Domain         func(host string) string // returns a host name's registrable domain
-	BaseURL        string                   // this service's base URL; the sandbox is the only health system below it
-	Own            weburl.Own               // the service's own URLs; websites and logos at these URLs are removed
+	BaseURL        string                   // this service's base URL; only the sandbox is below it
+	Own            weburl.Own               // the service's own URLs, which websites and logos must not use
 	Now            func() time.Time
 }
 
@@ -46,15 +45,14 @@ type Ledger interface {
 
 // Lists provides the lists from which the catalogue is composed.
 type Lists interface {
-	// Lists returns the accepted listings from all of a mode's sources, and the institutions that an operator has
-	// created.
+	// Lists returns the accepted listings of all of a mode's sources, and operators' own institutions.
 	Lists(ctx context.Context, mode string) ([]compose.List, error)
 }
 
-// Connected looks up the endpoints at which patients are connected.
+// Connected finds the endpoints at which patients are connected.
 type Connected interface {
-	// ConnectedAt returns the given endpoints that have a connection in the mode, regardless of the connection's state.
-	// ConnectedAt may read all of the mode's connections.
+	// ConnectedAt returns the given endpoints that have a connection in the mode, in any state. It may read all of the
+	// mode's connections.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
@@ -63,16 +61,16 @@ type Outcome struct {
 	Live      ledger.Version
 	Published bool            // whether this run published a version or completed an earlier publication
 	Paused    bool            // whether the run was skipped because a rollback has paused the mode
-	Diff      ledger.Diff     // difference from the live version, including waiting changes
+	Diff      ledger.Diff     // difference from the live version, including changes that wait for approval
 	Question  ledger.Question // question that an operator must answer
 	Rows      Counts
 	Pinned    int // number of endpoints pinned for the first time
 	Composed  compose.Report
 }
 
-// Publish composes a mode's catalogue from the accepted lists, and publishes the catalogue if it differs from the live
-// version. Publish first completes any interrupted publication. It returns fault.Conflict if another run is publishing,
-// and errors from its dependencies. After an error, the next run continues the publication.
+// Publish composes a mode's catalogue from the accepted lists, and publishes it if it differs from the live version. It
+// first completes an interrupted publication. The error is fault.Conflict if another run is publishing, or a
+// dependency's. After an error, the next run continues the publication.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -111,8 +109,7 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	return out, err
 }
 
-// Preview returns the outcome that Publish would have, without changing anything. Preview ignores any interrupted
-// publication.
+// Preview returns the outcome that Publish would have, and changes nothing. It ignores an interrupted publication.
 func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -125,9 +122,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists have not changed,
-// Rollback also pauses publishing until an operator resumes it. Rollback returns fault.NotFound if the version's
-// objects are gone, or fault.Conflict if another run is publishing.
+// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists are unchanged, it also
+// pauses publishing until an operator resumes it. The error is fault.NotFound if the version's objects are gone, or
+// fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {
@@ -160,8 +157,7 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 	return out, err
 }
 
-// finish completes an interrupted publication. If the publication's snapshot is incomplete, finish abandons the
-// publication instead.
+// finish completes an interrupted publication. If its snapshot is incomplete, the publication is abandoned.
 func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -198,7 +194,7 @@ func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication,
 	return state, out, err
 }
 
-// live returns a version's catalogue, or an empty catalogue if v is empty.
+// live returns a version's catalogue, which is empty if v is.
 func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	if v == "" {
 		return record.Catalog{}, nil
@@ -219,7 +215,6 @@ func (p Publisher) ask(ctx context.Context, state ledger.Publication, of proposa
 	return saved, nil
 }
 
-// end records that the publication has ended.
 func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Publication, error) {
 	state.From, state.To, state.Phase, state.Done = "", "", "", 0
 	saved, err := p.Ledger.SavePublication(ctx, state)
@@ -229,7 +224,7 @@ func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, nil
 }
 
-// run executes the rest of a publication, starting at the publication's phase and position.
+// run executes the rest of a publication from its phase and position.
 func (p Publisher) run(ctx context.Context, state ledger.Publication, before, next record.Catalog) (Counts, error) {
 	w := rowWriter{Publisher: p, state: state}
 	plan := planOf(state.Mode, before, next)
@@ -248,7 +243,7 @@ func (p Publisher) run(ctx context.Context, state ledger.Publication, before, ne
 	if err := w.write(ctx, plan.gone); err != nil {
 		return w.counts, err
 	}
-	w.state.Approved = "" // an approval applies to a single publication
+	w.state.Approved = "" // An approval applies to one publication.
 	_, err := p.end(ctx, w.state)
 	return w.counts, err
 }
@@ -264,7 +259,7 @@ func (p Publisher) move(ctx context.Context, state ledger.Publication) error {
 	}
 	switch seen.Live {
 	case state.To:
-		return nil // the version was live before the interruption
+		return nil // The version was live before the interruption.
 	case state.From:
 	default:
 		return fault.Stale().Because(errMoved)

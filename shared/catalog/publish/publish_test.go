@@ -40,7 +40,7 @@ func TestPublishPublishesUnchangedCatalogueOnce(t *testing.T) {
 }
 
 // TestPublishWritesRowsBeforePointerAndSuspendsAfter checks that an endpoint's row is written before patients can find
-// the endpoint, and suspended after patients can no longer find it.
+// it, and suspended after they no longer can.
 func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,8 +179,8 @@ func TestPublishKeepsRowChangesMadeByOperator(t *testing.T) {
 	}
 }
 
-// TestPublishKeepsEndpointDisabledByOperator covers an endpoint that disappears from its list and returns. Such an
-// endpoint becomes active again unless an operator has disabled it.
+// TestPublishKeepsEndpointDisabledByOperator checks that an endpoint that returns to its list becomes active again
+// unless an operator has disabled it.
 func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

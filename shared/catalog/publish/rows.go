@@ -20,24 +20,22 @@ import (
 type EndpointRows interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// SaveEndpoint replaces the stored endpoint at revision e.Rev. It returns fault.Conflict if the stored revision
-	// differs.
+	// SaveEndpoint replaces revision e.Rev of an endpoint. It returns fault.Conflict if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if any of the endpoints
-	// already exists.
+	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if any already exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
-	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if any of the ways
-	// was stored under a higher fence.
+	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if any was stored
+	// under a higher fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
-// Counts holds the number of endpoint rows for each result.
+// Counts holds the numbers of endpoint rows by result.
 type Counts struct {
 	Created   int `json:"created"`
 	Changed   int `json:"changed"`
 	Suspended int `json:"suspended"`
-	Operators int `json:"operators"` // unchanged rows that an operator has created
-	Refused   int `json:"refused"`   // rows whose URL can't be a health system's URL
+	Operators int `json:"operators"` // unchanged rows that operators created
+	Refused   int `json:"refused"`   // rows whose URL can't be a health system's
 	Ways      int `json:"ways"`      // number of catalog.Way rows
 }
 
@@ -46,8 +44,8 @@ const (
 	batch = 100
 	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
-	// stride is the number of rows between two checkpoints. After an interruption, the next run processes at most
-	// stride rows again, without writing them again.
+	// stride is the number of rows between checkpoints. After an interruption, at most stride rows are compared again,
+	// and none is written again.
 	stride = 2000
 )
 
@@ -69,7 +67,7 @@ func (w *rowWriter) write(ctx context.Context, changes []change) error {
 		}
 		w.state.Done += len(next)
 		if w.state.Done == len(changes) {
-			return nil // the caller stores the final position
+			return nil // The caller stores the final position.
 		}
 		if err := w.save(ctx); err != nil {
 			return err
@@ -78,7 +76,6 @@ func (w *rowWriter) write(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// save stores a checkpoint.
 func (w *rowWriter) save(ctx context.Context) error {
 	saved, err := w.Ledger.SavePublication(ctx, w.state)
 	if err != nil {
@@ -88,7 +85,6 @@ func (w *rowWriter) save(ctx context.Context) error {
 	return nil
 }
 
-// block executes changes concurrently.
 func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	var ways []catalog.Way
 	var fresh, others []change
@@ -121,7 +117,7 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways stores ways. The fence is the publication's revision, which increases with every checkpoint, so that an outdated
+// ways stores ways. The fence is the publication's revision, which every checkpoint increments, so an outdated
 // publisher can't overwrite newer ways.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -138,15 +134,15 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
-// isElsewhere reports whether an endpoint's URL may be a health system's URL. The URL must be at a host other than the
-// service's host, or must belong to the sandbox.
+// isElsewhere reports whether an endpoint's URL may be a health system's URL. It must be at another host than the
+// service's, or be the sandbox's.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
 	return err == nil && len(catalog.OwnURLs(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
-// create creates rows in a single transaction. If an operator or an interrupted run has already created some of the
-// rows, create writes the rows individually.
+// create creates rows in a single transaction. If some already exist, created by an operator or an interrupted run, the
+// rows are written one by one.
 func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	rows := make([]catalog.Endpoint, 0, len(changes))
 	for _, c := range changes {
@@ -167,7 +163,6 @@ func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// one updates a single row.
 func (w *rowWriter) one(ctx context.Context, c change) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error { return w.attempt(ctx, c) })
 }
@@ -204,7 +199,6 @@ func (w *rowWriter) attempt(ctx context.Context, c change) error {
 	return nil
 }
 
-// make creates a single row.
 func (w *rowWriter) make(ctx context.Context, row catalog.Endpoint) error {
 	if err := w.Endpoints.CreateEndpoints(ctx, []catalog.Endpoint{row}); err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// given is a source's list.
 type given []listing.Listing
 
 func (g given) Lists(context.Context, string) ([]compose.List, error) {

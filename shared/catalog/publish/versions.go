@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// keepVersions is the number of versions retained for rollbacks. keepFor is the minimum time for which every
-	// version is retained, because search cursors refer to a version for up to a day.
+	// keepVersions is the number of versions kept for rollbacks. keepFor is the minimum time for which a version is
+	// kept, because search cursors refer to it for up to a day.
 	keepVersions = 20
 	keepFor      = 7 * 24 * time.Hour
 )
 
-// advance makes a version live and returns the versions to delete. The deleted versions are neither recent nor among
-// the last keepVersions versions. The previously live version counts as the second to last version.
+// advance makes a version live and returns the versions to delete. Those are neither recent nor among the last
+// keepVersions, of which the previously live version is the second to last.
 func advance(seen ledger.Pointer, to ledger.Version, now time.Time) (next ledger.Pointer, old []ledger.Version) {
 	all := append(slices.DeleteFunc(slices.Clone(seen.Kept), func(v ledger.Version) bool { return v == to }), to)
 	next = ledger.Pointer{Mode: seen.Mode, Live: to, MovedAt: now}

@@ -30,7 +30,7 @@ func (p Publisher) knows(mode string) func(base string) string {
 	}
 }
 
-// waitsOf summarises the waiting servers. The result's Since remains unchanged as long as any server waits.
+// waitsOf summarises the waiting servers. Since is unchanged as long as any server waits.
 func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.Waits {
 	if len(waiting) == 0 {
 		return ledger.Waits{}
@@ -63,15 +63,15 @@ type Host struct {
 // Joining is a server that awaits approval.
 type Joining struct {
 	Listing string   `json:"listing"`
-	Brand   string   `json:"brand,omitempty"` // brand that would contain the server
+	Brand   string   `json:"brand,omitempty"` // brand that the server would join
 	BrandID string   `json:"brand_id,omitempty"`
-	Present []string `json:"brand_hosts,omitempty"` // current hosts of the brand
+	Present []string `json:"brand_hosts,omitempty"` // the brand's current hosts
 }
 
 // firstJoinings is the maximum number of servers listed per host.
 const firstJoinings = 5
 
-// ByHost groups the waiting servers by host. The hosts with the most servers come first.
+// ByHost groups the waiting servers by host, most servers first.
 func ByHost(waiting []compose.Wait) []Host {
 	at := map[string]int{}
 	var hosts []Host
@@ -98,7 +98,7 @@ func ByHost(waiting []compose.Wait) []Host {
 	return hosts
 }
 
-// with adds a text to a sorted list unless the list already contains the text.
+// with adds a text to a sorted list that does not contain it.
 func with(texts []string, more string) []string {
 	i, found := slices.BinarySearch(texts, more)
 	if found {

@@ -20,7 +20,7 @@ import (
 
 const hospitalNPI = "1234567893"
 
-// lists composes the lists from its sources, using a real publisher.
+// lists composes a publisher's lists from sources.
 type lists struct {
 	*world
 
@@ -36,7 +36,6 @@ func (l *lists) publisher() publish.Publisher {
 	return p
 }
 
-// accept sets a source's accepted listings.
 func (l *lists) accept(t *testing.T, source intake.Source, all ...listing.Listing) {
 	t.Helper()
 	var packed bytes.Buffer
@@ -64,7 +63,6 @@ func clinic(name, address string) listing.Listing {
 	}
 }
 
-// rowAt returns the row of the endpoint with the given FHIR base.
 func (l *lists) rowAt(base string) catalog.Endpoint {
 	for _, row := range l.rows {
 		if row.FHIRBase == base {
@@ -115,7 +113,7 @@ func TestPublishSkipsRowForUnknownHospitalHost(t *testing.T) {
 	}
 	state, err = l.ledger.Publication(t.Context(), "test")
 	expect.NoError(t, err)
-	if state.Waits.Hosts != 1 { // the host's platform is still unconfirmed
+	if state.Waits.Hosts != 1 { // The host's platform is still unconfirmed.
 		t.Errorf("waits %+v", state.Waits)
 	}
 	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
@@ -152,8 +150,7 @@ func TestPublishAssignsPlatformOnlyToKnownHost(t *testing.T) {
 	}
 }
 
-// TestPublishPreservesRegistrationOfOlderRows checks that rows without the field OwnRegistration keep their
-// registration after an upgrade.
+// TestPublishPreservesRegistrationOfOlderRows checks that rows without OwnRegistration keep their registration.
 func TestPublishPreservesRegistrationOfOlderRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

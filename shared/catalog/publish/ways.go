@@ -11,7 +11,7 @@ import (
 
 // waysOf returns a version's ways that differ from their endpoints' rows, keyed by endpoint and requested brand ID.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
-	former := map[string][]string{} // IDs of merged records, keyed by their successor's ID
+	former := map[string][]string{} // IDs of merged records, by their successor's ID
 	for id, successor := range c.Successors {
 		former[successor] = append(former[successor], id)
 	}
@@ -56,7 +56,7 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween compares two versions, and returns the new or changed ways and the ways that end.
+// waysBetween compares two versions. It returns the new or changed ways, and the ways that end.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {

@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed), and adds merged IDs for some
-// records.
+// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed), and adds merged IDs.
 func sharing(c *record.Catalog) {
 	for i := 1; i < 4; i++ {
 		b := c.Brands[brand(i)]
@@ -23,7 +22,7 @@ func sharing(c *record.Catalog) {
 	c.Successors = map[string]string{brand(91): brand(1), portal(90): portal(0), brand(95): brand(5)}
 }
 
-// leads returns the portals of active ways, keyed by endpoint, requested brand ID and current brand ID.
+// leads returns the active ways' portals, keyed by endpoint and by requested and current brand.
 func (w *world) leads() map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for name, way := range w.ways {

@@ -32,14 +32,14 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world simulates the publisher's dependencies, counts writes, and can fail all writes from a chosen write onwards.
+// world simulates the publisher's dependencies and counts writes, all of which can fail from a chosen one on.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
 	now       time.Time
 	next      func(before record.Catalog, now time.Time) record.Catalog // returns the composed catalogue
 	connected map[string]bool
-	asked     int // number of connection lookups
+	asked     int
 	seen      []health.DiscoveredURLs
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ type world struct {
 	ways    map[string]catalog.Way // ways by endpoint and brand
 	fence   int64                  // fence of the ways stored last
 	writes  int
-	crashAt int // number of the first write that fails; 0 for no crash
+	crashAt int // number of the first write that fails; 0 for none
 	told    []string
 }
 
@@ -149,7 +149,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write counts a write, and fails from write number crashAt onwards.
+// write counts a write, which fails from number crashAt on.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +160,7 @@ func (w *world) write(what string) error {
 	return nil
 }
 
-// ledgerOf and filesOf count the writes to the ledger and to files, respectively.
+// ledgerOf and filesOf count the writes to the ledger and to files.
 type ledgerOf struct {
 	store.Catalog
 
@@ -228,7 +228,6 @@ func brand(i int) string  { return fmt.Sprintf("b0000000-0000-4000-8000-%012d", 
 func portal(i int) string { return fmt.Sprintf("d0000000-0000-4000-8000-%012d", i) }
 func server(i int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", i) }
 
-// removed returns a function that turns some institutions into tombstones.
 func removed(from, to int) func(*record.Catalog) {
 	return func(c *record.Catalog) {
 		for i := from; i < to; i++ {
@@ -240,7 +239,6 @@ func removed(from, to int) func(*record.Catalog) {
 	}
 }
 
-// changed returns a function that changes one server's record.
 func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
 	return func(c *record.Catalog) {
 		e := c.Endpoints[server(i)]
@@ -249,7 +247,6 @@ func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
 	}
 }
 
-// publish publishes the catalogue and fails the test on error.
 func (w *world) publish(t *testing.T) publish.Outcome {
 	t.Helper()
 	out, err := w.publisher().Publish(t.Context(), "test")
@@ -258,7 +255,7 @@ func (w *world) publish(t *testing.T) publish.Outcome {
 	return out
 }
 
-// active returns the rows of endpoints to which patients are sent.
+// active returns the rows of endpoints that patients are sent to.
 func (w *world) active() []string {
 	return slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
 		for id, e := range w.rows {

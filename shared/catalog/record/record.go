@@ -1,12 +1,12 @@
-// Package record defines the catalogue's records of institutions, as they appear in files and responses
-// (docs/adr/0023-the-catalogue.md). The records describe brands, the brands' portals, the portals' endpoints, and the
-// successors of merged records. A catalogue belongs to one mode. The URLs of FHIR servers (Endpoint.FHIRBase) are for
-// publishing, and don't appear in public responses.
+// Package record defines the catalogue's records as they appear in files and responses
+// (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and the successors of merged
+// records. A catalogue belongs to one mode. FHIR servers' URLs (Endpoint.FHIRBase) are for publishing, and are in no
+// public response.
 package record
 
 import "time"
 
-// Brand is an institution under the name that patients know.
+// Brand is an institution by the name that patients know.
 type Brand struct {
 	State
 
@@ -22,7 +22,7 @@ type Brand struct {
 	PortalIDs    []string   `json:"portal_ids"`
 	BrandIDs     []string   `json:"brand_ids"` // IDs of brands merged into this brand
 	NPIs         []string   `json:"npis"`
-	Hidden       bool       `json:"hidden"` // whether searches exclude the brand, whose ID still resolves
+	Hidden       bool       `json:"hidden"` // whether searches exclude the brand; its ID still resolves
 	SortName     string     `json:"sort_name"`
 	PlatformType string     `json:"platform_type"`
 	Category     string     `json:"category"`
@@ -39,15 +39,15 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts is the sorted list of hosts of the endpoints' FHIR servers (catalog.Host). Hosts is set if the brand has
-	// several portals or shares its name with another brand, so that patients can distinguish the portals.
+	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
+	// portals or shares its name with another brand, so that patients can tell them apart.
 	Hosts []string `json:"hosts,omitempty"`
-	// Choice groups portals of the same brand that patients can't tell apart because the portals have the same name,
-	// website and domain. All portals in a group have the same Choice. Choice is empty for any other portal.
+	// Choice groups a brand's portals that patients can't tell apart, because they have the same name, website and
+	// domain. All portals of a group have the same Choice; for other portals, it is empty.
 	Choice string `json:"choice,omitempty"`
 }
 
-// Endpoint is a FHIR server that belongs to one or more portals.
+// Endpoint is a FHIR server of one or more portals.
 type Endpoint struct {
 	State
 
@@ -78,14 +78,14 @@ type Location struct {
 	Country    string `json:"country"` // country code (ISO 3166-1 alpha-2)
 }
 
-// State describes whether lists still contain a record. The zero value means that a list contained the record when the
-// lists were last read.
+// State describes whether lists still contain a record. The zero value means that a list contained the record at the
+// last reading.
 type State struct {
 	// UnconfirmedSince is the time since which every list with the record has been unreadable or rejected. The record's
-	// content dates from that time.
+	// content is from that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
 	// RemovedAt is the time at which the record disappeared from the last list that contained it. A removed record is a
-	// tombstone, which searches exclude and which doesn't accept new connections.
+	// tombstone, which searches exclude and which accepts no new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
@@ -97,13 +97,12 @@ type Catalog struct {
 	Brands    map[string]Brand
 	Portals   map[string]Portal
 	Endpoints map[string]Endpoint
-	// Successors maps the IDs of merged records to the IDs of their successors. A successor has the same type as the
-	// merged record, and never has a successor itself.
+	// Successors maps the IDs of merged records to the IDs of their successors. A successor has the same type and no
+	// successor of its own.
 	Successors map[string]string
 }
 
-// Resolve returns a record's current ID. The result is either the record's own ID or the ID of the record it was merged
-// into.
+// Resolve returns a record's current ID. It is the record's own ID, or that of the record it was merged into.
 func (c Catalog) Resolve(id string) string {
 	if successor, isMerged := c.Successors[id]; isMerged {
 		return successor

@@ -5,21 +5,19 @@ import (
 	"strings"
 )
 
-// Limits for acronyms. Shorter acronyms would match too many names, and longer acronyms are not in use.
+// Limits for acronyms. Shorter ones would match too many names, and nobody uses longer ones.
 const (
 	minAcronym = 3
 	maxAcronym = 6
 )
 
-// acronymScore is a brand's minimum score if the query is the brand's acronym. This score exceeds that of a name that
-// begins with a longer word ("choptank" for "chop"). The score does not exceed that of a name or an alias that begins
-// with the typed word itself.
+// acronymScore is the minimum score of a brand whose acronym is the query. It exceeds the score of a name that begins
+// with a longer word ("choptank" for "chop"), but not that of a name or alias that begins with the typed word itself.
 const acronymScore = 0.96*perQuery + perStart + perBegun
 
-// acronyms returns the acronyms by which people may know a name, without duplicates. The acronyms are the name's
-// initials with and without small words ("chop", "chp"), and the initials without general words at the end ("ucsf" for
-// "… San Francisco Medical Center"). For a university, acronyms also returns a form such as "uofm". A practitioner's
-// name has no acronyms.
+// acronyms returns the acronyms by which people may know a name, without duplicates: its initials with and without
+// small words ("chop", "chp"), and without general words at the end ("ucsf" for "… San Francisco Medical Center"). A
+// university also has a form such as "uofm". A practitioner has none.
 func acronyms(words []string) []string {
 	if slices.ContainsFunc(words, isDegree) {
 		return nil
@@ -62,7 +60,7 @@ func isSmall(word string) bool {
 	return false
 }
 
-// isDegree reports whether a word indicates that a name belongs to a practitioner.
+// isDegree reports whether a word shows that a name is a practitioner's.
 func isDegree(word string) bool {
 	switch word {
 	case "do", "dpm", "dr", "md", "mdpa", "mdpc", "od":
@@ -71,7 +69,7 @@ func isDegree(word string) bool {
 	return false
 }
 
-// isGeneral reports whether people often omit a word at the end of a name.
+// isGeneral reports whether people often omit a word from the end of a name.
 func isGeneral(word string) bool {
 	switch word {
 	case "cancer", "care", "center", "centers", "clinic", "clinics", "group", "health", "healthcare", "hospital",
@@ -81,9 +79,8 @@ func isGeneral(word string) bool {
 	return false
 }
 
-// acronym returns the brands whose acronym equals the complete query, and matches the words in these brands' names. If
-// many names contain a longer word with the same beginning, the query is probably incomplete, so the brands still
-// match, but acronym doesn't return them.
+// acronym returns the brands whose acronym is the complete query, and makes them match. If many names contain a longer
+// word with the same beginning, the query is probably incomplete. The brands then match, but are not returned.
 func (s search) acronym() map[uint32]bool {
 	short := strings.Join(s.words, "")
 	w, ok := s.index.number(short)

@@ -65,7 +65,7 @@ func TestSearchFindsNameByAcronym(t *testing.T) {
 	}
 }
 
-// TestSearchRanksExactNameAboveAcronym uses a name and an alias that equal another institution's acronym.
+// TestSearchRanksExactNameAboveAcronym covers a name and an alias that are also another institution's acronym.
 func TestSearchRanksExactNameAboveAcronym(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, []search.Entry{
@@ -77,7 +77,7 @@ func TestSearchRanksExactNameAboveAcronym(t *testing.T) {
 	}
 }
 
-// TestSearchRanksPrefixMatchesAboveAcronymWhenPrefixIsCommon covers a patient who is still typing a frequent word.
+// TestSearchRanksPrefixMatchesAboveAcronymWhenPrefixIsCommon covers a patient who is still typing a common word.
 func TestSearchRanksPrefixMatchesAboveAcronymWhenPrefixIsCommon(t *testing.T) {
 	t.Parallel()
 	entries := make([]search.Entry, 0, 101)
@@ -102,7 +102,7 @@ func TestSearchFindsRealNamesByAcronym(t *testing.T) {
 		"chkd":   "childrens hospital of the kings daughters",
 		"ohsu":   "oregon health and science university",
 		"u of m": "university of m",
-		"ucsf":   "ucsf", // the name itself precedes acronyms
+		"ucsf":   "ucsf", // The name itself precedes acronyms.
 		"upmc":   "upmc",
 		"nyu":    "nyu",
 	} {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// BenchmarkRead reads the real list's index, as a Lambda function does on startup.
+// BenchmarkRead reads the real list's index, as a Lambda function does at startup.
 func BenchmarkRead(b *testing.B) {
 	form := realData(b).form
 	var before, after runtime.MemStats
@@ -30,7 +30,6 @@ func BenchmarkRead(b *testing.B) {
 	runtime.KeepAlive(x)
 }
 
-// BenchmarkBuild builds the real list's index.
 func BenchmarkBuild(b *testing.B) {
 	entries := realData(b).entries
 	for b.Loop() {
@@ -40,7 +39,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch runs queries of each kind, with 25 hits per page.
+// BenchmarkSearch runs each kind of query, with 25 hits per page.
 func BenchmarkSearch(b *testing.B) {
 	r := realData(b)
 	byKind := map[string][]string{"nothing typed": {""}, "hostile": hostile()}

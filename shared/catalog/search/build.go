@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Build builds an index of brands. The brands must be the searchable brands in one mode (Entries). The order of the
-// brands is irrelevant: the same brands always produce the same bytes. Build fails if a source can't be encoded in
-// JSON, if two brands have the same ID, or if the number of brands exceeds an index's capacity.
+// Build builds an index of brands. They must be the searchable brands of one mode (Entries). The same brands, in any
+// order, always produce the same bytes. Build fails if a source can't be encoded in JSON, if two brands have the same
+// ID, or if there are too many brands.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))
@@ -47,7 +47,6 @@ func Build(entries []Entry) (*Index, error) {
 	return x, nil
 }
 
-// builder collects the words for an index.
 type builder struct {
 	places map[string][]uint32 // place values, keyed by word
 	names  [][]string          // each brand's words; an empty word ends a name
@@ -107,7 +106,6 @@ func (b *builder) finish(x *Index) {
 	x.words, x.places, x.names = textsOf(words), rowsOf(places), rowsOf(rows)
 }
 
-// namesOf returns a brand's names and aliases without duplicates.
 func namesOf(b record.Brand) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(append([]string{b.Name}, b.Aliases...), func(name string) bool {
@@ -118,7 +116,7 @@ func namesOf(b record.Brand) []string {
 	})
 }
 
-// joined returns a text as a single word, such as "newjersey", for comparison with adjacent words.
+// joined returns a text as a single word, such as "newjersey", which is compared with adjacent words.
 func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
 
 func zipOf(l record.Location) string {
@@ -146,7 +144,7 @@ func ofLocations(e Entry, of func(record.Location) string) []string {
 	return values
 }
 
-// facet returns the distinct values among entries, and the indexes of each entry's values.
+// facet returns the distinct values of entries, and the indexes of each entry's values.
 func facet(entries []Entry, of func(Entry) []string) (texts, rows) {
 	seen := map[string]bool{}
 	for _, e := range entries {

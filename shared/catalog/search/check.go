@@ -2,8 +2,7 @@ package search
 
 import "fmt"
 
-// check detects references that point outside the index and data that is out of order, because searches do not check
-// for such errors.
+// check detects references that point outside the index, and data out of order. Searches don't check for them.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {
@@ -49,7 +48,7 @@ func (x *Index) check() error {
 	return x.checkNames()
 }
 
-// checkNames detects unterminated names, words after the end of a name, and words and brands that are out of order.
+// checkNames detects unterminated names, words after the last name, and words and brands out of order.
 func (x *Index) checkNames() error {
 	for b := range x.names.len() {
 		if row := x.names.at(b); row.len() == 0 || row.at(row.len()-1) != endOfName {
@@ -77,13 +76,13 @@ func (x *Index) checkNames() error {
 	return nil
 }
 
-// precedes reports whether a brand sorts before the given sort name and ID.
+// precedes reports whether a brand sorts before a sort name and ID.
 func (x *Index) precedes(brand uint32, sortName, id string) bool {
 	own := x.sortNames.at(brand)
 	return own < sortName || own == sortName && x.ids.at(brand) < id
 }
 
-// ascend reports whether ends never decreases and has size as its last value.
+// ascend reports whether ends never decreases and ends with size.
 func ascend(ends string, size int) bool {
 	last := uint32(0)
 	for end := range numbers(ends).all {

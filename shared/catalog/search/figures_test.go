@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// figures measures the quality of the results for one question type.
+// figures measures the quality of the results for one type of question.
 type figures struct {
 	questions  int
-	rank       float64 // sum of the first relevant hits' reciprocal ranks
-	recall     float64 // sum of the shares of relevant brands (at most ten) found among the first ten hits
+	rank       float64 // sum of the reciprocal ranks of the first relevant hits
+	recall     float64 // sum of the shares of relevant brands (at most ten) among the first ten hits
 	unanswered []string
 }
 
@@ -60,13 +60,13 @@ func (f figures) String() string {
 		f.recall/float64(f.questions))
 }
 
-// leastRecall is the minimum share of relevant brands among the first ten hits, by question type. Question types that
-// are not in leastRecall use the default.
+// leastRecall is the minimum share of relevant brands among the first ten hits, by question type. Other question types
+// use the default.
 var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typing": 0.85}
 
 const usual = 0.92
 
-// judge runs the questions generated from both seeds.
+// judge runs the questions of both seeds.
 func judge(t *testing.T, x *search.Index, entries []search.Entry) {
 	t.Helper()
 	for _, seed := range []uint64{tuned, heldOut} {
@@ -102,17 +102,16 @@ func hostile() []string {
 	}
 }
 
-// maxTime is the maximum processor time for any query. The entire request has only 20 ms.
+// maxTime is the maximum processor time for any query. The entire request has 20 ms.
 const maxTime = 20 * time.Millisecond
 
-// boundHostile checks the processor time used by hostile queries. boundHostile does not measure elapsed time, because
-// other processes share the machine.
+// boundHostile limits the processor time of hostile queries. Elapsed time would include other processes on the machine.
 func boundHostile(t *testing.T, x *search.Index) {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, text := range hostile() {
-		const times = 10 // the clock has a resolution of milliseconds
+		const times = 10 // The clock has a resolution of milliseconds.
 		began := worked(t)
 		for range times {
 			if _, err := x.Search(search.Query{
@@ -133,7 +132,7 @@ func boundHostile(t *testing.T, x *search.Index) {
 // worked returns the processor time that this thread has used.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
-	const ofThread = 1 // the constant RUSAGE_THREAD of getrusage(2)
+	const ofThread = 1 // RUSAGE_THREAD of getrusage(2)
 	var used syscall.Rusage
 	if err := syscall.Getrusage(ofThread, &used); err != nil {
 		t.Skip("no time of a thread here:", err)

@@ -2,12 +2,11 @@ package search
 
 import "slices"
 
-// firstScore is the minimum score for a brand that precedes other brands because of Query.First. firstScore exceeds all
-// other scores.
+// firstScore is the minimum score of a brand in Query.First. It exceeds all other scores.
 const firstScore = 2 * aboveAll
 
-// Numbers returns the numbers of the brands with the given IDs, for use in Query.First. The numbers have the same order
-// as the IDs. Numbers omits unknown IDs. The numbers are valid only for this index.
+// Numbers returns the numbers of the brands with the given IDs, for use in Query.First. They have the order of the IDs,
+// without unknown ones, and are valid only for this index.
 func (x *Index) Numbers(ids []string) []uint32 {
 	if len(ids) == 0 {
 		return nil
@@ -27,7 +26,7 @@ func (x *Index) Numbers(ids []string) []uint32 {
 	return numbers
 }
 
-// lift raises the scores of the given brands so that they precede all other brands, in the given order.
+// lift makes the given brands precede all others, in the given order, by raising their scores.
 func lift(found []ranked, first []uint32) {
 	for i, r := range found {
 		if at := slices.Index(first, r.brand); at >= 0 {

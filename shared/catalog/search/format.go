@@ -11,7 +11,7 @@ import (
 
 // Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts in
 // Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place.
-// Reading an index validates the data only once, to ensure that all references point inside the index.
+// Reading an index validates it once, so all references point inside it.
 const (
 	magic     = "rb-catalog-index 1\n" // identifies an index; ends with the format's version
 	headSize  = len(magic) + 8
@@ -19,7 +19,7 @@ const (
 	numberLen = 4
 )
 
-// errForm is returned for data that is not an index or that has a different format version.
+// errForm means that data is not an index of this format version.
 var errForm = errors.New("search: not an index of this version")
 
 // numbers is a sequence of 32-bit numbers in the format's byte order.
@@ -41,7 +41,7 @@ func (n numbers) all(yield func(uint32) bool) {
 	}
 }
 
-// texts is a sequence of byte strings, stored contiguously.
+// texts is a sequence of byte strings, stored one after the other.
 type texts struct {
 	ends  string // end of each text, as numbers
 	bytes string
@@ -54,9 +54,9 @@ func (t *texts) at(i uint32) string {
 	return t.bytes[from:to]
 }
 
-// rows is a sequence of lists of numbers, stored contiguously.
+// rows is a sequence of lists of numbers, stored one after the other.
 type rows struct {
-	ends   string // end of each row, as numbers that count values
+	ends   string // end of each row, counted in values
 	values string // the values, as numbers
 }
 
@@ -80,7 +80,7 @@ func (x *Index) Write(w io.Writer) error {
 	size := 0
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, part := range x.parts() {
-		_, _ = sum.Write(sizeOf(*part)) // a hash's Write never fails
+		_, _ = sum.Write(sizeOf(*part)) // A hash's Write never fails.
 		_, _ = io.WriteString(sum, *part)
 		size += numberLen + len(*part)
 	}
@@ -107,7 +107,7 @@ func sizeOf(part string) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
 }
 
-// Read reads an index written by Write. Read does not read beyond the end of the index. Read fails if the data has
+// Read reads an index written by Write. It does not read beyond the end of the index. Read fails if the data has
 // another format, is damaged, or can't be read.
 func Read(r io.Reader) (*Index, error) {
 	head := make([]byte, headSize)

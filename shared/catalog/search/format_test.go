@@ -55,7 +55,7 @@ func TestBuildRejectsDuplicateID(t *testing.T) {
 	}
 }
 
-// TestReadRejectsDamagedIndex checks that Read rejects an index with any byte changed, or truncated at any position.
+// TestReadRejectsDamagedIndex changes each byte of an index, and truncates it at each position.
 func TestReadRejectsDamagedIndex(t *testing.T) {
 	t.Parallel()
 	whole := written(t, town()[:2])
@@ -71,11 +71,10 @@ func TestReadRejectsDamagedIndex(t *testing.T) {
 	}
 }
 
-// headSize is the size of the header, which consists of the magic, the size and the checksum.
+// headSize is the size of the magic, the size and the checksum.
 const headSize = len("rb-catalog-index 1\n") + 8
 
-// TestReadRejectsInvalidReferences checks that an invalid reference is either rejected or harmless, even if the
-// checksum is valid.
+// TestReadRejectsInvalidReferences checks that invalid references with a valid checksum are rejected or harmless.
 func TestReadRejectsInvalidReferences(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
@@ -89,8 +88,7 @@ func TestReadRejectsInvalidReferences(t *testing.T) {
 	}
 }
 
-// readAndSearch opens an index from the data that follows the header. If the index is valid, readAndSearch runs every
-// kind of query.
+// readAndSearch opens an index from the data that follows the header. If it is valid, every kind of query is run.
 func readAndSearch(t *testing.T, body []byte) {
 	t.Helper()
 	whole := append([]byte("rb-catalog-index 1\n"), make([]byte, 8)...)
@@ -111,7 +109,7 @@ func readAndSearch(t *testing.T, body []byte) {
 	}
 }
 
-// FuzzRead checks that data with a valid checksum is either rejected or searchable.
+// FuzzRead checks that data with a valid checksum is rejected or searchable.
 func FuzzRead(f *testing.F) {
 	for _, entries := range [][]search.Entry{nil, town()[:1], town()[3:9]} {
 		f.Add(written(f, entries)[headSize:])

@@ -5,41 +5,41 @@ import (
 	"sync"
 )
 
-// Index is a search index. Brands are numbered in the order of their sort names and IDs, so that brands with the same
-// score can be ordered by number. Words are numbered in byte order.
+// Index is a search index. Brands are numbered by sort name and ID, so equal scores can be ordered by number. Words are
+// numbered in byte order.
 type Index struct {
 	ids       texts // IDs, indexed by brand like sortNames and sources
 	sortNames texts
-	sources   texts // each source is compressed using preset
+	sources   texts // each source compressed with preset
 	preset    texts // compression dictionary, as a single text
 	words     texts
 	platforms texts // platform types, sorted like the other facets
 	states    texts
 	zips      texts
 
-	places     rows // by word: the word's occurrences, as place values
+	places     rows // by word: its occurrences, as place values
 	names      rows // by brand: words of the name and aliases, each name followed by endOfName
 	ofPlatform rows // by brand: indexes into platforms; states and zips have the same form
 	inState    rows
 	atZIP      rows
 
-	shared   []byte    // by word: length of the prefix shared with the previous word
+	shared   []byte    // by word: length of the prefix that it shares with the previous word
 	rarity   []float32 // by word: how strongly the word identifies a brand
 	meanings meanings
 	scratch  sync.Pool // pool of *scratch
 	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is an occurrence of a word. A place contains a brand's number and, in the low byte, either the word's position
-// in the brand's names or one of the values below.
+// place is an occurrence of a word: a brand's number and, in the low byte, the word's position in the brand's names or
+// one of the values below.
 type place uint32
 
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
-	maxPosition = 0xef // maximum position of a word in names; all later words share this position
-	initials    = 0xf0 // the word consists of a name's initials
-	location    = 0xff // the word belongs to a location
+	maxPosition = 0xef // maximum position of a word in names, which all later words share
+	initials    = 0xf0 // The word consists of a name's initials.
+	location    = 0xff // The word belongs to a location.
 	endOfName   = math.MaxUint32
 )
 

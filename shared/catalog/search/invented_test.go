@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// invented returns n brands from every tenth row in the synthetic list, starting at row from. from must be one of the
-// first ten rows. The list is ordered by vendor.
+// invented returns n brands from every tenth row of the synthetic list, which is ordered by vendor. from is the first
+// row, below ten.
 func invented(tb testing.TB, n, from int) []search.Entry {
 	tb.Helper()
 	const step = 10

@@ -2,15 +2,15 @@ package search
 
 import "strings"
 
-// Match quality between a typed word and a word in a name. A complete match ranks above a prefix, a prefix ranks above
-// a misspelling, and a misspelling ranks above a match inside a word.
+// Match quality of a typed word and a word in a name: a complete match ranks above a prefix, a prefix above a
+// misspelling, and a misspelling above a match inside a word.
 const (
 	whole                   = 1.0
 	plural                  = 0.95       // words that differ only in a final s
-	meant                   = 0.95       // one word is an abbreviation of the other
-	together                = 0.94       // two words in one text are a single word in the other
-	typedLeast, typedMore   = 0.80, 0.14 // last typed word is a prefix; a longer prefix adds more
-	begunLeast, begunMore   = 0.62, 0.20 // a typed word that is not the last is a prefix
+	meant                   = 0.95       // one word abbreviates the other
+	together                = 0.94       // two words of one text are one word in the other
+	typedLeast, typedMore   = 0.80, 0.14 // the last typed word is a prefix; a longer prefix adds more
+	begunLeast, begunMore   = 0.62, 0.20 // another typed word is a prefix
 	misspelt, perEdit       = 0.86, 1.15 // perEdit is the penalty per edit, relative to the number of letters
 	firstEdited             = 0.05       // penalty if the first letter differs
 	misspeltBeginning       = 0.85       // factor for a word that is still being typed
@@ -26,15 +26,15 @@ const (
 const (
 	minInside = 4   // minimum length of a word to match inside words
 	maxInside = 512 // maximum number of words that contain the typed word
-	usualWord = 100 // minimum number of occurrences of a word that is not treated as a misspelling
+	usualWord = 100 // minimum number of occurrences of a word that is no misspelling
 	maxJoined = 3   // maximum number of consecutive words that may form one word
-	minSpelt  = 5   // minimum number of letters before a word may be a misspelling or a plural
+	minSpelt  = 5   // minimum number of letters of a misspelling or plural
 )
 
-// scratch is the working memory for a search.
+// scratch is a search's working memory.
 type scratch struct {
 	found [maxWords][]byte // by typed word and brand: match quality, from 0 to 255
-	share []float32        // by brand: weighted share of the query that the brand matches
+	share []float32        // by brand: weighted share of the query that it matches
 	mask  []uint16         // by indexed word: bit mask of the typed words that match it
 	level []byte           // by indexed word: match quality, from 0 to 255
 }
@@ -110,14 +110,14 @@ func (s search) begins(i int, word string, last bool) {
 	}
 }
 
-// beginning returns the range of indexed words that begin with a text: from (inclusive) to to (exclusive).
+// beginning returns the range [from, to) of indexed words that begin with a text.
 func (x *Index) beginning(text string) (from, to uint32) {
 	from = firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= text })
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
 }
 
-// firstOf returns the lowest number between from (inclusive) and to (exclusive) for which isBehind is true. If isBehind
-// is true for a number, it must also be true for all higher numbers.
+// firstOf returns the lowest number in [from, to) for which isBehind is true. isBehind must then be true for all higher
+// numbers.
 func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
 	for from < to {
 		if middle := from + (to-from)/2; isBehind(middle) {
@@ -140,7 +140,7 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
-// misspelt matches indexed words that a typed word may misspell, unless the typed word is itself frequent.
+// misspelt matches indexed words that a typed word may misspell, unless it is itself frequent.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
 	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
@@ -181,8 +181,7 @@ func (s search) inside(i int, word string) {
 	}
 }
 
-// split matches names that contain a typed word as two or more consecutive words. The last of these words may be
-// incomplete.
+// split matches names that contain a typed word as two or more consecutive words, the last of which may be incomplete.
 func (s search) split(i int, word string, last bool) {
 	for at := 1; at < len(word); at++ {
 		first, ok := s.index.number(word[:at])
@@ -203,8 +202,8 @@ func (s search) split(i int, word string, last bool) {
 	}
 }
 
-// pairs matches brands in which the word first is followed by any word between from (inclusive) and to (exclusive).
-// typed is the number of letters typed for the second word.
+// pairs matches brands in which a word in [from, to) follows the word first. typed is the number of letters typed for
+// the second word.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -213,7 +212,7 @@ func (s search) pairs(i int, first, from, to uint32, typed int) {
 			continue
 		}
 		row := x.names.at(p.brand())
-		second := row.at(p.position() + 1) // safe, because every name ends with endOfName
+		second := row.at(p.position() + 1) // Every name ends with endOfName, so the next position exists.
 		if second < from || second >= to {
 			continue
 		}
@@ -258,8 +257,7 @@ func (x *Index) hasInARow(p place, numbers []uint32) bool {
 	return true
 }
 
-// joined matches brands whose names contain consecutive typed words as a single word, either written together or
-// abbreviated.
+// joined matches brands whose names contain consecutive typed words as one word, written together or abbreviated.
 func (s search) joined() {
 	for i := range s.words {
 		for j := i + 2; j <= len(s.words); j++ {
@@ -275,8 +273,7 @@ func (s search) joined() {
 	}
 }
 
-// oneWord matches indexed words that the typed words i to j-1 form together. If these words are the last typed words,
-// together they may also form a prefix.
+// oneWord matches indexed words that the typed words i to j-1 form together, or begin if they are the last ones.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -295,12 +292,12 @@ func (s search) span(i, j int, w uint32, quality float64) {
 	}
 }
 
-// take records that a typed word matches an indexed word, for all brands that contain the indexed word.
+// take records that a typed word matches an indexed word, for all brands with the indexed word.
 func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)
 	asInitial := byte(0)
-	if quality == whole || quality == together { // "u of m" is the acronym "uofm"
+	if quality == whole || quality == together { // "u of m" is the acronym "uofm".
 		asInitial = level(asInitials)
 	}
 	found := s.found[i]

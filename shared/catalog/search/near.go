@@ -7,19 +7,19 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Scores for hits ordered by distance. The integer part is derived from the distance in kilometres, and the fraction
-// from the original score. A brand whose name contains a typed ZIP code has a higher score than any distance yields.
+// Scores for hits ordered by distance. The integer part follows from the distance in kilometres, and the fraction from
+// the original score. A brand whose name contains a typed ZIP code scores higher than any distance.
 const (
-	farthest  = 20_000 // a number of kilometres that exceeds all distances
+	farthest  = 20_000 // more kilometres than any distance
 	nextScore = 1.0 / 256
 	aboveAll  = farthest + 2
 )
 
-// maxTyped is the maximum number of ZIP codes extracted from a text, to limit a search's running time.
+// maxTyped is the maximum number of ZIP codes read from a text, which limits a search's time.
 const maxTyped = 3
 
-// withTypedZIPs returns the query with the ZIP codes in its text as the person's location. A number that is not a known
-// ZIP code remains in the text. If the query already sorts by distance, all numbers remain in the text.
+// withTypedZIPs returns the query with the ZIP codes in its text as the person's location. Numbers that are no known
+// ZIP codes stay in the text, as do all numbers if the query already sorts by distance.
 func (q Query) withTypedZIPs() Query {
 	if q.ByLocation {
 		return q
@@ -41,8 +41,8 @@ func (q Query) withTypedZIPs() Query {
 	return q
 }
 
-// near orders the found brands by distance. If the text without its ZIP codes does not match any brands, near instead
-// returns the matches for the complete text, ordered by score. Brands whose names contain a typed ZIP code remain hits.
+// near orders the found brands by distance. If the text without its ZIP codes matches no brand, near returns the
+// complete text's matches, ordered by score. Brands whose names contain a typed ZIP code stay hits.
 func (x *Index) near(q Query, found []ranked, allowed func(uint32) bool) []ranked {
 	said := q
 	said.Text = q.said
@@ -87,7 +87,7 @@ func (x *Index) named(zips []string) map[uint32]bool {
 	return named
 }
 
-// nearest replaces scores so that the nearest brand ranks first. Brands without a known place rank last.
+// nearest scores brands by distance, nearest first. Brands without a known place rank last.
 func (x *Index) nearest(found []ranked, zips []string) {
 	away := make([]float64, x.zips.len())
 	for i := range x.zips.len() {

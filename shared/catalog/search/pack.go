@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// presetSize is the size of the sample texts that form the compression dictionary for sources. A larger size makes
-	// an index slightly smaller, but slows down each hit.
+	// presetSize is the size of the compression dictionary for sources. A larger one makes an index slightly smaller,
+	// but each hit slower.
 	presetSize = 8 << 10
 	samples    = 64
-	// maxSource is the maximum size of a decompressed source. The limit is necessary because a damaged source could
-	// have any size.
+	// maxSource is the maximum size of a decompressed source. A damaged source could have any size.
 	maxSource = 4 << 20
 )
 
-// pack compresses sources individually, so that a hit decompresses only its own source. Most of a source's text also
-// occurs in other sources, so the preset consists of sample sources.
+// pack compresses sources individually, so a hit decompresses only its own. The preset consists of sample sources,
+// because sources have most text in common.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {
@@ -61,7 +60,7 @@ type unpacker interface {
 func (x *Index) source(brand uint32) (json.RawMessage, error) {
 	r, ok := x.readers.Get().(unpacker)
 	if !ok {
-		r, _ = flate.NewReader(nil).(unpacker) // the documentation of flate guarantees this type
+		r, _ = flate.NewReader(nil).(unpacker) // The documentation of flate guarantees this type.
 	}
 	defer x.readers.Put(r)
 	if err := r.Reset(strings.NewReader(x.sources.at(brand)), []byte(x.preset.at(0))); err != nil {

@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// ranked is a matching brand and its score.
 type ranked struct {
 	brand uint32
 	score float64
 }
 
-// Weights in a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest of
-// the score ranks brands with the same share.
+// Weights in a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest
+// ranks brands with equal shares.
 const (
-	perQuery    = 100.0 // score if all typed words match completely
-	perName     = 8.0   // score if all words of the name were typed; favours short names
-	perOrder    = 4.0   // score if the words are in the typed order
-	perStart    = 2.0   // score if the name begins with the first typed word
-	perBegun    = 5.0   // score if the name also begins with all following typed words
-	perExact    = 12.0  // score if the name equals the query
+	perQuery    = 100.0 // all typed words match completely
+	perName     = 8.0   // all words of the name were typed; favours short names
+	perOrder    = 4.0   // the words are in the typed order
+	perStart    = 2.0   // the name begins with the first typed word
+	perBegun    = 5.0   // the name also begins with all following typed words
+	perExact    = 12.0  // the name equals the query
 	ofAlias     = 0.9   // factor for an alias
 	otherState  = 3.0   // penalty if another state was typed
 	fillerCount = 0.25  // weight of a filler relative to a word
-	zipCount    = 0.7   // weight of a ZIP code, which identifies the place but not the institution
-	nearlyBest  = 0.5   // minimum share of the query for a hit, relative to the highest share
-	sameMeant   = 0.75  // minimum quality for a brand to match a word, relative to the best match
-	minLevel    = 230   // minimum level, out of 255, at which a name's word counts as typed
+	zipCount    = 0.7   // weight of a ZIP code, which identifies a place but no institution
+	nearlyBest  = 0.5   // minimum share of the query, relative to the highest share
+	sameMeant   = 0.75  // minimum quality of a brand's match, relative to the word's best match
+	minLevel    = 230   // minimum level, of 255, at which a name's word counts as typed
 )
 
 // cost returns the amount by which a demotion reduces a score.
@@ -79,7 +78,7 @@ func (x *Index) matches(q Query, allowed func(uint32) bool) []ranked {
 	return found
 }
 
-// filter returns a function that reports whether a brand satisfies a query's filters.
+// filter returns a function that reports whether a brand passes a query's filters.
 func (x *Index) filter(q Query) func(brand uint32) bool {
 	platforms, states := marked(&x.platforms, q.Platforms), marked(&x.states, q.States)
 	return func(brand uint32) bool {
@@ -105,7 +104,7 @@ func anyOf(numbers numbers, marks []bool) bool {
 	return false
 }
 
-// score returns the allowed brands that match almost as many of the words as the best brand does.
+// score returns the allowed brands that match almost as many of the words as the best brand.
 func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
@@ -145,8 +144,7 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	return found
 }
 
-// penalty returns the amount by which a brand's score decreases if the query names states but not any of the brand's
-// states.
+// penalty returns the reduction of a brand's score if the query names only other states.
 func (s search) penalty(brand uint32, said []bool) float64 {
 	states := s.index.inState.at(brand)
 	if said == nil || states.len() == 0 || anyOf(states, said) {
@@ -183,7 +181,7 @@ func (s search) weights() (weights []float32, sum float32) {
 	return weights, sum
 }
 
-// name returns how well the query matches a brand's complete name or its best alias.
+// name returns the quality of the query's match with a brand's complete name or best alias.
 func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
@@ -199,7 +197,6 @@ func (s search) name(brand uint32) float64 {
 	return best
 }
 
-// seen describes which parts of a name were typed.
 type seen struct {
 	all, typed float64 // sums of the words' rarities
 	words      uint16  // typed words that the name contains
@@ -214,7 +211,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 	n.all += rarity
 	if level >= minLevel {
 		n.words |= mask
-	} else if rarity > 1 { // the word is not a filler
+	} else if rarity > 1 { // The word is not a filler.
 		n.hasUntyped = true
 	}
 	n.typed += rarity * float64(level) / 255
@@ -225,7 +222,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 		n.begun++
 	}
 	n.mask = mask
-	if rarity > 1 || mask != 0 { // a leading article is ignored
+	if rarity > 1 || mask != 0 { // A leading article is ignored.
 		n.length++
 	}
 }
@@ -254,8 +251,7 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks the states in a query. It returns nil if the query does not contain any states. A code that is also a
-// word does not count as a state.
+// states marks the states in a query, or returns nil if there are none. A code that is also a word is no state.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {
@@ -301,7 +297,7 @@ func precedes(a, b ranked) bool {
 	return a.score > b.score || a.score == b.score && a.brand < b.brand
 }
 
-// behind returns the number of the first brand that sorts after a position's sort name and ID.
+// behind returns the number of the first brand after a position's sort name and ID.
 func (x *Index) behind(p Position) uint32 {
 	return firstOf(0, x.ids.len(), func(b uint32) bool {
 		return !x.precedes(b, p.SortName, p.ID) && (x.sortNames.at(b) != p.SortName || x.ids.at(b) != p.ID)

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// realList is the path of a list of endpoints that vendors publish. The list is stored outside the repository.
+// realList is the path of a list of endpoints that vendors publish, outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 // row describes an institution in the list.
@@ -25,7 +25,6 @@ type row struct {
 	List, Name, URL, ZIP string
 }
 
-// published holds the real list and its index.
 type published struct {
 	entries []search.Entry
 	form    []byte
@@ -64,8 +63,8 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips tests that are much slower under the race detector and can't have races.
-// TestSearchIsSafeForConcurrentUse checks the data that goroutines share.
+// skipInShort skips tests that are much slower under the race detector. TestSearchIsSafeForConcurrentUse covers the
+// shared data.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -89,8 +88,8 @@ var (
 	stateLast  = regexp.MustCompile(`^.+ ([A-Z]{2})$`)
 )
 
-// entryOf creates a brand from a row. Rows with the same name and ZIP code, or with the same name and URL, form a
-// single brand. This method is simpler than composing the catalogue, and leaves more duplicates.
+// entryOf creates a brand from a row. Rows with the same name and ZIP code or URL form one brand. Composing the
+// catalogue would leave fewer duplicates.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {

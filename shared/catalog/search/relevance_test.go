@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// Seeds for the relevance set. The weights in a score were tuned using the first seed. The questions generated from the
-// second seed are never inspected.
+// Seeds of the relevance set. The score's weights were tuned with the first. The second's questions are never
+// inspected.
 const (
 	tuned   = 17
 	heldOut = 71
@@ -25,7 +25,7 @@ type question struct {
 	want map[string]bool
 }
 
-// asker generates questions, using its seed to select a brand and writing the brand's name the way people do.
+// asker generates questions from randomly selected brands, with their names as people write them.
 type asker struct {
 	random  *rand.Rand
 	entries []search.Entry
@@ -74,7 +74,7 @@ func newAsker(entries []search.Entry, seed uint64) asker {
 	return a
 }
 
-// placesOf returns a brand's states and the texts that withPlace may use.
+// placesOf returns a brand's states, and the texts for withPlace.
 func placesOf(e search.Entry) []string {
 	places := statesOf(e)
 	for _, l := range e.Brand.Locations {
@@ -96,7 +96,7 @@ func statesOf(e search.Entry) []string {
 	return states
 }
 
-// kinds returns the question generators by question type. A generator returns an empty text for an unsuitable brand.
+// kinds returns the question generators by question type. A generator returns "" for an unsuitable brand.
 func (a asker) kinds() map[string]func(search.Entry) (text, key string) {
 	plain := func(say func(words []string) string) func(search.Entry) (string, string) {
 		return func(e search.Entry) (string, string) { return say(names.Words(e.Brand.Name)), keyOf(e.Brand.Name) }
@@ -135,7 +135,6 @@ func (a asker) statesWith(key string) int {
 	return len(states)
 }
 
-// ask generates the given number of questions for each question type.
 func (a asker) ask(each int) []question {
 	kinds := a.kinds()
 	sorted := make([]string, 0, len(kinds))
@@ -162,7 +161,7 @@ func (a asker) ask(each int) []question {
 	return questions
 }
 
-// typing returns the prefix that a person would have to type until at most five other names begin with the same prefix.
+// typing returns the shortest prefix that at most five other names share.
 func (a asker) typing(words []string) string {
 	name := strings.Join(words, " ")
 	for n := 4; n < len(name); n++ {
@@ -174,7 +173,7 @@ func (a asker) typing(words []string) string {
 	return ""
 }
 
-// middle returns two adjacent words after a name's first word, if at least one of the two words is rare.
+// middle returns two adjacent words after a name's first word, at least one of which is rare.
 func (a asker) middle(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -186,8 +185,8 @@ func (a asker) middle(words []string) string {
 	return words[at] + " " + words[at+1]
 }
 
-// acronym returns a name's initials, including the initials of small words. It returns them only if few names share the
-// initials and no name begins with the initials.
+// acronym returns a name's initials, including those of small words, if few names share them and no name begins with
+// them.
 func (a asker) acronym(words []string) string {
 	short := initialsOf(words)
 	at, _ := slices.BinarySearch(a.keys, short)
@@ -214,7 +213,6 @@ func initialsOf(words []string) string {
 	return string(short)
 }
 
-// telling returns a name's two rarest words.
 func (a asker) telling(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -227,7 +225,7 @@ func (a asker) telling(words []string) string {
 	return sorted[0] + " " + sorted[1]
 }
 
-// mistype makes the given number of edits in a word that has at least the given length.
+// mistype makes the given number of edits in a word of at least the given length.
 func (a asker) mistype(words []string, edits, least int) string {
 	words = slices.Clone(words)
 	at := a.random.IntN(len(words))

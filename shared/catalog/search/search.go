@@ -1,6 +1,6 @@
-// Package search searches for institutions by the text that a person types. Each snapshot has an index of a mode's
-// brands. The index is built once, can be read in milliseconds, and never changes
-// (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for concurrent use.
+// Package search finds institutions by the text that a person types. Each snapshot has an immutable index of a mode's
+// brands, which is read in milliseconds (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for concurrent
+// use.
 package search
 
 import (
@@ -15,10 +15,9 @@ const MaxSize = 100
 
 // Query describes a search.
 type Query struct {
-	// Text is the typed text: words in any order, of which the last may be incomplete. Anything beyond 300 runes or 12
-	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set,
-	// ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain
-	// it.
+	// Text is the typed text: words in any order, the last of which may be incomplete. Anything beyond 300 runes or 12
+	// words is ignored. A text without words matches all brands, listed by name. Unless ByLocation is set, ZIP codes in
+	// the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain it.
 	Text       string
 	Platforms  []string // platform types to include; if empty, all
 	States     []string // two-letter state codes, of which a location must match one; if empty, all
@@ -27,11 +26,11 @@ type Query struct {
 	Size       int      // hits per page, from 1 to MaxSize
 	After      *Position
 	Demote     func(brandID string) Demotion // returns a brand's demotion; nil for no demotions
-	// First lists the brands (Index.Numbers) that precede all other brands, in the given order, if Text is empty.
+	// First lists the brands (Index.Numbers) that precede all others, in this order, if Text is empty.
 	First []uint32
 
 	typed []string // ZIP codes extracted from Text
-	said  string   // Text as typed, including typedZIPs
+	said  string   // Text as typed, including the ZIP codes in typed
 }
 
 // Demotion lowers a brand's rank below brands that match equally well.
@@ -44,8 +43,7 @@ const (
 	Down
 )
 
-// Position is a hit's position in a search's total order. Hits are ordered by score in descending order, then by
-// SortName and ID in byte order.
+// Position is a hit's position in a search's total order: by descending score, then by SortName and ID in byte order.
 type Position struct {
 	Score    float64
 	SortName string
@@ -65,11 +63,11 @@ type Hit struct {
 	ID       string
 	Position Position
 	Source   json.RawMessage // the hit's JSON for a response (Source in source.go)
-	IsFirst  bool            // whether the brand precedes other brands because of Query.First
+	IsFirst  bool            // whether the brand is in Query.First
 }
 
-// Search returns a page of brands. The same query always returns the same hits in the same order, so consecutive pages
-// contain each hit exactly once. Search returns fault.Invalid if the size or position is invalid.
+// Search returns a page of brands. A query's hits always have the same order, so consecutive pages contain each hit
+// exactly once. Search returns fault.Invalid if the size or position is invalid.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size must be from 1 to 100.").About("size")

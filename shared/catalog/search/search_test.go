@@ -19,8 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// brand returns a fictitious institution. text contains the institution's name and, after a bar, "City ST ZIP" or a
-// part of that address.
+// brand returns a fictitious institution. text is its name and, after a bar, "City ST ZIP" or a part of it.
 func brand(text string, aliases ...string) search.Entry {
 	name, where, _ := strings.Cut(text, "|")
 	b := record.Brand{
@@ -109,7 +108,7 @@ func found(t *testing.T, x *search.Index, q search.Query) []string {
 	return hits
 }
 
-// TestSearchRanksBestHitFirst checks the best hit for queries that cover the various ways in which people type a name.
+// TestSearchRanksBestHitFirst covers the various ways in which people type a name.
 func TestSearchRanksBestHitFirst(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
@@ -337,7 +336,7 @@ func TestSearchRejectsInvalidQueries(t *testing.T) {
 	}
 }
 
-// TestEntriesOmitsHiddenAndRemovedBrands checks the source of the remaining brands.
+// TestEntriesOmitsHiddenAndRemovedBrands also checks the sources of the other brands.
 func TestEntriesOmitsHiddenAndRemovedBrands(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)
@@ -379,7 +378,7 @@ func TestEntriesOmitsHiddenAndRemovedBrands(t *testing.T) {
 	}
 }
 
-// TestSearchIsSafeForConcurrentUse runs concurrent searches for the race detector.
+// TestSearchIsSafeForConcurrentUse is for the race detector.
 func TestSearchIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())

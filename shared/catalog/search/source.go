@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Entry is a brand and the records required to index it.
+// Entry is a brand with the records that its index entry needs.
 type Entry struct {
 	Brand     record.Brand
 	Portals   []record.Portal // portals listed in Brand.PortalIDs
-	Platforms []string        // platform types of the portals' endpoints, in addition to the brand's own
+	Platforms []string        // platform types of the portals' endpoints, besides the brand's own
 }
 
-// Entries returns a catalogue's searchable brands. A brand is searchable if it is neither hidden nor removed.
+// Entries returns a catalogue's searchable brands. Hidden and removed brands are not searchable.
 func Entries(c record.Catalog) []Entry {
 	entries := make([]Entry, 0, len(c.Brands))
 	for _, b := range c.Brands {
@@ -70,7 +70,7 @@ func sourceOf(e Entry) Source {
 	}
 }
 
-// list ensures that an empty list is never encoded as null in JSON.
+// list makes an empty list [] in JSON, never null.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

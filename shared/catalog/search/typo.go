@@ -1,23 +1,23 @@
 package search
 
-// typos compares a word with all indexed words in a single pass. The rows for a common prefix are computed only once.
-// An edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded
-// to ASCII if possible.
+// typos compares a word with all indexed words in a single pass. The rows of a common prefix are computed once. An edit
+// inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded to
+// ASCII if possible.
 type typos struct {
 	word  string
 	limit int // maximum number of edits
 	// rows[n][j] is the number of edits between the first n letters of the indexed word and the first j letters of
-	// word. Only cells with |n-j| up to limit are computed. A larger value is stored on either side of these cells.
+	// word. Only cells with |n-j| up to limit are computed, with larger values on either side.
 	rows  [maxLetters + 1][maxLetters + 2]byte
-	least [maxLetters + 1]byte // minimum value in each row
-	begun [maxLetters + 1]byte // begun[n]: fewest edits between word and any prefix of at most n letters
+	least [maxLetters + 1]byte // minimum of each row
+	begun [maxLetters + 1]byte // begun[n] is the fewest edits between word and any prefix of at most n letters.
 }
 
-// far is greater than the maximum number of edits for any word.
+// far exceeds the number of edits of any match.
 const far = 3
 
-// editsFor returns the maximum number of edits for a word. The maximum is low for short words, because even a single
-// edit can turn a short word into a different word.
+// editsFor returns the maximum number of edits for a word. It is low for short words, which a single edit can turn into
+// other words.
 func editsFor(word string) int {
 	for i := range len(word) {
 		if word[i] >= '0' && word[i] <= '9' {
@@ -34,9 +34,9 @@ func editsFor(word string) int {
 	}
 }
 
-// typos calls each for every indexed word within the permitted number of edits from word. If isTyping is true, typos
-// also calls each for every indexed word with a prefix within the permitted number of edits. whole is an upper bound on
-// the number of edits for the complete word, and begun is an upper bound for the prefix. Exact matches are included.
+// typos calls each for every indexed word within the permitted number of edits of word or, if isTyping is true, with a
+// prefix within that number. whole is an upper bound for the edits of the complete word, and begun for those of the
+// prefix. Exact matches are included.
 func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whole, begun byte)) {
 	limit := editsFor(word)
 	if limit == 0 {
@@ -73,12 +73,12 @@ func (t *typos) whole(indexed string, end int) byte {
 	return t.rows[len(indexed)][len(t.word)]
 }
 
-// read processes an indexed word, starting at letter from. It returns the number of letters after which the remaining
-// letters can't affect the result. If all letters matter, it returns more than maxLetters.
+// read processes an indexed word, starting at letter from. It returns the number of letters that decide the result, or
+// more than maxLetters if all do.
 func (t *typos) read(indexed string, from int, isTyping bool) int {
 	for n := from + 1; n <= len(indexed); n++ {
 		t.step(indexed, n)
-		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // a swap uses the second-to-last row
+		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // A swap uses the second-to-last row.
 		if ends && (!isTyping || int(t.begun[n]) > t.limit || n >= len(t.word)+t.limit) {
 			return n
 		}
@@ -86,7 +86,6 @@ func (t *typos) read(indexed string, from int, isTyping bool) int {
 	return maxLetters + 1
 }
 
-// step computes row n.
 func (t *typos) step(indexed string, n int) {
 	before, now, c := &t.rows[n-1], &t.rows[n], indexed[n-1]
 	first, last := max(1, n-t.limit), min(len(t.word), n+t.limit)

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// edits returns the optimal string alignment distance, computed directly from the definition.
+// edits returns the optimal string alignment distance by its definition.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -30,8 +30,7 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTypoDistanceMatchesEditDistanceDefinition compares words over a small alphabet with all of their candidates.
-// Because the alphabet is small, all of the words are similar.
+// TestTypoDistanceMatchesEditDistanceDefinition compares all words over a small alphabet, which are therefore similar.
 func TestTypoDistanceMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors creates the sort values for hits, and parses these values from searchAfter. A sort value consists of the
-// score, the sort name, the ID, and a seal. The seal contains the Search without its request. A seal is valid only for
-// a single position, search and tenant.
+// Cursors creates the sort values of hits, and parses them from searchAfter. A sort value consists of the score, the
+// sort name, the ID and a seal. The seal contains the Search without its request, and is valid for one position, search
+// and tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
 }
@@ -32,9 +32,9 @@ const cursorUse = "catalog search"
 
 // Search identifies a search whose pages must be consistent.
 type Search struct {
-	Asked   string   // identifies the request without its page; another search's cursors are rejected
+	Asked   string   // identifies the request without its page, so another search's cursors are rejected
 	Edition Edition  // edition that served the first page
-	First   []uint32 // search.Query.First from the first page
+	First   []uint32 // the first page's search.Query.First
 }
 
 // Seal creates a hit's Sort.
@@ -47,8 +47,8 @@ func (c Cursors) Seal(tenant org.Tenant, s Search, at search.Position) (Sort, er
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
-// Open parses a Sort that a client returns. Numbers in the Sort may have become strings. Open returns fault.Invalid for
-// any value that Seal did not create for the same tenant and search.
+// Open parses a Sort that a client returns. Numbers in the Sort may have become strings. Open returns fault.Invalid
+// unless Seal created the value for the same tenant and search.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Search, search.Position, error) {
 	refused := fault.BadRequest(
 		"searchAfter must be the unchanged sort values of a hit from the same search.").About("searchAfter")
@@ -79,7 +79,7 @@ func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (
 	return s, at, nil
 }
 
-// parsed parses a seal's content. ok is false if the seal belongs to another search or position.
+// parsed parses a seal's content. ok is false for another search's or position's seal.
 func parsed(sealed, asked string, at search.Position) (s Search, ok bool) {
 	parts := strings.Split(sealed, " ")
 	if len(parts) != 3 && len(parts) != 4 || parts[2] != place(asked, at) {

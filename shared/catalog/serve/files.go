@@ -16,24 +16,24 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is the maximum number of objects of each type on disk. The objects are the live objects for both modes, and
-// some older objects that later search pages may still need.
+// maxFiles is the maximum number of objects of each type on disk. They are both modes' live objects, and older ones
+// that later search pages may need.
 const maxFiles = 5
 
-// Files caches immutable objects on disk, so that each object is downloaded only once. After a disk error, the object
-// is downloaded again.
+// Files caches immutable objects on disk, so each is downloaded once. After a disk error, the object is downloaded
+// again.
 type Files struct {
 	Objects Objects
 	Dir     string // directory used only by this process; created if missing
 }
 
-// Read passes an object to read, from disk if the object is cached. It returns any error from read or from opening the
-// object, such as fault.NotFound.
+// Read passes an object to read, from disk if it is cached. It returns any error from read or from opening the object,
+// such as fault.NotFound.
 func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) error) error {
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash
 		err = read(file)
-		_ = file.Close() // the file was opened only for reading
+		_ = file.Close() // The file was opened only for reading.
 		if err == nil {
 			return nil
 		}
@@ -42,7 +42,7 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // the object was opened only for reading
+	defer func() { _ = body.Close() }() // The object was opened only for reading.
 	keep := f.create()
 	if err := read(io.TeeReader(body, keep)); err != nil {
 		keep.drop()
@@ -53,11 +53,10 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints is about one fiftieth
-// of that size.
+// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints has a fiftieth of it.
 const maxSummary = 32 << 20
 
-// health returns an Edition's health summary. It returns fault.NotFound if the summary does not exist.
+// health returns an Edition's health summary. It returns fault.NotFound if there is none.
 func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summary, error) {
 	var summary health.Summary
 	if e.Health == "" {
@@ -74,7 +73,6 @@ func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summa
 	return summary, err
 }
 
-// path returns the path at which an object is cached.
 func (f Files) path(kind, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+"."+kind)
@@ -98,12 +96,11 @@ func (f Files) prune(kind string) {
 	}
 	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
 	for _, old := range all[min(len(all), maxFiles):] {
-		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another process may already have removed the file
+		_ = os.Remove(filepath.Join(f.Dir, old.name)) // Another process may already have removed the file.
 	}
 }
 
-// copied is a cache file that is being written. Writing to copied never fails. If a write error occurs, the file is
-// discarded.
+// copied is a cache file that is being written. Writing never fails; after an error, the file is discarded.
 type copied struct {
 	file *os.File
 	err  error
@@ -125,7 +122,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as atomically renames the file to path, so that the file at path is either complete or missing.
+// as renames the file to path atomically, so the file there is complete or missing.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return
@@ -142,6 +139,6 @@ func (c *copied) as(path string) {
 func (c *copied) drop() {
 	if c.file != nil {
 		_ = c.file.Close()
-		_ = os.Remove(c.file.Name()) // remove the temporary file
+		_ = os.Remove(c.file.Name()) // The temporary file is removed.
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// demotions returns a function that returns a brand's demotion.
 func demotions(brands served.Map, summary health.Summary) func(brandID string) search.Demotion {
 	demoted := map[string]search.Demotion{}
 	for brand, endpoints := range brands.All() {
@@ -22,7 +21,7 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// show replaces URLs with their display form.
+// show replaces URLs with the form in which they are shown.
 func show(own weburl.Own, urls ...*string) {
 	for _, text := range urls {
 		*text = own.Shown(*text)

@@ -14,15 +14,13 @@ import (
 const (
 	// askEvery is the interval between checks of the live version.
 	askEvery = 10 * time.Second
-	// sleptAfter is the maximum duration of a background load. Lambda freezes a process between requests. If a load
-	// took longer than sleptAfter, it was frozen, and its connection may be dead.
+	// sleptAfter is the maximum duration of a background load. A longer load was frozen, because Lambda freezes
+	// processes between requests, and its connection may be dead.
 	sleptAfter = 2 * time.Second
-	// loadTime is the timeout of a background load.
-	loadTime = 30 * time.Second
+	loadTime   = 30 * time.Second
 )
 
-// holder holds each mode's live value, which it can replace while requests still use the current value. Create a holder
-// with newHolder.
+// holder holds each mode's live value, which it can replace while requests use it. Create a holder with newHolder.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -32,7 +30,7 @@ type holder[T any] struct {
 	modes map[string]*held[T]
 }
 
-// held is a mode's value. The lock is held while the store is being read, and while a request has to wait for a load.
+// held is a mode's value. The lock is held while the store is read, and while a request waits for a load.
 type held[T any] struct {
 	lock    sync.Mutex
 	there   bool
@@ -42,7 +40,7 @@ type held[T any] struct {
 	next    *loading[T]
 }
 
-// loading is a background load. The load's goroutine accesses only the field done.
+// loading is a background load. Its goroutine accesses only done.
 type loading[T any] struct {
 	edition Edition
 	begun   time.Time
@@ -55,18 +53,17 @@ type loaded[T any] struct {
 	err   error
 }
 
-// newHolder returns a holder that calls load to create values from nonzero Editions. The holder may call load while
-// load's previous result is in use, but never calls load concurrently for the same mode.
+// newHolder returns a holder that calls load to create values from nonzero Editions. It may call load while the
+// previous result is in use, but never concurrently for one mode.
 func newHolder[T any](pointers Pointers, now func() time.Time,
 	load func(ctx context.Context, mode string, e Edition) (T, error),
 ) *holder[T] {
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live returns a mode's live value. It returns a zero Edition and value if nothing has been published. The first call
-// for a mode waits for its load, as does a call that detects a frozen load. If the value can't be renewed, Live returns
-// the current value and reports the error in the request's log line. If there is no current value, Live returns
-// fault.Unavailable.
+// Live returns a mode's live value. Both are zero if nothing has been published. The first call for a mode waits for
+// its load, as does a call that detects a frozen one. If the value can't be renewed, Live returns the current one and
+// reports the error in the request's log line. Without a current value, it returns fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
 	m.lock.Lock()
@@ -97,9 +94,8 @@ func (h *holder[T]) of(mode string) *held[T] {
 	return h.modes[mode]
 }
 
-// renew reads the live Edition, and loads the Edition in the background if it has changed. If there is no current value
-// or a load was frozen, renew loads the Edition immediately. The next check follows after askEvery, regardless of the
-// result.
+// renew reads the live Edition, and loads it in the background if it has changed, or immediately if there is no current
+// value or a load was frozen. The next check follows after askEvery, whatever the result.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -108,7 +104,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 		return err
 	}
 	switch {
-	case edition == Edition{}: // the current value remains: a catalogue never disappears, but its row may
+	case edition == Edition{}: // The current value stays: a catalogue never disappears, but its row may.
 		m.there = true
 		return nil
 	case m.there && m.edition == edition:
@@ -137,7 +133,7 @@ func (m *held[T]) begin(ctx context.Context, h *holder[T], mode string, edition 
 	}()
 }
 
-// collect stores the result of a completed background load.
+// collect stores the result of a finished background load.
 func (m *held[T]) collect(ctx context.Context) {
 	if m.next == nil {
 		return

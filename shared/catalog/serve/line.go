@@ -7,33 +7,31 @@ import (
 	"strconv"
 )
 
-// Format of a snapshot file: a JSON object with one record per line, ordered by ID (package snapshot). IDs are hashes
-// and therefore evenly distributed, so a record's offset can be estimated accurately.
+// Format of a snapshot file: a JSON object with one record per line, ordered by ID (package snapshot). IDs are hashes,
+// so they are evenly distributed and a record's offset can be estimated.
 const (
-	// span is the number of bytes that a single read requests. With 40,000 records of 600 bytes, the error of an
-	// estimate rarely exceeds span.
+	// span is the number of bytes of one read. With 40,000 records of 600 bytes, an estimate's error rarely exceeds it.
 	span = 256 << 10
 	// maxSpan is the maximum size of a line.
 	maxSpan = 16 << 20
-	// guesses is the maximum number of estimates. If more attempts are necessary, a binary search locates IDs that are
-	// not evenly distributed.
+	// guesses is the maximum number of estimates. After that, a binary search finds IDs that are not evenly
+	// distributed.
 	guesses = 3
 )
 
-// extent is the part of a file in which the line begins, provided that the file contains the line.
+// extent is the part of a file in which the line begins, if the file contains it.
 type extent struct {
 	low, high   int64   // low is the start of a line
-	first, last float64 // share of all IDs before low, and before high
+	first, last float64 // share of all IDs before low and high
 }
 
-// findLine returns the record with the given ID in a file of the given size. It returns nil if the file does not
-// contain the record.
+// findLine returns the record with the given ID in a file of the given size. It returns nil if there is none.
 func findLine(ctx context.Context, ranges Ranges, key string, size int64, id string) ([]byte, error) {
 	s := extent{low: int64(len("{\n")), high: size, first: 0, last: 1}
 	width := int64(span)
 	for round := 0; s.low < s.high; round++ {
 		from := s.guess(id, width, round < guesses)
-		part, _, err := ranges.Range(ctx, key, from-1, width) // the part includes the end of the previous line
+		part, _, err := ranges.Range(ctx, key, from-1, width) // The part includes the end of the previous line.
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +81,7 @@ func lastOf(lines []byte) []byte {
 	return lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
 }
 
-// valueOf returns the record with the given ID in lines. It returns nil if lines does not contain the record.
+// valueOf returns the record with the given ID in lines, or nil.
 func valueOf(lines []byte, id string) []byte {
 	name := []byte(`"` + id + `":`)
 	for line := range bytes.SplitSeq(lines, []byte{'\n'}) {
@@ -94,11 +92,11 @@ func valueOf(lines []byte, id string) []byte {
 	return nil
 }
 
-// share returns the estimated share of all IDs that precede the given ID.
+// share returns the estimated share of all IDs that precede an ID.
 func share(id string) float64 {
 	first, err := strconv.ParseUint(id[:min(len(id), digits)], 16, 64)
 	if err != nil {
-		return 0 // a binary search locates an ID that is not a UUID
+		return 0 // A binary search locates IDs that are not UUIDs.
 	}
 	return float64(first) / (1 << (4 * digits))
 }

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// publishAs makes another catalogue live in live mode, using a version name from test mode.
+// publishAs makes another catalogue live in live mode, under a version name of test mode.
 func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	t.Helper()
 	own, err := snapshot.Snapshots{Files: w}.Write(t.Context(), "live", institutions(3, name), time.Now())
@@ -30,8 +30,8 @@ func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	})
 }
 
-// TestCatalogueServesModesSeparately covers new searches, later pages of older searches, and records. The two modes
-// have versions with the same name, and therefore editions with the same name.
+// TestCatalogueServesModesSeparately covers new searches, later pages of older searches, and records, with equal
+// version names in both modes.
 func TestCatalogueServesModesSeparately(t *testing.T) {
 	t.Parallel()
 	dir, recordsDir := t.TempDir(), t.TempDir()

@@ -12,13 +12,13 @@ import (
 )
 
 // UsedBrands reads the IDs of the brands with which a tenant's patients connected most often, most used first
-// (store.UsageDays). The result is empty if no connections have been counted yet.
+// (store.UsageDays). The result is empty until connections have been counted.
 type UsedBrands interface {
 	MostUsed(ctx context.Context, tenant org.Tenant) ([]string, error)
 }
 
-// MostUsed caches the brands with which patients connect most often, separately for each organisation and mode. A
-// MostUsed is safe for concurrent use. Create a MostUsed with NewMostUsed.
+// MostUsed caches the brands with which patients connect most often, by organisation and mode. It is safe for
+// concurrent use. Create a MostUsed with NewMostUsed.
 type MostUsed struct {
 	brands UsedBrands
 	now    func() time.Time
@@ -31,13 +31,13 @@ type usedBrands struct {
 }
 
 const (
-	// usedFor is the time after which a tenant's brands are read again. The brands change once a day.
+	// usedFor is the time after which a tenant's brands, which change once a day, are read again.
 	usedFor = 5 * time.Minute
-	// usedLife is the time for which brands remain usable while they can't be read.
+	// usedLife is the time for which brands are used after they could last be read.
 	usedLife = 24 * time.Hour
-	// usedRetry is the delay before a failed read is repeated.
+	// usedRetry is the delay after a failed read.
 	usedRetry = 10 * time.Second
-	// usedTime is the timeout of a read, which is short because a search does not need the result.
+	// usedTime is the timeout of a read. It is short, because a search works without the result.
 	usedTime = 500 * time.Millisecond
 	// maxUsed is the maximum number of tenants whose brands are cached.
 	maxUsed = 2000
@@ -48,8 +48,8 @@ func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
 	return &MostUsed{brands: brands, now: now, known: cache.New[org.Tenant, usedBrands](maxUsed, usedLife, now)}
 }
 
-// Of returns the IDs of a tenant's most used brands, most used first. If the IDs can't be read, it returns the IDs from
-// the last successful read, if any, and reports the failure in the request's log line.
+// Of returns the IDs of a tenant's most used brands, most used first. If they can't be read, it returns the last known
+// ones, if any, and reports the failure in the request's log line.
 func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	used, _ := m.known.Get(tenant)
 	if m.now().Before(used.until) {

@@ -21,8 +21,8 @@ type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records reads individual records from the live version. Records estimates a record's position in the file, so that
-// functions don't have to load an entire catalogue for a single record. Create a Records with NewRecords.
+// Records reads individual records from the live version. It estimates a record's position in the file, so functions
+// need not load an entire catalogue. Create a Records with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -88,7 +88,7 @@ func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoin
 	return e, held.health.Of(e.ID), err
 }
 
-// list ensures that an empty list is never encoded as null in JSON.
+// list makes an empty list [] in JSON, never null.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

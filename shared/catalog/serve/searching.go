@@ -18,23 +18,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxOlder is the maximum number of indexes in memory for both modes together, excluding the live indexes.
+// maxOlder is the maximum number of older indexes in memory, for both modes together.
 const maxOlder = 2
 
-// Searchable holds the data for searches. A search of the zero Searchable doesn't return any hits.
+// Searchable holds the data for searches. A search of the zero Searchable has no hits.
 type Searchable struct {
 	Index  *search.Index // search index; nil if nothing has been published
 	Health health.Summary
 	Demote func(brandID string) search.Demotion
 }
 
-// Catalogue provides the data for searches. Catalogue holds each mode's live Edition, and earlier Editions to which
-// cursors refer. Create a Catalogue with NewCatalogue.
+// Catalogue provides the data for searches: each mode's live Edition, and earlier Editions that cursors refer to.
+// Create a Catalogue with NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
 
-	lock  sync.Mutex // held while an older index is loaded, so that only one such index is loaded at a time
+	lock  sync.Mutex // held while an older index is loaded, so only one is loaded at a time
 	older []older    // older indexes, most recently used first
 
 	indexesLock sync.Mutex
@@ -57,8 +57,8 @@ func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalog
 // warmTime is the timeout of Warm.
 const warmTime = 5 * time.Second
 
-// Warm loads both modes' live versions during startup, when Lambda provides more processor time than later. If a load
-// fails, the next request retries the load.
+// Warm loads both modes' live versions at startup, when Lambda provides more processor time. The next request retries a
+// failed load.
 func (c *Catalogue) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
@@ -72,7 +72,7 @@ func (c *Catalogue) Live(ctx context.Context, mode string) (Edition, Searchable,
 	return c.live.Live(ctx, mode)
 }
 
-// At returns the data of an earlier search in a mode. It returns fault.Gone if that data no longer exists.
+// At returns the data of an earlier search in a mode, or fault.Gone if it no longer exists.
 func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	edition, value, err := c.live.Live(ctx, mode)
 	if err != nil || edition == e {
@@ -97,8 +97,7 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load loads a mode's Edition, reusing an index that is already in memory, because endpoint health changes far more
-// often than the index.
+// load loads a mode's Edition. It reuses an index in memory, because endpoint health changes far more often.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)
 	value := Searchable{Index: c.known(key)}
@@ -126,7 +125,7 @@ func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchabl
 	return value, err
 }
 
-// known returns a version's index if the index is still in memory, for example because a search is using it.
+// known returns a version's index if it is still in memory, for example because a search uses it.
 func (c *Catalogue) known(key string) *search.Index {
 	c.indexesLock.Lock()
 	defer c.indexesLock.Unlock()

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// catalogue returns a new process's Catalogue. Two Catalogues with the same dir represent consecutive processes.
+// catalogue returns a new process's Catalogue. Catalogues with the same dir stand for consecutive processes.
 func (w *world) catalogue(dir string) *serve.Catalogue {
 	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
 }
@@ -65,8 +65,8 @@ func TestCatalogueLoadsNewVersionInBackground(t *testing.T) {
 	})
 }
 
-// TestCatalogueRestartsFrozenLoad covers a process that Lambda freezes during a load. The load's connection is dead
-// when the process resumes.
+// TestCatalogueRestartsFrozenLoad covers a process that Lambda freezes during a load, whose connection is dead when the
+// process resumes.
 func TestCatalogueRestartsFrozenLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -86,7 +86,7 @@ func TestCatalogueRestartsFrozenLoad(t *testing.T) {
 		if got := version(t, c); got != second {
 			t.Errorf("after the sleep: %s", got)
 		}
-		synctest.Wait() // this test would not end unless the first load had ended
+		synctest.Wait() // This test would not end unless the first load had ended.
 	})
 }
 
@@ -110,7 +110,7 @@ func TestCatalogueKeepsVersionWhenRenewalFails(t *testing.T) {
 			synctest.Wait()
 			event.Emit(ctx, logx.New(&log), "test")
 		}
-		// each request starts a load and reports the previous load's result
+		// Each request starts a load and reports the previous load's result.
 		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 {
 			t.Errorf("%d of 4 failures were counted: %s", counted, log.String())
 		}
@@ -201,7 +201,7 @@ func TestCatalogueServesOlderVersionsUntilDeleted(t *testing.T) {
 		}
 	}
 	before := len(w.opened)
-	for _, i := range []int{4, 3, 2, 3, 2} { // the live version and the last two older versions
+	for _, i := range []int{4, 3, 2, 3, 2} { // the live version and the last two older ones
 		if _, err := c.At(ctx, "test", editions[i]); err != nil {
 			t.Error(err)
 		}
@@ -245,8 +245,8 @@ func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	}
 }
 
-// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary does not cause the index to be reloaded.
-// Health changes every few minutes, but an index rarely changes.
+// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary, which is created every few minutes,
+// doesn't reload the index.
 func TestCatalogueReusesIndexForNewHealthSummary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

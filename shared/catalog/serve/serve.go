@@ -1,7 +1,7 @@
-// Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md). The package
-// provides each mode's live snapshot with endpoint health, older snapshots for later search pages, individual records,
-// and the URLs of complete files. The package checks the live version only periodically, and a request never waits for
-// a newer version. The package caches objects on disk for the life of the process.
+// Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md). It provides
+// each mode's live snapshot with endpoint health, older snapshots for later search pages, individual records, and the
+// URLs of complete files. The live version is checked periodically, and no request waits for a newer one. Objects are
+// cached on disk for the life of the process.
 package serve
 
 import (
@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/catalog/ledger"
 )
 
-// Edition identifies the data behind a response, which consists of a snapshot and the summary of its endpoints' health.
-// The zero Edition means that no data is available.
+// Edition identifies the data behind a response: a snapshot and its endpoints' health summary. The zero Edition means
+// no data.
 type Edition struct {
 	Version ledger.Version
 	Health  string // version of the health summary; empty if unknown
@@ -41,7 +41,7 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// live returns the Edition that responses should currently use.
+// live returns the Edition that responses should use now.
 func (p Pointers) live(ctx context.Context, mode string) (Edition, error) {
 	pointer, err := p.Snapshots.Pointer(ctx, mode)
 	if err != nil || pointer.Live == "" {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// shown is a hit's source as sent to a client. The index contains the embedded part.
+// shown is a hit's source as sent to a client. The embedded part is in the index.
 type shown struct {
 	search.Source
 
@@ -22,9 +22,9 @@ type shown struct {
 	} `json:"health"`
 }
 
-// Shown returns a hit's source for a response. Shown adds the brand's health, which is the health of the brand's
-// healthiest endpoint. A single working endpoint is enough to connect. If any of the person's ZIP codes is known, Shown
-// adds the distance and lists the nearest location first. Shown removes websites and logos that point to this service.
+// Shown returns a hit's source for a response. It adds the health of the brand's healthiest endpoint, because one
+// working endpoint is enough to connect. If any of the person's ZIP codes is known, it also adds the distance and lists
+// the nearest location first. Websites and logos that point to this service are removed.
 func (s Searchable) Shown(own weburl.Own, hit search.Hit, zips []string) (json.RawMessage, error) {
 	var said shown
 	if err := json.Unmarshal(hit.Source, &said.Source); err != nil {
@@ -47,8 +47,8 @@ func (s Searchable) Shown(own weburl.Own, hit search.Hit, zips []string) (json.R
 	return source, nil
 }
 
-// nearestFirst moves the location nearest to any of the ZIP codes to the front. It returns the distance to that
-// location, or nil if the distance is unknown.
+// nearestFirst moves the location nearest to any of the ZIP codes to the front. It returns the distance, or nil if it
+// is unknown.
 func nearestFirst(locations []record.Location, zips []string) *float64 {
 	nearest, least := -1, 0.0
 	for i, l := range locations {
@@ -66,9 +66,8 @@ func nearestFirst(locations []record.Location, zips []string) *float64 {
 	return &least
 }
 
-// rounded rounds a distance in kilometres to match its accuracy. Distances from 10 km are rounded to the nearest 5 km,
-// and distances from 100 km to the nearest 10 km. Distances below 10 km are assumed distances (geo.Distance) and remain
-// unchanged.
+// rounded rounds a distance in kilometres to its accuracy: to 5 km from 10 km on, and to 10 km from 100 km on. Shorter
+// distances are assumptions (geo.Distance) and stay unchanged.
 func rounded(km float64) float64 {
 	step := 10.0
 	switch {

@@ -22,12 +22,12 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world simulates a bucket and the two rows for test mode. Live mode is empty unless a test adds data to it.
+// world simulates a bucket and test mode's two rows. Live mode is empty unless a test adds to it.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
 	live     ledger.Pointer
-	other    ledger.Version // live version in live mode
+	other    ledger.Version // live mode's version
 	health   health.Pointer
 	asked    int           // number of reads of snapshot pointers
 	opened   []string      // keys of opened objects
@@ -62,7 +62,6 @@ func (r healthRows) Pointer(context.Context, string) (health.Pointer, error) {
 	return r.w.health, nil
 }
 
-// Write implements snapshot.Files.
 func (w *world) Write(_ context.Context, key, _ string, write func(io.Writer) error) error {
 	var object bytes.Buffer
 	err := write(&object)
@@ -72,7 +71,6 @@ func (w *world) Write(_ context.Context, key, _ string, write func(io.Writer) er
 	return err
 }
 
-// Open implements serve.Objects.
 func (w *world) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	w.lock.Lock()
 	door := w.door
@@ -97,7 +95,6 @@ func (w *world) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(object)), nil
 }
 
-// Range implements serve.Ranges.
 func (w *world) Range(_ context.Context, key string, from, length int64) ([]byte, int64, error) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -112,7 +109,6 @@ func (w *world) Range(_ context.Context, key string, from, length int64) ([]byte
 	return object[from:min(int64(len(object)), from+length)], int64(len(object)), nil
 }
 
-// Delete implements snapshot.Files.
 func (w *world) Delete(_ context.Context, key string) error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -141,7 +137,6 @@ func (w *world) publish(t *testing.T, c record.Catalog) ledger.Version {
 	return v
 }
 
-// fares stores a new health summary with the given states.
 func (w *world) fares(t *testing.T, states map[string]health.State) {
 	t.Helper()
 	records := make([]health.Record, 0, len(states))
@@ -156,7 +151,7 @@ func (w *world) fares(t *testing.T, states map[string]health.State) {
 	})
 }
 
-// institutions returns a catalogue of count brands, each with its own portal and endpoint.
+// institutions returns a catalogue of count brands, each with a portal and an endpoint.
 func institutions(count int, name string) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},

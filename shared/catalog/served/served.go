@@ -1,5 +1,5 @@
-// Package served maps each brand to the endpoints that serve its patients. The map's format can be read in place.
-// Searches use the map to demote brands whose endpoints are down, without reading the entire catalogue.
+// Package served maps each brand to the endpoints that serve its patients. The map is read in place. Searches use it to
+// demote brands whose endpoints are down, without reading the entire catalogue.
 package served
 
 import (
@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Format of a Map: the magic, followed by one entry per searchable brand, ordered by ID. An entry consists of the
-// brand's ID (16 bytes), the number of endpoints (32 bits, little-endian), and the ID of each endpoint (16 bytes). IDs
-// that are not UUIDs are omitted.
+// Format of a Map: the magic, followed by one entry per searchable brand, ordered by ID. An entry is the brand's ID (16
+// bytes), the number of endpoints (32 bits, little-endian), and each endpoint's ID (16 bytes). IDs other than UUIDs are
+// omitted.
 const (
 	magic   = "rb-served 1\n"
 	idBytes = 16

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Endpoints reads only a version's endpoints and their FHIR bases. It returns fault.NotFound if the version does not
-// exist.
+// Endpoints returns a version's endpoints with their FHIR bases, without reading the version's other records. It
+// returns fault.NotFound if the version does not exist.
 func (s Snapshots) Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error) {
 	var all map[string]record.Endpoint
 	var addresses map[string]string

@@ -12,14 +12,13 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// file is an object in a version.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// files returns the files whose content determines the version's name. The result excludes only the index, which is
-// derived from the other files.
+// files returns the files whose content determines a version's name. It omits Index and Served, which are derived from
+// the other files.
 func files(c record.Catalog) []file {
 	return []file{
 		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},
@@ -36,8 +35,7 @@ func files(c record.Catalog) []file {
 	}
 }
 
-// write writes records as a JSON object, one record per line, ordered by ID. The same records always produce the same
-// bytes.
+// write encodes records as a JSON object with one record per line, sorted by ID. The output is deterministic.
 func write[V any](w io.Writer, records map[string]V) error {
 	out := bufio.NewWriter(w) // Flush returns the first write error
 	before := "{\n"
@@ -65,7 +63,7 @@ func write[V any](w io.Writer, records map[string]V) error {
 	return nil
 }
 
-// read reads records written by write, without holding the entire text in memory.
+// read decodes records written by write, without loading the whole file into memory.
 func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]V) error {
 	body, err := s.Files.Open(ctx, key)
 	if err != nil {
@@ -86,10 +84,10 @@ func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]
 		if err := lines.Decode(&value); err != nil {
 			return fmt.Errorf("read %s: %w", key, err)
 		}
-		name, _ := id.(string) // always a string here, since More has checked that a key follows
+		name, _ := id.(string) // always a string: Token returns an object key here
 		records[name] = value
 	}
-	if _, err := lines.Token(); err != nil { // fails if the file is truncated
+	if _, err := lines.Token(); err != nil { // Token fails if the file is truncated
 		return fmt.Errorf("read %s: %w", key, err)
 	}
 	*into = records

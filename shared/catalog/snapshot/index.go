@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/catalog/served"
 )
 
-// indexOf returns the file that contains a catalogue's search index.
 func indexOf(c record.Catalog) file {
 	return file{Index, func(w io.Writer) error {
 		built, err := search.Build(search.Entries(c))
@@ -22,10 +21,10 @@ func indexOf(c record.Catalog) file {
 	}}
 }
 
-// servedOf returns the file that searches use to look up brands whose endpoints are down.
+// servedOf returns the file that lets searches demote brands whose endpoints are down.
 func servedOf(c record.Catalog) file { return file{Served, served.Of(c).Write} }
 
-// Index reads a version's index. It returns fault.NotFound if the index does not exist.
+// Index reads a version's search index. It returns fault.NotFound if the index does not exist.
 func (s Snapshots) Index(ctx context.Context, mode string, v ledger.Version) (*search.Index, error) {
 	body, err := s.Files.Open(ctx, Key(mode, v, Index))
 	if err != nil {

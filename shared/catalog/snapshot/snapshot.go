@@ -1,5 +1,6 @@
-// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): a version's objects, their exact
-// content, and the version's name. Objects are written once and never change. ledger.Pointer selects the live version.
+// Package snapshot stores catalogue versions as files (docs/adr/0023-the-catalogue.md). It defines each version's
+// objects, their exact content and the version's name. Objects are written once and never change. ledger.Pointer
+// selects the live version.
 package snapshot
 
 import (
@@ -14,33 +15,32 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Snapshots stores versions of a catalogue in a bucket.
+// Snapshots stores catalogue versions in a bucket.
 type Snapshots struct{ Files Files }
 
-// Files stores objects.
+// Files is an object store.
 type Files interface {
-	// Write stores the output of write as an object, in bounded memory. If write fails or the context ends, the object
-	// is not created.
+	// Write streams the output of write to an object, using bounded memory. If write fails or ctx is done, Write does
+	// not create the object.
 	Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error
-	// Open reads an object. It returns fault.NotFound if the object does not exist.
+	// Open opens an object for reading. It returns fault.NotFound if the object does not exist.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Delete deletes an object if it exists.
 	Delete(ctx context.Context, key string) error
 }
 
-// Files in a version. The first three files are available to organisations. Each file is a JSON object that maps IDs to
-// records, with one record per line.
+// Names of a version's files. Brands, Portals and Endpoints are available to organisations. Each .json file contains a
+// JSON object keyed by ID, with one entry per line.
 const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
-	Merged    = "merged.json" // maps merged records' IDs to their successors' IDs
+	Merged    = "merged.json" // maps a merged record's ID to its successor's ID
 	bases     = "bases.json"  // maps endpoint IDs to FHIR bases; not available to organisations
 	Index     = "index"
 	Served    = "served" // maps brands to the endpoints that serve their patients
 )
 
-// contentType returns the media type of a file.
 func contentType(file string) string {
 	if file == Index || file == Served {
 		return "application/octet-stream"
@@ -48,13 +48,13 @@ func contentType(file string) string {
 	return "application/json"
 }
 
-// Key returns the key of an object in a version.
+// Key returns the object key of a version's file.
 func Key(mode string, v ledger.Version, file string) string {
 	return "snapshots/" + mode + "/" + string(v) + "/" + file
 }
 
-// Name returns the version name for a catalogue created at the given time. The versions of equal catalogues have the
-// same Hash.
+// Name returns the version for a catalogue created at the given time. Equal catalogues produce versions with the same
+// Hash.
 func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	sum := sha256.New()
 	for _, f := range files(c) {
@@ -68,7 +68,8 @@ func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	return ledger.NewVersion(at, ledger.Shorten(sum.Sum(nil))), nil
 }
 
-// Write writes a mode's catalogue as the version that Name returns. An interrupted write must be repeated entirely.
+// Write stores a mode's catalogue under the version that Name returns. After an interruption, the caller must repeat
+// the entire write.
 func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at time.Time) (ledger.Version, error) {
 	v, err := Name(c, at)
 	if err != nil {
@@ -94,7 +95,7 @@ func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (
 	return c, err
 }
 
-// Delete deletes all of a version's existing objects.
+// Delete deletes a version's objects. It ignores objects that do not exist.
 func (s Snapshots) Delete(ctx context.Context, mode string, v ledger.Version) error {
 	for _, file := range []string{Brands, Portals, Endpoints, Merged, bases, Index, Served} {
 		if err := s.Files.Delete(ctx, Key(mode, v, file)); err != nil {

@@ -95,8 +95,7 @@ func TestSnapshotRoundTrips(t *testing.T) {
 	expect.NotFound(t, "a version that was deleted", err)
 }
 
-// TestWriteIsDeterministic checks that repeated writes produce the same bytes. Because map iteration order is random,
-// any dependence on it would cause different output.
+// TestWriteIsDeterministic writes the catalogue many times because map iteration order is random.
 func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	first, later := &memory.Files{}, &memory.Files{}
@@ -117,7 +116,6 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestNameChangesWithContent covers changes to data that no public file contains.
 func TestNameChangesWithContent(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -1,7 +1,7 @@
-// Package binding ties a sign-in attempt to the browser and the page that may continue the attempt. A browser is
-// redirected to the sign-in with a single-use start value, and must return with a state and a cookie. The page that
-// created the attempt polls the attempt's status with a token. An attempt is a sign-in at a patient portal (package
-// flow) or at an identity provider (package tefca/attempt).
+// Package binding ties a sign-in attempt to the browser and the page that may continue the attempt. A browser starts
+// the sign-in with a single-use start value and must return with a state and a cookie. The page that created an attempt
+// uses a token to poll the attempt's status. An attempt is a sign-in at a patient portal (package flow) or at an
+// identity provider (package tefca/attempt).
 package binding
 
 import (
@@ -21,11 +21,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Lifetime limits the duration of an attempt (docs/reference/deviations.md).
+// Lifetime is the maximum duration of an attempt (docs/reference/deviations.md).
 const Lifetime = 30 * time.Minute
 
-// Ticket lets a browser start an attempt that one of the service's pages created. Ticket holds the hash of the
-// single-use start value.
+// Ticket lets a browser start an attempt created by one of the service's pages. It holds the hash of the single-use
+// start value.
 type Ticket struct {
 	Hash      string // hex SHA-256 of the start value
 	Tenant    org.Tenant
@@ -33,8 +33,8 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State identifies the attempt that a returning browser belongs to. State holds the hash of the state value. The state
-// value works once, and only in the browser that received it.
+// State identifies a returning browser's attempt. It holds the hash of the state value, which works once and only in
+// the browser that received it.
 type State struct {
 	Hash        string // hex SHA-256 of the state value
 	BindingHash string // hex SHA-256 of the browser's cookie
@@ -43,18 +43,17 @@ type State struct {
 	ExpiresAt   time.Time
 }
 
-// Started holds the URL to which the browser is redirected for its attempt, and the cookie that binds the attempt to
-// the browser.
+// Started holds the redirect URL for an attempt and the cookie that binds the attempt to the browser.
 type Started struct {
 	URL         string
 	CookieName  string
 	CookieValue secret.Text
 	CookieAge   time.Duration
-	Look        Look // appearance of the window
+	Look        Look // the sign-in window's appearance
 }
 
-// Failure describes a failed attempt to the page that runs the attempt or to the page that embeds the widget. Failure
-// holds the error fields of a redirect and the recommended action, named as in docs/openapi.yaml.
+// Failure describes a failed attempt to the page that runs the attempt or to the page that embeds the widget. It
+// contains a redirect's error fields and the recommended action, named as in docs/openapi.yaml.
 type Failure struct {
 	Error           string `json:"error"`
 	Description     string `json:"error_description"`
@@ -80,14 +79,13 @@ func (m Maker) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(value), nil
 }
 
-// Ticket creates a start value and the ticket that identifies the start value's attempt.
+// Ticket creates a start value and the ticket that links the start value to its attempt.
 func (m Maker) Ticket(tenant org.Tenant, attemptID string, expiresAt time.Time) (Ticket, secret.Text, error) {
 	start, err := m.Secret()
 	return Ticket{Hash: Hash(start), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}, secret.New(start), err
 }
 
-// Bind creates the state value and the cookie that tie an attempt to a browser before the browser is redirected. The
-// caller sets the redirect's URL.
+// Bind creates the state value and the cookie that tie an attempt to a browser. The caller must set started.URL.
 func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	expiresAt time.Time,
 ) (value string, state State, started Started, err error) {
@@ -107,16 +105,16 @@ func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	}, nil
 }
 
-// Hash returns the hexadecimal SHA-256 hash of a value. The service stores this hash for secrets that only a browser
-// holds.
+// Hash returns the hexadecimal SHA-256 hash of a value. For secrets held only by a browser, the service stores this
+// hash instead of the value.
 func Hash(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:])
 }
 
-// ChosenID returns, in canonical form, the attempt ID that a widget chose. It returns "" if the widget didn't choose an
-// ID. A widget that chooses the ID must also choose the token and send the token's hash. ChosenID returns an error for
-// an ID without a token hash, or a token hash without an ID.
+// ChosenID returns the attempt ID chosen by a widget, in canonical form, or "" if the widget didn't choose an ID. A
+// widget that chooses the ID must also choose the token and send the token's hash. ChosenID returns an error if only
+// one of the ID and the token hash is present.
 func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
@@ -134,19 +132,18 @@ func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	return id, nil
 }
 
-// Taken returns the error for a chosen attempt ID that belongs to another attempt.
+// Taken returns the error for a chosen attempt ID that another attempt already uses.
 func Taken(err error) error {
 	return fault.New(fault.Conflict, fault.CodeInvalidRequest,
 		"This attempt_id can't be used. Generate a new one.").About("attempt_id").Because(err)
 }
 
-// Holds reports whether token is the attempt token whose hash is tokenHash. It returns false if the attempt doesn't
-// have a token.
+// Holds reports whether tokenHash is the hash of token. It returns false if the attempt doesn't have a token.
 func Holds(tokenHash string, token secret.Text) bool {
 	return tokenHash != "" && subtle.ConstantTimeCompare([]byte(Hash(token.Reveal())), []byte(tokenHash)) == 1
 }
 
-// Missing returns the error for an attempt that the caller can't see, regardless of the reason.
+// Missing returns the error for an attempt that does not exist or is not visible to the caller.
 func Missing() error { return fault.Missing("Attempt not found.") }
 
 // StartError returns the error for an unusable start value. The result is a client error if the value is unknown,

@@ -2,10 +2,10 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Cancelled is the failure cause if the patient cancelled an attempt on the page that created the attempt.
+// Cancelled is the failure cause of an attempt that the patient cancelled on the page that created it.
 const Cancelled = "cancelled"
 
-// Cancellation returns the description of the failure Cancelled.
+// Cancellation returns the description of a Cancelled failure.
 func Cancellation() fault.Description {
 	return fault.Description{
 		Shown:  fault.New(fault.Invalid, "access_denied", "The patient cancelled the sign-in. Nothing was shared."),

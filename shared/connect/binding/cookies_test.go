@@ -12,8 +12,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestSurplusCookiesKeepsNewestTwenty checks that a browser that begins many attempts keeps the newest twenty binding
-// cookies, and that only the older binding cookies are expired.
 func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +42,8 @@ func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	})
 }
 
-// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a creation time count as the oldest,
-// and that a response doesn't expire more cookies than fit in its header.
+// TestSurplusCookiesLimitsExpiredCookiesPerResponse also checks that cookies without a creation time count as the
+// oldest.
 func TestSurplusCookiesLimitsExpiredCookiesPerResponse(t *testing.T) {
 	t.Parallel()
 	held := map[string]string{"attempt-newest": "t8mps0.x"}

@@ -6,9 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Maximum lengths, in bytes, of values that a caller supplies and that are returned to the caller. A URL that returns
-// all of these values, with every byte percent-encoded, still fits within the limit of common gateways and servers (8
-// KiB).
+// Maximum lengths, in bytes, of values that a caller supplies and later receives back in a URL. Even with every byte
+// percent-encoded, a URL containing all of these values fits within the 8 KiB limit of common gateways and servers.
 const (
 	maxExternalID    = 512
 	maxExternalState = 1024

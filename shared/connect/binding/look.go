@@ -2,16 +2,16 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Look describes the appearance of an attempt's sign-in windows. Look holds the patient's language and the
-// organisation's appearance at the time that the attempt was created. A field is empty if its value is unknown.
+// Look describes the appearance of an attempt's sign-in windows. It holds the patient's language and the organisation's
+// branding as of the attempt's creation. Fields with unknown values are empty.
 type Look struct {
-	Language     string // language: "en" or "es"
+	Language     string // "en" or "es"
 	Organisation string // name
-	Logo         string // https URL that doesn't point to this service
-	Accent       string // colour, "#rrggbb" in lower case
+	Logo         string // https URL not served by this service
+	Accent       string // "#rrggbb" in lower case
 }
 
-// CheckLanguage returns fault.Invalid if windows are not available in the given language. The empty language is valid.
+// CheckLanguage returns fault.Invalid for an unsupported language. The empty language is valid.
 func CheckLanguage(language string) error {
 	switch language {
 	case "", "en", "es":

@@ -1,6 +1,6 @@
-// Package connection defines the connection between a patient and an organisation, including its fields, its statuses
-// and the operations that each status allows. A connection doesn't contain any tokens (see package tokens) or the
-// patient's name; it contains only a keyed hash for comparison.
+// Package connection defines the connection between a patient and an organisation: its fields, its statuses and the
+// operations that each status allows. A connection contains neither tokens (see package tokens) nor the patient's name.
+// It identifies the patient only by a keyed hash.
 package connection
 
 import (
@@ -18,7 +18,7 @@ type Status string
 const (
 	Authorized Status = "authorized"
 	Revoked    Status = "revoked"
-	Rejected   Status = "rejected" // the patient declined at the portal; tokens never existed
+	Rejected   Status = "rejected" // the patient declined at the portal; no tokens were issued
 )
 
 // TEFCAPlatform is the platform type of every connection created in TEFCA mode.
@@ -33,69 +33,69 @@ type Connection struct {
 	PortalID     string
 	EndpointID   string
 	PlatformType string
-	// DirectoryID is the facility's ID in the network's directory. DirectoryID is set on TEFCA connections, which lack
-	// the endpoint, brand and portal IDs above.
+	// DirectoryID is the facility's ID in the network's directory. It is set on TEFCA connections, which have no
+	// endpoint, brand or portal ID.
 	DirectoryID string
-	// Scope holds the granted scopes, separated by spaces. If the EHR didn't name any granted scopes, Scope holds the
-	// requested scopes (RFC 6749 section 5.1).
+	// Scope holds the granted scopes, separated by spaces. If the EHR doesn't return the granted scopes, Scope holds
+	// the requested scopes (RFC 6749 section 5.1).
 	Scope            string
 	ConsentExpiresAt time.Time   // end of consent; zero if unknown
 	Patient          secret.Mark // keyed hash of issuer and patient ID, to recognise the same patient on reconnect
-	// External is a keyed hash of the organisation's own patient ID, for searches, or zero if the organisation didn't
-	// supply an ID.
+	// External is a keyed hash of the organisation's ID for the patient, used in searches. It is zero if the
+	// organisation didn't supply an ID.
 	External secret.Mark
-	// VaultKey is a hash that identifies the person and the external ID for a TEFCA connection (package tefca/attempt).
-	// A facility has one connection for each VaultKey.
+	// VaultKey is a hash that identifies a TEFCA connection's person and external ID (package tefca/attempt). A
+	// facility has one connection per VaultKey.
 	VaultKey   string
-	PersonKey  string // hash that identifies the person for a TEFCA connection
+	PersonKey  string // hash that identifies a TEFCA connection's person
 	Generation int64  // number of authorisations; each reconnect adds one
 	CreatedAt  time.Time
 	Refresh    RefreshState
-	Rev        int64 // revision, incremented by every change; a writer states the revision that it read
+	Rev        int64 // revision, incremented by every change, for optimistic locking
 }
 
-// ExternalText returns the text from which the keyed hash of an organisation's own patient ID is computed.
+// ExternalText returns the input for the keyed hash of an organisation's patient ID.
 func ExternalText(tenant org.Tenant, externalID string) []byte {
 	return []byte("external|" + tenant.Key() + "|" + externalID)
 }
 
-// RefreshState records the maintenance of a connection's tokens between exports (package refresh).
+// RefreshState tracks the refreshes of a connection's tokens between exports (package refresh).
 type RefreshState struct {
-	// RefreshAt is the time at which the tokens are next due for a refresh, or zero if a refresh is not scheduled.
+	// RefreshAt is the time of the next scheduled token refresh, or zero if none is scheduled.
 	RefreshAt time.Time
-	// Unrenewable reports that the portal did not issue a refresh token. For such a connection, RefreshAt is the access
-	// token's expiry, at which the connection also ends.
+	// Unrenewable reports that the portal did not issue a refresh token. An unrenewable connection ends when its access
+	// token expires, at RefreshAt.
 	Unrenewable bool
-	// Failures counts consecutive failed refreshes that do not indicate a withdrawn consent.
+	// Failures counts consecutive failed refreshes that do not indicate withdrawn consent.
 	Failures int
-	// FailureClass classifies the last counted failure. The value is either the class of the failure's fault.Spot or
-	// the unreadable field in a row, such as "TOKENS.sealed". FailureClass is empty if the class and the field are
-	// unknown or if Failures is 0.
+	// FailureClass classifies the last counted failure. It is either the class of the failure's fault.Spot or the name
+	// of a row's unreadable field, such as "TOKENS.sealed". FailureClass is empty if neither is known or if Failures is
+	// 0.
 	FailureClass string
-	// RenewedAt is the time of the last successful refresh since the patient authorised the connection. RenewedAt is
-	// zero if no such refresh has succeeded.
+	// RenewedAt is the time of the last successful refresh since the patient authorised the connection, or zero if no
+	// refresh has succeeded since then.
 	RenewedAt time.Time
-	// RefusedAt is the time at which the refresh token for RefusedVersion was first refused during a burst of refusals.
-	// A single refusal during a burst is not trusted. RefusedAt is zero if no such refusal occurred.
+	// RefusedAt is the time of the first refusal of RefusedVersion's refresh token during a burst of refusals. A single
+	// refusal during a burst is not trusted. RefusedAt is zero if no such refusal occurred.
 	RefusedAt      time.Time
 	RefusedVersion int64
-	// ConsentFixed reports whether refreshes are known not to change ConsentExpiresAt. If ConsentFixed is true, the
+	// ConsentFixed reports whether ConsentExpiresAt is known not to change on refresh. If ConsentFixed is true, the
 	// organisation can be warned before consent ends.
 	ConsentFixed bool
-	// Warned reports whether the organisation was warned that consent is about to end, for the current ConsentExpiresAt
-	// and Generation.
+	// Warned reports whether the organisation has been warned that consent will soon end, for the current
+	// ConsentExpiresAt and Generation.
 	Warned bool
 	// Ended is the reason the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected.
 	// Ended is empty if the connection has not been revoked.
 	Ended string
 	// EndedAt is the time at which the connection ended, or zero if the connection has not ended.
 	EndedAt time.Time
-	// UpstreamUntil is the deadline for asking the health system to revoke a disconnected connection's tokens.
+	// UpstreamUntil is the deadline for revoking a disconnected connection's tokens at the health system.
 	UpstreamUntil time.Time
 }
 
-// Exportable returns nil if a new export may start on the connection. For any other connection, it returns
-// fault.Conflict with code svc_connection_not_exportable (docs/openapi.yaml).
+// Exportable returns nil if a new export of the connection may start. If not, it returns fault.Conflict with code
+// svc_connection_not_exportable (docs/openapi.yaml).
 func (c Connection) Exportable() error {
 	if c.Status == Authorized {
 		return nil
@@ -109,15 +109,15 @@ func (c Connection) Exportable() error {
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
 }
 
-// Values for RefreshState.Ended, in addition to the causes for a refusal.
+// Values of RefreshState.Ended in addition to the causes of a refusal.
 const (
 	Disconnected = "disconnected"   // the organisation disconnected the connection
 	AccessEnded  = "access_expired" // the access token expired and the portal never issued a refresh token
 )
 
-// EndingAt returns a copy of c, which must be an authorized connection without a refresh token. The copy ends and falls
-// due when its access token expires. The copy's consent expires no later than the access token, because nothing can be
-// read afterwards (docs/reference/deviations.md).
+// EndingAt returns a copy of c that ends and falls due when c's access token expires. c must be an authorized
+// connection without a refresh token. The copy's consent expires no later than the access token, because nothing can be
+// read after that (docs/reference/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {
@@ -127,7 +127,7 @@ func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	return c
 }
 
-// warnBefore is the time between the warning to the organisation and the end of consent (docs/reference/deviations.md).
+// warnBefore is the time before the end of consent at which the organisation is warned (docs/reference/deviations.md).
 const warnBefore = 7 * 24 * time.Hour
 
 // DueAt returns the time of the connection's next scheduled action, or zero if nothing is scheduled.
@@ -146,8 +146,8 @@ func (c Connection) DueAt() time.Time {
 }
 
 // WarnAt returns the time at which to warn the organisation that consent is about to end. It returns zero if the end is
-// unknown or unreliable, or if the warning was already sent. A refresh token's expiry is not a reliable end if every
-// refresh changes it.
+// unknown or unreliable, or if the warning was already sent. A refresh token's expiry is unreliable if every refresh
+// changes it.
 func (c Connection) WarnAt() time.Time {
 	if c.Refresh.Warned || !c.Refresh.ConsentFixed || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
 		return time.Time{}
@@ -155,5 +155,5 @@ func (c Connection) WarnAt() time.Time {
 	return c.ConsentExpiresAt.Add(-warnBefore)
 }
 
-// Missing returns the error for a connection that does not exist for this tenant.
+// Missing returns the error for a connection that the tenant doesn't have.
 func Missing() error { return fault.Missing("Connection not found.").About("org_connection_id") }

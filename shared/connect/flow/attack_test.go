@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// strict is a portal that binds a code to the challenge in the request for that code (RFC 7636 section 4.6).
+// strict is a portal that binds each code to the challenge in its authorization request (RFC 7636 section 4.6).
 type strict struct {
 	*world
 
 	made  int
-	codes map[string]string // maps a code to its verifier
+	codes map[string]string // maps a code to its challenge
 }
 
 func (p *strict) NewVerifier() (verifier secret.Text, challenge string, err error) {
@@ -42,7 +42,6 @@ func (p *strict) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, er
 	return p.world.Exchange(ctx, grant)
 }
 
-// at starts an attempt at a strict portal for one of the tenant's patients.
 func (p *strict) at(t *testing.T, r flow.Request) browser {
 	t.Helper()
 	starter := p.starter()
@@ -67,7 +66,7 @@ func TestCompleteRejectsCodeIssuedForAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	victim, attacker := p.at(t, request(t)), p.at(t, request(t))
-	injected := attacker.back() // the attacker's own browser and state with the victim's code
+	injected := attacker.back() // attacker's browser and state, victim's code
 	injected.Code = secret.New("code for " + victim.state)
 	done, err := p.complete(t, injected)
 	wantFault(t, err, fault.Upstream, "invalid_grant")
@@ -109,8 +108,8 @@ func TestReplayedCallbackDoesNotCreateSecondConnection(t *testing.T) {
 	}
 }
 
-// TestCompleteRejectsCallbackFromAnotherBrowser covers an attacker who begins an attempt and lets the victim finish it.
-// The attacker must not get the victim's records.
+// TestCompleteRejectsCallbackFromAnotherBrowser covers an attacker who starts an attempt and has the victim complete
+// it. The attacker must not get the victim's records.
 func TestCompleteRejectsCallbackFromAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {
@@ -136,7 +135,7 @@ func TestCompleteRejectsCallbackFromAnotherBrowser(t *testing.T) {
 	}
 }
 
-// renamed returns b's cookie with the name of a's cookie.
+// renamed returns b's cookie under the name of a's cookie.
 func renamed(a, b browser) map[string]string {
 	cookies := map[string]string{}
 	for name := range maps.Keys(a.cookies) {
@@ -147,8 +146,8 @@ func renamed(a, b browser) map[string]string {
 	return cookies
 }
 
-// TestCompleteSendsResultToOrganisationOwningState checks that a result is sent to the redirect URL of the organisation
-// that owns the attempt. The browser that presents the state doesn't affect the destination.
+// TestCompleteSendsResultToOrganisationOwningState checks that the browser that presents the state does not affect
+// where the result is sent.
 func TestCompleteSendsResultToOrganisationOwningState(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -15,11 +15,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CancelStore stores the cancellation of attempts.
+// CancelStore stores attempt cancellations.
 type CancelStore interface {
 	Attempts
-	// CancelAttempt fails an attempt with an ending. If the attempt is neither created nor open, CancelAttempt leaves
-	// it unchanged and returns fault.Conflict.
+	// CancelAttempt marks an attempt as failed with the given ending. If the attempt is neither created nor open,
+	// CancelAttempt leaves it unchanged and returns fault.Conflict.
 	CancelAttempt(ctx context.Context, attempt Attempt, ending Ending) error
 }
 
@@ -29,10 +29,10 @@ type Canceler struct {
 	Now   func() time.Time
 }
 
-// Cancel fails a widget's attempt, unless the attempt has already ended, and returns the attempt's progress. requestID
-// is the ID of this request, for the attempt's error. If a cancellation and a completion coincide, only one of them
-// succeeds. An attempt that Cancel reports as cancelled never yields a connection. Cancel returns fault.NotFound in the
-// same cases as Watcher.Progress.
+// Cancel marks a widget's attempt as failed, unless the attempt has already ended, and returns the attempt's progress.
+// requestID identifies the current request in the attempt's error. If a cancellation and a completion coincide, only
+// one of them succeeds. An attempt that Cancel reports as cancelled never yields a connection. Cancel returns
+// fault.NotFound in the same cases as Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -49,7 +49,7 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	}
 	note(ctx, a)
 	err = c.Store.CancelAttempt(ctx, a, ending)
-	if errors.Is(err, fault.Conflict) { // the attempt has just ended in another way
+	if errors.Is(err, fault.Conflict) { // the attempt ended concurrently
 		if a, err = find(ctx, c.Store, tenant, asked, token); err != nil {
 			return Progress{}, err
 		}
@@ -63,8 +63,8 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return progress(a, c.Now()), nil
 }
 
-// find returns the attempt with the given ID if token belongs to the attempt. It returns fault.NotFound for an unknown
-// attempt, another tenant's attempt, an attempt in redirect mode, or a wrong token.
+// find returns the attempt with the given ID if token belongs to it. It returns fault.NotFound for an unknown attempt,
+// another tenant's attempt, an attempt in redirect mode, or a wrong token.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -80,8 +80,6 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 	return a, nil
 }
 
-// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue, and nil
-// otherwise.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -89,8 +87,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error for a write that lost a conflict: the attempt's cancellation if that caused the conflict, and
-// err otherwise.
+// ended returns the error for a write that failed with a conflict: the cancellation error if the attempt was cancelled,
+// and err otherwise.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err
@@ -99,7 +97,7 @@ func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if unread != nil {
 		return err
 	}
-	// The conflict itself isn't wrapped, because a retry can't help.
+	// The conflict isn't wrapped, because a retry can't help.
 	if cancelled := stored.cancelled(); cancelled != nil {
 		return cancelled
 	}

@@ -20,7 +20,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Token endpoints of the health systems in the burst.
 const (
 	healthy      = "https://ehr.example/healthy"
 	broken       = "https://ehr.example/broken"  // returns status 500
@@ -40,7 +39,7 @@ type burst struct {
 	mu      sync.Mutex
 	ids     int
 	systems map[string]*system
-	where   map[string]string // token endpoint by connection ID
+	where   map[string]string // maps connection IDs to token endpoints
 	dead    map[string]bool   // connections whose consent was withdrawn
 	early   map[string]bool   // connections revoked after their first refusal
 }
@@ -52,13 +51,13 @@ type system struct {
 	mostScheduled  int
 	most           int
 	answered       []time.Time
-	refusals       map[string][]refusal // refusals by connection
-	rotated        map[string]int       // number of rotations by connection
+	refusals       map[string][]refusal // by connection ID
+	rotated        map[string]int       // number of rotations by connection ID
 	misused        []string
 }
 
-// refusal records an invalid_grant response and the number of refreshes that received responses in the preceding 15
-// minutes, including the refused refresh.
+// refusal records the time of an invalid_grant response. rank is the number of token responses in the preceding 15
+// minutes, including the refusal.
 type refusal struct {
 	at   time.Time
 	rank int
@@ -91,7 +90,7 @@ func newBurst(t *testing.T, many int) *burst {
 	return s
 }
 
-// RevokeConnection records connections that are revoked after their first refusal.
+// RevokeConnection also records whether a connection is revoked after its first refusal.
 func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
 	event webhook.Event,
 ) error {
@@ -115,7 +114,7 @@ func (s *burst) newID() string {
 	return fmt.Sprint("id ", s.ids)
 }
 
-// line connects one type of work to the health systems.
+// line simulates the health systems for either scheduled work or exports.
 type line struct {
 	*burst
 
@@ -143,7 +142,7 @@ func (l line) Refresh(_ context.Context, _ org.Tenant, old tokens.Set) (tokens.S
 	return l.answer(here, old)
 }
 
-// answer rotates or refuses the refresh token, as the simulated health system does.
+// answer rotates the refresh token, or refuses it if consent was withdrawn.
 func (s *burst) answer(here *system, old tokens.Set) (tokens.Set, error) {
 	now := time.Now()
 	here.answered = append(here.answered, now)
@@ -200,15 +199,15 @@ func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	return queue, func() { close(queue); group.Wait() }
 }
 
-// quiet accepts events and revocations and ignores them.
+// quiet discards events and revocations.
 type quiet struct{}
 
 func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil }
 
 func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// schedule queues due connections every minute, but queues each connection at most once in 10 minutes. Every tenth
-// message is sent twice.
+// schedule queues due connections every minute, but each connection at most once in 10 minutes. Every tenth message is
+// sent twice.
 func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
 	for began := time.Now(); time.Since(began) < during; <-time.After(time.Minute) {
@@ -231,7 +230,7 @@ func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	}
 }
 
-// exports renews the connections' tokens outside the schedule, a few at a time.
+// exports renews the connections' tokens outside the schedule, one connection at a time.
 func (s *burst) exports(ctx context.Context, ids []string) {
 	manager := s.manager(false)
 	for _, id := range ids {
@@ -268,7 +267,6 @@ func TestWorkersHandleTenThousandDueConnections(t *testing.T) {
 	})
 }
 
-// check compares the final states of the connections with the expected states.
 func (s *burst) check(t *testing.T) {
 	t.Helper()
 	events := s.told(webhook.AuthorizationEnded)
@@ -321,8 +319,7 @@ func (s *burst) check(t *testing.T) {
 	}
 }
 
-// checkAlive checks a connection whose consent was not withdrawn. The connection must have the newest refresh token and
-// be scheduled.
+// checkAlive checks that a connection with valid consent has the newest refresh token and is scheduled.
 func (s *burst) checkAlive(t *testing.T, c connection.Connection) {
 	t.Helper()
 	row := s.rows[c.ID]

@@ -23,8 +23,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestInMemoryStoreMatchesTokenStore checks that the simulation's memory accepts the same writes as DynamoDB and
-// stores the same rows.
+// TestInMemoryStoreMatchesTokenStore checks that the in-memory store accepts the same writes as DynamoDB and stores the
+// same rows.
 func TestInMemoryStoreMatchesTokenStore(t *testing.T) {
 	t.Parallel()
 	moves := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 4, 4), 5, 30)
@@ -35,7 +35,7 @@ func TestInMemoryStoreMatchesTokenStore(t *testing.T) {
 		expect.NoError(t, err)
 		double.rows[connID] = first
 		for _, m := range moves.Draw(r, "moves") {
-			row := double.rows[connID] // row that a worker has read, or a different row
+			row := double.rows[connID] // the stored row, possibly altered below
 			row.LeaseOwner = pick(m[1], []string{"a", "b"})
 			row.Version += pick(m[2], []int64{0, 0, 0, 1})
 			row.RefreshStartedAt = pick(m[3], []time.Time{row.RefreshStartedAt, row.RefreshStartedAt, {}, now})
@@ -65,7 +65,8 @@ func TestInMemoryStoreMatchesTokenStore(t *testing.T) {
 	})
 }
 
-// tokensTable returns a table in the test's own DynamoDB. The table contains a single row, as the callback stores it.
+// tokensTable returns a DynamoDB table created for the test. The table contains a single row, as the callback stores
+// it.
 func tokensTable(t *testing.T) store.Tokens {
 	t.Helper()
 	made := tables.New(t)
@@ -98,7 +99,7 @@ func TestInMemoryStoreConformsToStoreContract(t *testing.T) {
 	storetest.EndpointState(t, func(testing.TB) refresh.EndpointState { return newEndpointState() })
 }
 
-// Event returns an event from the store; the worker never calls Event.
+// Event is never called by the worker.
 func (m *memory) Event(_ context.Context, of org.Tenant, id string) (webhook.Event, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,22 +14,22 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// unrenewable returns a test environment whose tokens are due and don't include a refresh token. The access token
-// expires after left.
+// unrenewable returns a bench whose connection has no refresh token. The access token expires after left.
 func unrenewable(left time.Duration) *bench {
 	b := newBench()
 	b.err = &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(left)}
 	return b
 }
 
-// TestUnrenewableConnectionIsDueAtAccessTokenExpiry covers older rows without a due time, which an export marks as due.
+// TestUnrenewableConnectionIsDueAtAccessTokenExpiry covers older rows that have no due time until an export marks them
+// as due.
 func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		left, consent time.Duration // durations from now; 0 for unknown
-		warned        bool          // whether the organisation was already warned of the known end of consent
-		want          time.Duration // reported end of consent
-		events        int           // number of warnings in later runs
+		warned        bool          // the organisation was already warned of the end of consent
+		want          time.Duration // expected end of consent, from now
+		events        int           // warnings sent by later runs
 	}{
 		"nobody spoke of consent": {left: 8 * day, want: 8 * day},
 		"consent lasts longer":    {left: 8 * day, consent: 90 * day, want: 8 * day},
@@ -70,15 +70,15 @@ func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for _, ago := range []time.Duration{0, time.Second, 400 * day} {
 		b := unrenewable(-ago)
-		b.state.fails["Counts"] = errOurs // the endpoint didn't refuse any token, so the surge guard is not consulted
+		b.state.fails["Counts"] = errOurs // no token was refused, so the surge guard is not consulted
 		b.look(t)
 		b.look(t)
 		b.wantRevoked(t, connection.AccessEnded)
 	}
 }
 
-// TestWorkerDeletesCachedRecordBeforeEndingConnection covers the cached records for the current and earlier
-// authorisations. The worker must delete these records before the connection ends, and only for TEFCA connections.
+// TestWorkerDeletesCachedRecordBeforeEndingConnection covers the cached records of the current and earlier
+// authorisations. The worker must delete them only for TEFCA connections.
 func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	t.Parallel()
 	b := unrenewable(0)

@@ -14,21 +14,21 @@ import (
 type fakePortal struct {
 	*simulation
 
-	grants  map[int64]*grant // grants by authorisation
-	reused  map[token]int    // number of times that rotated tokens were used again
+	grants  map[int64]*grant // grants by generation
+	reused  map[token]int    // number of reuses of each rotated token
 	refused map[token]int
 }
 
 type grant struct {
-	current   int // number of the accepted refresh token
+	current   int // sequence number of the accepted refresh token
 	withdrawn bool
-	until     time.Time // expiry of an access token issued without a refresh token; zero if there is none
+	until     time.Time // expiry of an access token issued without a refresh token, or zero
 }
 
 func (g *grant) isBare() bool { return !g.until.IsZero() }
 
-// takes reports whether the health system accepts the stored token. If the connection has only an access token,
-// withdrawn consent can't be detected.
+// takes reports whether the health system accepts token k. It can't detect withdrawn consent if the connection has only
+// an access token.
 func (h *fakePortal) takes(k token) bool {
 	g := h.grants[k.generation]
 	if g.isBare() {
@@ -37,8 +37,8 @@ func (h *fakePortal) takes(k token) bool {
 	return !g.withdrawn && g.current == k.n
 }
 
-// use consumes a refresh token. A rotated refresh token may be used again once for every use whose outcome is unknown
-// to the workers, and once more to confirm a refusal.
+// use consumes a refresh token. A rotated refresh token may be reused once for each use whose outcome is unknown to the
+// workers, and once more to confirm a refusal.
 func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {
@@ -61,10 +61,9 @@ func (h *fakePortal) use(k token) (tokens.Set, error) {
 	return tokens.Set{}, fmt.Errorf("%w: token endpoint: invalid_grant (status 401)", tokens.ErrRefused)
 }
 
-// withdraw withdraws consent for the current authorisation.
 func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
 
-// checkRevocation checks that a revocation is justified at the time it takes effect.
+// checkRevocation checks that a revocation is justified when it takes effect.
 func (w *simulation) checkRevocation(before, after connection.Connection) {
 	stored, earlier := w.stored(), before.Refresh
 	isBare := w.portal.grants[stored.generation].isBare()

@@ -8,8 +8,7 @@ import (
 	"recordbridge/shared/connect/connection"
 )
 
-// requested sets a connection to its state after a request to disconnect. The connection still has tokens, and has a
-// time at which the scheduler queues it again.
+// requested changes c as a request to disconnect does. The connection still has tokens and is scheduled for processing.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)
@@ -51,8 +50,7 @@ func TestWorkerRetriesFailedFinish(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsUpstreamRevocationBeforeItIsDue checks that the worker ignores a duplicate message about a finished
-// disconnection until the next upstream revocation attempt is due.
+// TestWorkerSkipsUpstreamRevocationBeforeItIsDue covers a duplicate message about a finished disconnection.
 func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -63,8 +61,7 @@ func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsReconnectedConnection checks that the new authorisation stays unchanged if the patient reconnects
-// between the worker's read and the worker's write.
+// TestWorkerSkipsReconnectedConnection covers a patient who reconnects between the worker's read and write.
 func TestWorkerSkipsReconnectedConnection(t *testing.T) {
 	t.Parallel()
 	b := newBench()

@@ -12,23 +12,22 @@ import (
 )
 
 const (
-	// slotFor is the duration of a slot's lease. A lease lasts longer than a call. A refresh ends after 45 seconds
-	// (package tokens), and every call ends slotMargin before the lease expires.
+	// slotFor is the duration of a slot's lease, which is longer than any call. A refresh ends after 45 seconds
+	// (package tokens), and every call must end slotMargin before the lease expires.
 	slotFor    = time.Minute
 	slotMargin = 15 * time.Second
 	// stateWithin limits the duration of a single EndpointState call. releaseWithin limits the total duration of the
 	// calls that record an outcome before the slot is released.
 	stateWithin   = 2 * time.Second
 	releaseWithin = 2 * time.Second
-	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for
-	// one.
+	// busyFor is the minimum retry delay for scheduled work that found no free slot or could not check for one.
 	busyFor = time.Minute
 	// maxRequestedWait is the maximum delay that an endpoint may request.
 	maxRequestedWait = 24 * time.Hour
 )
 
-// Limiter is a tokens.Limiter that allows at most 4 concurrent refreshes at a token endpoint across all functions. At
-// most 3 of these refreshes may be scheduled work, which reserves a slot for an export whose patient is waiting. A
+// Limiter is a tokens.Limiter that allows at most 4 concurrent refreshes per token endpoint across all functions.
+// Scheduled work may occupy at most 3 of the 4 slots, which reserves a slot for an export whose patient is waiting. A
 // breaker blocks scheduled work at a failing endpoint. Limiter also counts responses for the surge guard (revoke.go).
 // Errors in the shared state never stop an export.
 type Limiter struct {
@@ -39,8 +38,8 @@ type Limiter struct {
 	maxWait   time.Duration
 }
 
-// NewExportLimiter returns the Limiter for exports. maxWait limits the wait for a slot and is part of a refresh's 45
-// seconds. newID generates the IDs of slot owners.
+// NewExportLimiter returns the Limiter for exports. maxWait limits the wait for a slot, which counts towards a
+// refresh's 45 seconds. newID generates the IDs of slot owners.
 func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }
@@ -50,8 +49,8 @@ func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() 
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
 
-// BusyError means that the token endpoint was not contacted. Either all slots are taken, the breaker is open, or the
-// state of the slots or the breaker could not be read. The error is transient and does not contain the endpoint's name.
+// BusyError means that the token endpoint was not contacted because all slots are taken, the breaker is open, or the
+// state of either could not be read. The error is transient and does not contain the endpoint's name.
 type BusyError struct {
 	RetryAt time.Time // earliest time for a retry
 }
@@ -62,8 +61,8 @@ func (b *BusyError) Error() string { return "the token endpoint is not asked for
 // Unspent returns true, because the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// EndpointName returns a token endpoint's name in EndpointState. The name is the hexadecimal SHA-256 hash of the
-// endpoint's URL.
+// EndpointName returns the name that identifies a token endpoint in EndpointState. The name is the hexadecimal SHA-256
+// hash of the endpoint's URL.
 func EndpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:])
@@ -92,7 +91,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	return taken, nil
 }
 
-// record shares a call's outcome at the endpoint with the other functions. A failure to store the outcome is ignored.
+// record stores a call's outcome in the shared state, ignoring storage errors.
 func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
@@ -105,5 +104,5 @@ func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outc
 	}
 }
 
-// busy returns the error for an endpoint whose next available time is unknown.
+// busy returns the BusyError for an endpoint whose next free slot is not known.
 func (l Limiter) busy() error { return &BusyError{RetryAt: l.now().Add(busyFor)} }

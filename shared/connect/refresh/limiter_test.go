@@ -46,7 +46,6 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 	}
 }
 
-// endpoint combines an ehr with limiters.
 type endpoint struct {
 	ehr   *ehr
 	state *endpointState
@@ -58,7 +57,6 @@ func newEndpoint() *endpoint {
 	return &endpoint{ehr: &ehr{takes: 10 * time.Second}, state: newEndpointState()}
 }
 
-// limiter returns the limiter for scheduled work or for exports.
 func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duration, newID ids.Source) refresh.Limiter {
 	if isScheduled {
 		return refresh.NewScheduledLimiter(state, maxWait, time.Now, newID)
@@ -66,7 +64,7 @@ func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duratio
 	return refresh.NewExportLimiter(state, maxWait, time.Now, newID)
 }
 
-// refresh calls the endpoint at the given URL as a tokens.Manager does, and stores the response immediately.
+// refresh simulates a tokens.Manager that stores the endpoint's response immediately.
 func (d *endpoint) refresh(ctx context.Context, isScheduled bool, maxWait time.Duration, url string) error {
 	slot, err := limiter(d.state, isScheduled, maxWait, d.newID).Acquire(ctx, url)
 	if err != nil {
@@ -94,8 +92,7 @@ func (d *endpoint) breaker() refresh.Breaker {
 	return d.state.breakers[refresh.EndpointName(endpointURL)]
 }
 
-// wantBusy checks that the endpoint was not called, and that the error states the retry time and reports that no token
-// was used.
+// wantBusy checks that err is a *BusyError with the given retry time and an unspent token.
 func wantBusy(t *testing.T, err error, at time.Time) {
 	t.Helper()
 	busy, ok := errors.AsType[*refresh.BusyError](err)
@@ -194,7 +191,6 @@ func TestLimiterReturnsBusyAfterMaxWait(t *testing.T) {
 	}
 }
 
-// TestLimiterRecordsOutcomeAfterCallerCancels checks that a call's outcome is stored even after the caller's deadline.
 func TestLimiterRecordsOutcomeAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,8 +228,7 @@ func TestLimiterCountsResponsesButNotFailures(t *testing.T) {
 	})
 }
 
-// TestLimiterAdmitsExportWhenStateFails checks that errors in the shared state never stop an export, but postpone
-// scheduled work by a minute.
+// TestLimiterAdmitsExportWhenStateFails also checks that scheduled work is postponed by a minute.
 func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {
@@ -263,8 +258,7 @@ func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	}
 }
 
-// TestLimiterRejectsCallAfterDeadline checks that no token is used if the time for a refresh ends before a slot becomes
-// free.
+// TestLimiterRejectsCallAfterDeadline covers a refresh deadline that passes before a slot becomes free.
 func TestLimiterRejectsCallAfterDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

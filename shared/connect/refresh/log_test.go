@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// refusing returns a token endpoint's refusal in the form that package smart returns.
+// refusing is a token endpoint's refusal as returned by package smart.
 type refusing struct{}
 
 func (refusing) Error() string {
@@ -35,7 +35,7 @@ func TestWorkerLogsFailureDetails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err      error
-		failures int // number of preceding failures
+		failures int
 		want     map[string]any
 	}{
 		"an answer, the first time": {fmt.Errorf("refresh tokens: %w", refusing{}), 0, map[string]any{

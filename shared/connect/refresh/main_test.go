@@ -32,7 +32,7 @@ const (
 	day         = 24 * time.Hour
 )
 
-// memory stores connections, token sets and events as the store does, with atomic writes.
+// memory is an in-memory store of connections, token sets and events with atomic writes.
 type memory struct {
 	mu          sync.Mutex
 	connections map[string]connection.Connection
@@ -41,9 +41,9 @@ type memory struct {
 	upstream    map[string][]byte
 	saves       int
 	meanwhile   func()           // called once, before the next write of a connection
-	collisions  int              // number of connection writes that will collide with another transaction
-	fails       map[string]error // errors of every call, by method name
-	lost        map[string]error // errors of the next call, which still takes effect, by name
+	collisions  int              // number of upcoming connection writes that collide with another transaction
+	fails       map[string]error // maps method names to the error of every call
+	lost        map[string]error // maps names to the error of the next call, which still takes effect
 }
 
 func newMemory() *memory {
@@ -173,7 +173,7 @@ func (m *memory) RotateTokens(_ context.Context, r tokens.Row) error {
 	return nil
 }
 
-// interrupt simulates another writer that writes first.
+// interrupt simulates a concurrent write.
 func (m *memory) interrupt() {
 	m.mu.Lock()
 	do := m.meanwhile
@@ -209,7 +209,7 @@ func (m *memory) save(c connection.Connection, events ...webhook.Event) error {
 	return nil
 }
 
-// told returns the IDs of stored events with the given type, in order.
+// told returns the IDs of stored events of the given type, in order.
 func (m *memory) told(of webhook.Type) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,16 +237,16 @@ func (g plainSealer) Open(_ context.Context, _ org.Tenant, boundTo string, seale
 	return plain, g.err
 }
 
-// endpointState stores slots, breakers and counts as the store does.
+// endpointState is an in-memory refresh.EndpointState.
 type endpointState struct {
 	mu         sync.Mutex
 	slots      map[string]map[int]holder
 	breakers   map[string]refresh.Breaker
 	minutes    map[string]map[int64]counts
-	fails      map[string]error // errors of every call, by method name
-	lost       map[string]error // errors of the next call, which still takes effect, by name
-	collisions int              // number of breaker writes that will collide with another write
-	hangs      bool             // whether every call waits until it is cancelled
+	fails      map[string]error // maps method names to the error of every call
+	lost       map[string]error // maps names to the error of the next call, which still takes effect
+	collisions int              // number of upcoming breaker writes that collide with another write
+	hangs      bool             // every call blocks until it is cancelled
 }
 
 type holder struct {
@@ -370,7 +370,7 @@ func (f *endpointState) add(endpoint string, at time.Time, answered, refused int
 	f.minutes[endpoint][minute] = counts{has.answered + answered, has.refused + refused}
 }
 
-// taken returns the number of an endpoint's leased slots.
+// taken returns the number of leased slots at an endpoint.
 func (f *endpointState) taken(endpoint string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // Prompt marks a connection's tokens as due and queues the connection, so that the worker processes it before the
-// scheduler's next run. An export uses Prompt after a refusal and doesn't make any decision itself. Prompt implements
+// scheduler's next run. After a refusal, an export uses Prompt and leaves the decision to the worker. Prompt implements
 // worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
@@ -29,7 +29,7 @@ type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 
-// RefreshDue implements worker.Refreshes. It returns the errors of Rows.RefreshDue.
+// RefreshDue implements worker.Refreshes. It returns any error from Rows.RefreshDue.
 func (p Prompt) RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	if err := p.Rows.RefreshDue(ctx, tenant, connectionID, now); err != nil {
 		return fmt.Errorf("make connection due: %w", err)

@@ -28,8 +28,7 @@ func (d *clerk) EnqueueConnection(_ context.Context, of org.Tenant, id string) e
 	return d.enqueue
 }
 
-// TestPromptMarksRowDueBeforeEnqueueing checks that the row is written before the message is sent. A message about a
-// row that is not due would not have any effect.
+// TestPromptMarksRowDueBeforeEnqueueing checks the order because a message about a row that is not due has no effect.
 func TestPromptMarksRowDueBeforeEnqueueing(t *testing.T) {
 	t.Parallel()
 	due, enqueue := "due "+tenant.Key()+" "+connID+" 2026-03-04T05:06:07Z", "enqueue "+tenant.Key()+" "+connID

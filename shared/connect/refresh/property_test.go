@@ -13,10 +13,10 @@ import (
 )
 
 // TestConnectionSurvivesAnyInterleaving checks the guarantees in docs/develop/lifecycles.md ("The life of a
-// connection") for a single connection. The test covers any order of messages, exports and reconnects, any worker
-// crashes, and any late or failed calls. Each step starts a worker, resumes a worker that waits at a call, makes a
-// change outside the workers, or lets time pass. Each guarantee is checked at the first point where it could be
-// violated. The checks run in the health system on every use, and in the store on every write.
+// connection") for a single connection. The test covers messages, exports and reconnects in any order, worker crashes,
+// and late or failed calls. Each step starts a worker, resumes a worker that waits at a call, makes a change outside
+// the workers, or advances time. Each guarantee is checked as soon as it could be violated. The health system runs its
+// checks on every use of a token, and the store on every write.
 func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -42,13 +42,13 @@ func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	}
 }
 
-// parts is the number of times that rapid runs a property, each time with a different seed.
+// parts is the number of rapid runs per property, each with a different seed.
 const parts = 20
 
-// pick returns the element that a drawn number selects.
+// pick returns the element that n selects, modulo the length of from.
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
-// step performs a single scheduler step, chosen by three numbers.
+// step performs a single scheduler step, selected by kind, which and how.
 func (w *simulation) step(kind, which, how int) {
 	waiting := w.waiting()
 	kinds := []string{"time", "worker", "outside"}
@@ -75,7 +75,7 @@ func (w *simulation) step(kind, which, how int) {
 	w.check()
 }
 
-// outside makes a change outside the workers.
+// outside simulates a change that no worker makes.
 func (w *simulation) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,12 +99,12 @@ func (w *simulation) outside(what string, how int) {
 	}
 }
 
-// lives returns possible lifetimes for access tokens that are issued without a refresh token.
+// lives returns possible lifetimes for access tokens issued without a refresh token.
 func lives() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 2 * time.Hour, 365 * day}
 }
 
-// check checks the invariants that hold after every step.
+// check verifies the invariants that must hold after every step.
 func (w *simulation) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,8 +138,8 @@ func (w *simulation) check() {
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// finish completes all running work without further faults, then processes the connection as often as necessary. The
-// connection must then be usable if the health system still accepts the stored token, and revoked otherwise.
+// finish runs all work to completion without further faults, then processes the connection several times. Afterwards,
+// the connection must be usable if the health system still accepts the stored token, and revoked otherwise.
 func (w *simulation) finish() {
 	w.drain()
 	for range 4 { // enough for an open breaker, an expiring lease, and a second refusal
@@ -164,7 +164,7 @@ func (w *simulation) finish() {
 	}
 }
 
-// drain runs all actors until they have ended.
+// drain runs all actors to completion.
 func (w *simulation) drain() {
 	for synctest.Wait(); len(w.actors) > 0; synctest.Wait() {
 		if waiting := w.waiting(); len(waiting) > 0 {

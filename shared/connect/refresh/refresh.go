@@ -1,6 +1,6 @@
-// Package refresh maintains tokens between exports. The package schedules refreshes, limits concurrent refreshes at a
-// token endpoint, interprets refusals, revokes connections and notifies the connections' organisations. Package tokens
-// implements the refresh itself. Package refresh does not depend on an EHR, AWS or HTTP.
+// Package refresh refreshes connections' tokens between exports. It schedules refreshes, limits concurrent refreshes at
+// each token endpoint, interprets refusals, revokes connections and notifies their organisations. Package tokens
+// implements the refresh itself. Package refresh does not depend on a specific EHR, AWS or HTTP.
 package refresh
 
 import (
@@ -15,23 +15,24 @@ import (
 
 // Store stores connections and the tokens that remain after a disconnection.
 type Store interface {
-	// Connection reads a connection with a consistent read. It returns fault.NotFound if the connection does not exist.
+	// Connection performs a consistent read of a connection. It returns fault.NotFound if the connection does not
+	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 	// SaveConnection replaces the stored connection at revision c.Rev and stores the events, in a single transaction.
 	// It returns fault.Conflict if the connection has changed since that revision, or if an event with the same ID
 	// exists.
 	SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error
-	// RevokeConnection is like SaveConnection, but also ends the token set with the given version. It returns
+	// RevokeConnection is like SaveConnection, but also deletes the token set with the given version. It returns
 	// fault.Conflict if a different version is stored.
 	RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error
 	// Upstream reads a disconnected connection's remaining tokens, sealed under UpstreamPurpose. It returns
 	// fault.NotFound if no tokens remain.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
-	// ForgetUpstream deletes the remaining tokens only if the stored tokens still equal sealed.
+	// ForgetUpstream deletes a disconnected connection's remaining tokens if the stored value still equals sealed.
 	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error
 }
 
-// UpstreamPurpose is the purpose in the encryption context for the value that Upstream returns.
+// UpstreamPurpose is the encryption context's purpose for the value that Store.Upstream returns.
 const UpstreamPurpose = "upstream-revocation"
 
 // Tokens refreshes token sets. A tokens.Manager with a Limiter for scheduled work implements Tokens.
@@ -40,34 +41,33 @@ type Tokens interface {
 }
 
 // Revoker revokes a refresh token at its authorization server (RFC 7009). All errors are transient. A refusal counts as
-// success, and so does a response from a server that does not recognise the token.
+// success, as does an unrecognised token.
 type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error
 }
 
 // Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteUntil deletes a connection's cached records for all authorisations up to generation. DeleteUntil is
-	// idempotent.
+	// DeleteUntil deletes a connection's cached records for all authorisations up to generation. It is idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// EndpointState stores the refresh state for token endpoints, which all functions share. A hash identifies each
-// endpoint.
+// EndpointState stores the refresh state of token endpoints. All functions share this state. Each endpoint is
+// identified by its EndpointName.
 type EndpointState interface {
-	// TakeSlot leases a numbered slot at the endpoint to owner. The lease expires at until. If the slot is taken at
-	// now, TakeSlot returns fault.Conflict.
+	// TakeSlot leases a numbered slot at the endpoint to owner. The lease expires at until. TakeSlot returns
+	// fault.Conflict if the slot is leased at now.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
 	// ReleaseSlot releases the slot if owner still holds it.
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error
 	// Breaker reads the endpoint's breaker. It returns the zero Breaker if the endpoint has never failed.
 	Breaker(ctx context.Context, endpoint string) (Breaker, error)
-	// SaveBreaker replaces the breaker seen with the breaker next. It returns fault.Conflict if the stored breaker
-	// differs from seen.
+	// SaveBreaker replaces the breaker seen with next. It returns fault.Conflict if the stored breaker differs from
+	// seen.
 	SaveBreaker(ctx context.Context, endpoint string, seen, next Breaker) error
-	// Count counts a refresh response, refused or not, in the minute that contains at.
+	// Count records a refresh response, refused or not, in the minute that contains at.
 	Count(ctx context.Context, endpoint string, at time.Time, refused bool) error
-	// Counts returns the total numbers of responses and refusals since a given time, to the minute.
+	// Counts returns the numbers of responses and refusals since the given time, with a resolution of one minute.
 	Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error)
 }
 

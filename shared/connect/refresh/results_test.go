@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// tell checks the result that an actor received after requesting tokens, and records refusals.
+// tell checks the result of an actor's request for tokens, and records refusals.
 func (a *actor) tell(got tokens.Usable, err error, began time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -39,7 +39,6 @@ func (a *actor) tell(got tokens.Usable, err error, began time.Time) {
 	a.told[refused]++
 }
 
-// checkSet checks a token set that an actor received.
 func (a *actor) checkSet(got tokens.Usable, began time.Time) {
 	if !got.Set.RefreshToken.Empty() && a.written[got.Version] != read(got.Set) {
 		a.failf("%s handed out refresh token %v as version %d, which was never stored", a.name, read(got.Set), got.Version)

@@ -15,8 +15,8 @@ import (
 
 const (
 	// Limits for the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
-	// responses within the window and more than one in surgeShare was refused. Because an endpoint fault is more likely
-	// than so many withdrawn consents, a refusal counts only if it recurs an hour later.
+	// responses within surgeWindow and more than one in surgeShare was refused. Because a surge is more likely an
+	// endpoint fault than a wave of withdrawn consents, a refusal then counts only if it recurs an hour later.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5
@@ -37,8 +37,8 @@ func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, r
 	})
 }
 
-// endOnConflict calls end with the connection as it was read. After each conflict, it calls end again with the stored
-// connection if that connection's authorisation and tokens are unchanged.
+// endOnConflict calls end with the connection that was read. After each conflict, it retries end with the stored
+// connection if the connection's authorisation and tokens are unchanged.
 func (w Worker) endOnConflict(
 	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
 ) error {
@@ -51,7 +51,7 @@ func (w Worker) endOnConflict(
 	}, end)
 }
 
-// firstRefusal returns the time at which the same token set was first refused, or zero if the set was never refused.
+// firstRefusal returns the time of the refused token set's first recorded refusal, or zero if none is recorded.
 func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
 	if c.Refresh.RefusedVersion != refusal.Version {
 		return time.Time{}
@@ -59,8 +59,8 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 	return c.Refresh.RefusedAt
 }
 
-// awaitSecond leaves the connection authorized until a second refusal can count, which requires a minimum time since
-// the first refusal.
+// awaitSecond keeps the connection authorized until a second refusal, which counts only after a minimum time since the
+// first.
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
 	since time.Time,
 ) error {
@@ -74,15 +74,14 @@ func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, ref
 	})
 }
 
-// surges reports whether a first refusal by the token endpoint should be distrusted, as it should be if the counts
+// surges reports whether a first refusal by the token endpoint should be distrusted. It returns true if the counts
 // can't be read.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// End returns the connection as revoked at the given time for the given cause, and the event that reports the
-// revocation.
+// End returns c, revoked at the given time for the given cause, and the event that reports the revocation.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,
@@ -93,9 +92,9 @@ func End(c connection.Connection, cause string, at time.Time) (connection.Connec
 	return c, event, err
 }
 
-// revoke ends a connection whose tokens have the given version, and notifies the organisation once, in a single
-// transaction. It returns fault.Conflict if the connection or its tokens have changed, because the cause may no longer
-// apply. revoke deletes cached records first, so that an ended connection never has cached records.
+// revoke ends a connection and notifies the organisation once, in a single transaction. It returns fault.Conflict if
+// the connection or its token version has changed, because the cause may no longer apply. revoke deletes cached records
+// first, so that an ended connection never has any.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
 	if c.PlatformType == connection.TEFCAPlatform {
 		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// refused returns a test environment whose refreshes are refused.
+// refused returns a bench whose refreshes are refused for the given cause.
 func refused(cause tokens.Cause) *bench {
 	b := newBench()
 	b.err = &tokens.RefusalError{Cause: cause, Version: 7, TokenEndpoint: endpointURL}
@@ -30,7 +30,7 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 		answered, refused int // counts at the endpoint, including this refusal
 		age               time.Duration
 		countErr          error
-		refusedAgo        time.Duration // time since the token set was first refused; 0 for never
+		refusedAgo        time.Duration // time since the token set's first refusal; 0 if never refused
 		refusedVersion    int64
 		revoked           bool
 		from, to          time.Duration // range of the next due time if the connection is not revoked
@@ -98,8 +98,8 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	}
 }
 
-// wantRevoked checks that the connection is revoked for the cause, reported once and never due again, and that the
-// connection's tokens are deleted.
+// wantRevoked checks that the connection was revoked for cause and reported once, and that it has neither a due time
+// nor tokens.
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()
@@ -146,7 +146,7 @@ func TestWorkerKeepsConnectionWhenRefusedTokensChanged(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		meanwhile func(*bench)
-		again     time.Duration // next due time; 0 for the time that the other worker set
+		again     time.Duration // delay until the next due time; 0 if another worker set the time
 	}{
 		"reconnected": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })

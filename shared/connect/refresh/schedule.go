@@ -8,27 +8,26 @@ import (
 )
 
 const (
-	// keepAlive is the period within which every refresh token is used at least once, because unused tokens expire.
+	// keepAlive is the interval at which every refresh token is used, because unused tokens expire.
 	keepAlive = 7 * 24 * time.Hour
-	// afterConsent is the period after the end of consent over which refreshes are spread. The refreshes verify that
-	// consent has ended.
+	// afterConsent is the period over which refreshes are spread after consent ends. A refresh at that time verifies
+	// that consent has ended.
 	afterConsent = time.Hour
 	// tooShort is the remaining refresh token lifetime below which an early refresh is not worthwhile. Without this
 	// limit, a token with a fixed expiry would be refreshed more and more often as the expiry approaches.
 	tooShort = 10 * time.Minute
-	// firstRetry is the delay after the first of several consecutive failures. Each further failure doubles the delay,
-	// up to longestRetry.
+	// firstRetry is the retry delay after a first failure. Each consecutive failure doubles the delay, up to
+	// longestRetry.
 	firstRetry   = 5 * time.Minute
 	longestRetry = 12 * time.Hour
-	// crowdSpread is the period over which connections that wait for the same event are spread.
+	// crowdSpread is the period over which connections waiting for the same event are spread.
 	crowdSpread = 10 * time.Minute
 )
 
-// Next returns the time for the next refresh of a connection's tokens that were obtained or refreshed at now. Each
-// connection has a fixed time of the week, so that connections created together are refreshed at different times. The
-// next refresh is at least half a week away. Next returns an earlier time if the refresh token would expire (with a
-// fifth of its lifetime remaining) or if consent ends. A set that can't be refreshed is due when its access token
-// expires.
+// Next returns the next refresh time for tokens that were obtained or refreshed at now. Each connection has a fixed
+// time of the week, so that connections created together are refreshed at different times. The next refresh is normally
+// at least half a week away. Next returns an earlier time if consent ends sooner, or to refresh while at least a fifth
+// of the refresh token's lifetime remains. A set that can't be refreshed is due when its access token expires.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
 		return set.ExpiresAt
@@ -48,8 +47,8 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	return next
 }
 
-// backOff returns the delay after the given number of consecutive failures. The delay is never shorter than the delay
-// that the token endpoint requested.
+// backOff returns the retry delay after the given number of consecutive failures. The delay is never shorter than
+// asked, the delay that the token endpoint requested.
 func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
 	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)

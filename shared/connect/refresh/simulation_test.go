@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// simulation runs a connection, its health system, and workers that stop at every call until the scheduler resumes
-// them. simulation runs in a synctest bubble. Actors woken by a timer run concurrently with the scheduler, so mu guards
-// all shared state.
+// simulation simulates a connection, its health system, and workers that pause at every call until the scheduler
+// resumes them. It must run in a synctest bubble. Actors woken by a timer run concurrently with the scheduler, so mu
+// guards all shared state.
 type simulation struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
@@ -34,17 +34,16 @@ type simulation struct {
 
 	written  map[int64]token // refresh tokens by version
 	newest   int64           // newest version
-	revoked  map[int64]bool  // generations that were revoked
+	revoked  map[int64]bool  // revoked generations
 	endpoint string
 
-	// loose, unfinished, unknown and told hold counts by the refresh token in use. The counts loose, unfinished and
-	// unknown cover refreshes that failed at a call or outlived their lease. loose counts failures after the lease,
-	// unfinished counts failures after the call to the health system began, and unknown counts failures in that call.
-	// told counts reported refusals.
+	// loose, unfinished, unknown and told are counts per refresh token. loose counts refreshes that failed at a call or
+	// outlived their lease. unfinished counts such refreshes whose worker had called the health system, and unknown
+	// counts failures in that call. told counts reported refusals.
 	loose, unfinished, unknown, told map[token]int
 }
 
-// token is the n-th refresh token in an authorisation's grant.
+// token identifies the nth refresh token of an authorisation.
 type token struct {
 	generation int64
 	n          int
@@ -65,7 +64,6 @@ func newSimulation(ctx context.Context) *simulation {
 	return w
 }
 
-// failf records a violated guarantee.
 func (w *simulation) failf(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
@@ -73,8 +71,8 @@ func (w *simulation) failf(format string, args ...any) {
 }
 
 // reconnect simulates a patient who authorises again, regardless of the connection's status. Like the callback,
-// reconnect uses a single transaction. bare is the access token's lifetime if the health system doesn't issue a refresh
-// token.
+// reconnect uses a single transaction. If the health system issues no refresh token, bare is the access token's
+// lifetime.
 func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
@@ -97,8 +95,7 @@ func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	return c
 }
 
-// reconnectAsOnce simulates a reconnect without a refresh token. As in older versions, the reconnect is stored without
-// a due time.
+// reconnectAsOnce simulates a reconnect without a refresh token, stored without a due time as in older versions.
 func (w *simulation) reconnectAsOnce(bare time.Duration) {
 	c := w.reconnect(bare)
 	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
@@ -116,7 +113,6 @@ func (w *simulation) hurry() {
 
 func (w *simulation) stored() token { return w.written[w.newest] }
 
-// close ends all running work.
 func (w *simulation) close() {
 	for _, a := range w.actors {
 		close(a.turn)
@@ -130,18 +126,17 @@ type actor struct {
 
 	name          string
 	turn          chan fate
-	at            string    // call at which the actor waits
-	token         token     // refresh token that the actor leased
-	leased        time.Time // time at which the lease was granted
-	late          bool      // whether the lease expired before the work ended
-	used          bool      // whether the actor has called the health system
-	refused       bool      // whether the health system refused the token
-	doubtful      bool      // whether an earlier use of the refused token had an unknown outcome
+	at            string // call at which the actor waits
+	token         token  // refresh token that the actor leased
+	leased        time.Time
+	late          bool // whether the lease expired before the work ended
+	used          bool // whether the actor has called the health system
+	refused       bool
+	doubtful      bool // whether an earlier use of the refused token had an unknown outcome
 	dead          bool
 	done, checked bool
 }
 
-// fate is the outcome of a call.
 type fate string
 
 const (
@@ -154,7 +149,7 @@ const (
 	unspent     fate = "an answer that used no token"
 )
 
-// fates returns the possible outcomes of a call. Success is the most likely outcome.
+// fates returns the possible outcomes of a call, of which success is the most likely.
 func fates(call string) []fate {
 	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
 	switch call {
@@ -174,7 +169,6 @@ const (
 	renew  = "renew"
 )
 
-// start starts a new worker for a message or an export.
 func (w *simulation) start(what string) *actor {
 	w.seen++
 	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
@@ -205,7 +199,7 @@ func (w *simulation) start(what string) *actor {
 	return a
 }
 
-// telling records a worker's results.
+// telling records the results that a worker reports.
 type telling struct {
 	*actor
 
@@ -219,7 +213,7 @@ func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.
 	return got, err
 }
 
-// waiting returns the actors that wait at a call, in the order in which they started.
+// waiting returns the actors that wait at a call, in the order they started.
 func (w *simulation) waiting() []*actor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -312,7 +306,7 @@ func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
 
 func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
 
-// proceed resumes an actor that waits at a call.
+// proceed resumes an actor waiting at a call, with f as the call's outcome.
 func (a *actor) proceed(f fate) {
 	a.mu.Lock()
 	waits := a.at != ""
@@ -321,10 +315,10 @@ func (a *actor) proceed(f fate) {
 		a.turn <- f
 		return
 	}
-	<-time.After(time.Second) // the actor pauses between two tries
+	<-time.After(time.Second) // the actor pauses between retries
 }
 
-// perform makes a call after waiting for the call's fate, which decides whether the call takes effect.
+// perform waits until the scheduler decides the call's fate, which determines whether the call takes effect.
 func (a *actor) perform(ctx context.Context, call string, effect func() error) error {
 	a.mu.Lock()
 	if a.dead {
@@ -369,8 +363,8 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isState reports whether a call accesses the shared endpoint state. If such a call fails, the refresh's outcome is
-// still known.
+// isState reports whether a call accesses the shared endpoint state. A failed call of this kind does not make the
+// refresh's outcome unknown.
 func isState(call string) bool { return call == "EndpointState" }
 
 // trouble records that a call failed, or that the lease expired before the work ended.

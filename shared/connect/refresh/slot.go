@@ -11,16 +11,16 @@ import (
 const (
 	// exportSlot is the slot reserved for exports. Scheduled work uses the slots in scheduledSlots.
 	exportSlot = 3
-	// noSlot is the slot number for an export for which the shared state could not be read.
+	// noSlot is the slot number of an export that runs without a slot because the shared state could not be read.
 	noSlot = -1
-	// firstPause is the pause between the first two checks for a free slot. The pauses grow up to longestPause.
+	// firstPause is the pause between the first two checks for a free slot. Later pauses grow up to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 )
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot implements tokens.Slot and holds a slot's lease at a token endpoint.
+// slot is a leased slot at a token endpoint. It implements tokens.Slot.
 type slot struct {
 	limiter  Limiter
 	endpoint string
@@ -50,9 +50,9 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits up to maxWait for a free slot, then returns *BusyError. take does not use package retry, which retries
-// lost writes. take is limited by time instead of a number of tries, because a slot becomes free when another caller
-// finishes.
+// take leases a free slot, or returns *BusyError if none becomes free within maxWait. take does not use package retry,
+// which retries lost writes. Its limit is a time rather than a number of tries, because slots become free only as other
+// callers finish.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
 	defer cancel()
@@ -72,8 +72,8 @@ func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	}
 }
 
-// takeNow leases a free slot. On a conflict, takeNow tries the next slot. It returns fault.Conflict if no slot is free.
-// If the state can't be read, exports continue without a slot.
+// takeNow leases a free slot, or returns fault.Conflict if no slot is free. If the state can't be read, exports
+// continue without a slot.
 func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
 	numbers := scheduledSlots()
 	if !l.scheduled {
@@ -89,7 +89,7 @@ func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, err
 		if errors.Is(err, fault.Conflict) {
 			continue
 		}
-		place.giveBack(ctx) // the slot may have been leased
+		place.giveBack(ctx) // the slot may have been leased despite the error
 		if l.scheduled {
 			return slot{}, l.busy()
 		}

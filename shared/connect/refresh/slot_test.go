@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// TestSlotIsFreeAfterLeaseExpires checks that a crashed worker's slot stays leased until the lease expires, which is
-// after the end of the worker's call.
+// TestSlotIsFreeAfterLeaseExpires checks that a crashed worker's slot stays leased until after the worker's call would
+// have ended.
 func TestSlotIsFreeAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,8 +64,8 @@ func TestSlotIsReleasedOnEveryOutcome(t *testing.T) {
 	})
 }
 
-// TestSlotIsReleasedWhenLeaseResponseIsLost covers a lease that succeeded but whose response was lost. The slot must be
-// released immediately, not only when the lease expires.
+// TestSlotIsReleasedWhenLeaseResponseIsLost covers a successful lease whose response was lost. The slot must be
+// released immediately rather than when the lease expires.
 func TestSlotIsReleasedWhenLeaseResponseIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

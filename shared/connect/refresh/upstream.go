@@ -17,12 +17,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// upstreamDocument is the JSON for a disconnected connection's remaining tokens, which is stored sealed. The JSON
-// contains only the data needed for a revocation. If the connection has a refresh token, the JSON doesn't contain any
-// token that can read records.
+// upstreamDocument is the JSON form of a disconnected connection's remaining tokens, which is stored sealed. It
+// contains only the data needed for a revocation. It includes the access token, which can read records, only if the
+// connection has no refresh token.
 type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
-	AccessToken        string `json:"access_token,omitempty"` // access token, set only if there is no refresh token
+	AccessToken        string `json:"access_token,omitempty"` // set only if there is no refresh token
 	RevocationEndpoint string `json:"revocation_endpoint,omitempty"`
 	TokenEndpoint      string `json:"token_endpoint"`
 	FHIRBase           string `json:"fhir_base"`
@@ -31,14 +31,14 @@ type upstreamDocument struct {
 	RawBasic           bool   `json:"raw_basic,omitempty"`
 }
 
-// UpstreamBinding returns the binding for the sealed document that Store.Upstream returns.
+// UpstreamBinding returns the binding of the sealed document that Store.Upstream returns.
 func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 	return "upstream|" + tenant.Key() + "|" + connectionID
 }
 
-// EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the set's refresh token,
-// or its access token if there is no refresh token, and the data needed to revoke that token (RFC 7009). The caller
-// that stores the document sets Refresh.UpstreamUntil, and sets RefreshAt to the time of the first try.
+// EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the data needed to
+// revoke the set's refresh token, or its access token if there is no refresh token (RFC 7009). A caller that stores the
+// document must also set Refresh.UpstreamUntil, and set RefreshAt to the time of the first revocation attempt.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := upstreamDocument{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
@@ -63,7 +63,7 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	}, nil
 }
 
-// revokeRemaining makes the health system revoke a disconnected connection's tokens, and deletes the tokens after the
+// revokeRemaining revokes a disconnected connection's tokens at the health system and deletes the tokens after the
 // revocation or the deadline.
 func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
@@ -103,8 +103,8 @@ func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection)
 	return w.finishUpstream(ctx, seen, outcome)
 }
 
-// finish completes a requested disconnection. It returns the resulting connection and the connection's remaining tokens
-// as stored. It returns fault.NotFound if there is nothing to revoke.
+// finish completes a requested disconnection. It returns the updated connection and its remaining tokens, still sealed.
+// It returns fault.NotFound if there is nothing to revoke.
 func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
 	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
 		return seen, nil, fmt.Errorf("finish disconnection: %w", err)
@@ -117,7 +117,7 @@ func (w Worker) finish(ctx context.Context, seen connection.Connection) (connect
 	return found, sealed, err
 }
 
-// finishUpstream ends the maintenance of a disconnected connection.
+// finishUpstream clears a disconnected connection's schedule, because no upstream revocation remains.
 func (w Worker) finishUpstream(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
@@ -140,7 +140,7 @@ func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sea
 	return nil
 }
 
-// upstreamWait returns the delay after the given number of failed upstream revocations.
+// upstreamWait returns the retry delay after the given number of failed upstream revocations.
 func upstreamWait(failures int) time.Duration {
 	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
 	return cmp.Or(waits[failures], time.Hour)

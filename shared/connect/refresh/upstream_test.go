@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect sets a connection to its state after a DELETE request.
+// disconnect changes c as a DELETE request does.
 func disconnect(c *connection.Connection) {
 	c.Status = connection.Revoked
 	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
 }
 
-// leave stores a set's remaining tokens, sealed for the upstream revocation.
+// leave disconnects the connection and stores set, sealed for the upstream revocation.
 func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
@@ -142,8 +142,8 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, while the
-// connection still refers to the row.
+// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the row with the tokens was deleted, but
+// before the connection was updated.
 func TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench()

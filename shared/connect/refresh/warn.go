@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// warn notifies the organisation that consent is about to end, once for each date on which consent ends. After that
-// date, warn doesn't send a notice, because the refresh that is then due checks whether consent has really ended.
+// warn notifies the organisation that consent will soon end, once for each date on which consent ends. After that date,
+// warn sends no notice, because a refresh is then due that checks whether consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
-		// If the connection is unchanged until the last try, the event already exists: the end of consent changed and
-		// then changed back. Conflicts in earlier tries may be due only to another transaction.
+		// A conflict on the last try with an unchanged connection means that the event already exists: the end of
+		// consent changed and then changed back. Earlier conflicts may be due only to another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -38,8 +38,8 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	})
 }
 
-// warnings returns the event that warns of the end of consent. If told is true, the warning already exists and warnings
-// returns no event.
+// warnings returns the event that warns of the end of consent. If told is true, the event already exists and warnings
+// returns none.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
 	now := w.now()
 	if told || !now.Before(c.ConsentExpiresAt) {
@@ -49,8 +49,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce marks c as warned and returns the event that reports the end if a newly created authorisation ends within
-// the usual warning period. For a later end, WarnAtOnce returns no event.
+// WarnAtOnce handles a newly created authorisation that ends within the usual warning period. It marks c as warned and
+// returns the event that reports the end. For a later end, WarnAtOnce returns no event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
@@ -63,8 +63,8 @@ func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error
 	return []webhook.Event{event}, nil
 }
 
-// warning returns an event that reports a connection's approaching end at now. The connection's WarnAt must have
-// passed. warning fails only if the event can't be encoded.
+// warning returns the event, dated now, that reports a connection's approaching end. The connection's WarnAt must have
+// passed. The only possible error is a failure to encode the event.
 func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
@@ -81,8 +81,8 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 		})
 }
 
-// warningNumber returns a warning's event number. The number is unique for each authorisation and each day on which
-// consent ends.
+// warningNumber returns a warning's event number, which is unique for each authorisation and each day on which consent
+// ends.
 func warningNumber(generation int64, ends time.Time) int64 {
 	const generations = 1_000_000
 	return ends.Unix()/(24*60*60)*generations + generation%generations

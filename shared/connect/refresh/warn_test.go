@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// ending returns a test environment whose consent ends after in and whose tokens are not due.
+// ending returns a bench whose consent ends after in and whose tokens are not due.
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
@@ -109,8 +109,7 @@ func TestWarningIsDistinctPerConsentAndAuthorisation(t *testing.T) {
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 {
 		t.Errorf("told %d times, want 3", got)
 	}
-	// The end of consent changes to a day that was already reported. The same day is not a new event, and must not
-	// cause endless runs.
+	// The end of consent moves to a day that was already reported. That day must not cause a new event or endless runs.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
 		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)
@@ -167,8 +166,8 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsWarningForRollingExpiry covers a refresh token that every refresh prolongs, and that therefore always
-// expires soon. The token's expiry must not be reported as the end of consent.
+// TestWorkerSkipsWarningForRollingExpiry covers a refresh token that every refresh extends, so that its expiry is
+// always near. That expiry must not be reported as the end of consent.
 func TestWorkerSkipsWarningForRollingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {

@@ -50,8 +50,8 @@ type Worker struct {
 	now      func() time.Time
 }
 
-// Ender completes requested disconnections. After a disconnection, only the tokens for the upstream revocation remain.
-// Ender does not change authorized connections, and is idempotent (disconnect.Disconnector).
+// Ender completes requested disconnections, leaving only the tokens for the upstream revocation. Ender does not change
+// authorized connections, and is idempotent (disconnect.Disconnector).
 type Ender interface {
 	Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
@@ -68,10 +68,10 @@ func NewWorker(
 	}
 }
 
-// Process performs the action that is due for a connection, if any. The action is an upstream revocation attempt, a
-// refresh, or the warning that consent is about to end. Process always completes a requested disconnection. Process
-// saves the connection in every case, to correct the due time that the scheduler has postponed. An error is internal,
-// and the call can be repeated.
+// Process performs the action that is due for a connection, if any: an upstream revocation attempt, a refresh, or the
+// warning that consent will soon end. It always completes a requested disconnection. Process saves the connection in
+// every case, to correct the due time that the scheduler has postponed. All errors are internal, and the call can be
+// retried.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -95,7 +95,7 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID str
 	return w.putBack(ctx, c)
 }
 
-// putBack saves a connection that is not due, without changing it.
+// putBack saves an unchanged connection that is not due, to correct the due time that the scheduler has postponed.
 func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 	if err := w.store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("put connection back: %w", err)
@@ -105,11 +105,9 @@ func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 
 func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// refresh refreshes the connection's tokens and stores the outcome.
 func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	renewed, err := w.tokens.Refresh(ctx, seen.Tenant, seen.ID)
-	// The outcome is stored even after the function's deadline, because losing the outcome would require another
-	// refresh.
+	// The outcome is stored even after the function's deadline, because a lost outcome would require another refresh.
 	ctx = context.WithoutCancel(ctx)
 	now := w.now()
 	refusal, isRefused := errors.AsType[*tokens.RefusalError](err)
@@ -134,13 +132,13 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	return w.recordFailure(ctx, seen, err)
 }
 
-// logOutcome adds a refresh's outcome to the log line and counts the outcome.
+// logOutcome adds a refresh's outcome to the log line and counts it.
 func logOutcome(ctx context.Context, outcome string) {
 	logx.Add(ctx, slog.String("refresh", outcome))
 	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
 
-// renew records that the tokens were refreshed at now. Values that the token set does not state remain unchanged.
+// renew updates c after a refresh at now. Values that the token set does not provide remain unchanged.
 func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	if set.Scope != "" {
 		c.Scope = set.Scope
@@ -158,8 +156,9 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	c.Refresh.RefusedAt, c.Refresh.RefusedVersion = time.Time{}, 0
 }
 
-// outlast waits for the expiry of an access token that can't be refreshed, and then ends the connection. The surge
-// guard does not apply, because the local clock, not the token endpoint, decides when the connection ends.
+// outlast schedules a connection's end at the expiry of its unrefreshable access token, or ends the connection if the
+// token has expired. The surge guard does not apply, because the local clock, not the token endpoint, determines the
+// end.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		logOutcome(ctx, "nothing_to_renew")
@@ -170,13 +169,13 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 	})
 }
 
-// postpone makes the connection due at another time, or never, for a reason that is not a failure.
+// postpone changes or clears the connection's due time for a reason other than a failure.
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
 	logOutcome(ctx, why)
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
 }
 
-// recordFailure records a failure that does not indicate a withdrawn consent, no matter how often the failure recurs.
+// recordFailure records a failure that does not indicate withdrawn consent, however often it recurs.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
 	logOutcome(ctx, "failed")
@@ -193,8 +192,8 @@ func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, c
 	})
 }
 
-// classOf returns a failure's stored description. The description is the failure's class, or the part of a row that
-// could not be read.
+// classOf returns the value of RefreshState.FailureClass for a failure. The value is the failure's class, or the field
+// of a row that could not be read.
 func classOf(at fault.Spot) string {
 	if at.Row != "" {
 		return at.Row + "." + at.Attribute
@@ -202,22 +201,22 @@ func classOf(at fault.Spot) string {
 	return at.Class
 }
 
-// answered is implemented by failures that include a response from the token endpoint. Such a failure provides the
-// response's class and status for the log, but no text (smart.OAuthError).
+// answered is implemented by errors that include a token endpoint's response. For the log, such an error provides the
+// response's class and status, but no text (smart.OAuthError).
 type answered interface {
 	error
 	slog.LogValuer
 }
 
-// Values for hasNews, which states whether a change contains information that the connection's concurrent changes can't
-// contain.
+// Values of hasNews, which reports whether a change contains information that concurrent changes can't contain.
 const (
 	news   = true
 	noNews = false
 )
 
-// amend changes the connection as it was read or, after a conflict, the stored connection if that connection's
-// authorisation and status are unchanged. A change without news yields to any concurrent change that set another time.
+// amend changes and saves the connection that was read. After a conflict, it changes the stored connection instead if
+// that connection's authorisation and status are unchanged. A change without news yields to any concurrent change that
+// set a different due time.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
 	change func(*connection.Connection),
 ) error {
@@ -233,9 +232,9 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 	})
 }
 
-// onConflict calls try with the connection as it was read. After each conflict, it calls try with the stored
-// connection. onConflict stops without an error if the connection no longer exists, or if isOver returns true for the
-// connection before and after the conflict.
+// onConflict calls try with the connection that was read and, after each conflict, with the stored connection. It stops
+// without an error if the connection no longer exists, or if isOver returns true for the connection before and after
+// the conflict.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
 	try func(connection.Connection) error,
@@ -260,8 +259,8 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. Results for the
-// earlier tokens of such a connection do not apply to its current tokens.
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. If it was, results
+// obtained with its earlier tokens no longer apply.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation
 }

@@ -26,13 +26,13 @@ type bench struct {
 	at       time.Time
 	opener   plainSealer
 
-	set     tokens.Set // token set that a refresh returns
+	set     tokens.Set
 	err     error
-	asked   int // number of refreshes
+	asked   int
 	revoked []tokens.Set
 	revoke  error   // health system's response to a revocation
 	ended   []int64 // generations up to which cached records were deleted
-	unended error   // error of the next deletion of cached records
+	unended error   // error for the next deletion of cached records
 
 	finish   func() error // called to finish a requested disconnection, if set
 	finished int
@@ -61,7 +61,6 @@ func (b *bench) Revoke(_ context.Context, _ org.Tenant, set tokens.Set) error {
 	return b.revoke
 }
 
-// DeleteUntil implements refresh.Records.
 func (b *bench) DeleteUntil(_ context.Context, _ org.Tenant, id string, generation int64) error {
 	if err := b.unended; err != nil {
 		b.unended = nil
@@ -73,7 +72,6 @@ func (b *bench) DeleteUntil(_ context.Context, _ org.Tenant, id string, generati
 	return nil
 }
 
-// Finish implements refresh.Ender.
 func (b *bench) Finish(context.Context, org.Tenant, string) (connection.Connection, error) {
 	b.finished++
 	if b.finish == nil {
@@ -85,7 +83,7 @@ func (b *bench) Finish(context.Context, org.Tenant, string) (connection.Connecti
 
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.enqueued = append(b.enqueued, id)
-	return errOurs // simulates a lost message, which is sent again
+	return errOurs // simulates a lost message, which is resent later
 }
 
 func (b *bench) worker() refresh.Worker {
@@ -225,8 +223,7 @@ func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 	expect.NoError(t, b.worker().Process(t.Context(), tenant, "unknown"))
 }
 
-// TestWorkerKeepsConcurrentChange checks that the worker keeps a concurrent change to the connection. The worker may
-// add only news that the concurrent change can't contain.
+// TestWorkerKeepsConcurrentChange checks that the worker adds only news that the concurrent change can't contain.
 func TestWorkerKeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)
@@ -289,14 +286,14 @@ func TestWorkerReturnsInternalErrors(t *testing.T) {
 		}
 	}
 	b := newBench()
-	b.store.fails["SaveConnection"] = fault.Stale() // another writer always writes first
+	b.store.fails["SaveConnection"] = fault.Stale() // every write conflicts
 	if err := b.worker().Process(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) {
 		t.Errorf("Process = %v, want fault.Conflict in the end", err)
 	}
 }
 
-// TestWorkerStoresOutcomeAfterDeadline checks that the outcome is stored even if the function's deadline passes while
-// the worker waits for the health system's response.
+// TestWorkerStoresOutcomeAfterDeadline covers a function deadline that passes while the worker waits for the health
+// system's response.
 func TestWorkerStoresOutcomeAfterDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench()

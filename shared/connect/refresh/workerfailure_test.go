@@ -19,7 +19,7 @@ func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 	asked := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.").After(2 * time.Hour)
 	for name, test := range map[string]struct {
 		err      error
-		failures int // number of preceding failures
+		failures int
 		from, to time.Duration
 		counted  bool
 	}{

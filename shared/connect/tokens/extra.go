@@ -8,8 +8,8 @@ const MaxExtra = 8
 // maxExtraName is the maximum length of a name in Set.Extra, in bytes.
 const maxExtraName = 64
 
-// MayBeExtra reports whether a token response field may be stored in Set.Extra, based on the field's name. Names
-// consist of letters, digits, "_" and "-". A name must not suggest a token or secret, because the field's value becomes
+// MayBeExtra reports whether a token response field with the given name may be stored in Set.Extra. The name must
+// consist of letters, digits, "_" and "-". It must not suggest a token or secret, because the field's value becomes
 // part of URLs.
 func MayBeExtra(name string) bool {
 	lower := strings.ToLower(name)

@@ -12,8 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestVaultReadsEarlierFormat covers a document in an earlier format, which had neither extra fields nor the requested
-// scope.
+// TestVaultReadsEarlierFormat covers an earlier format without extra fields or the requested scope.
 func TestVaultReadsEarlierFormat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)

@@ -11,13 +11,13 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// failure is the result of a write. done means that the write took effect despite the failure.
+// failure is the result of a write. If done is true, the write took effect despite the error.
 type failure struct {
 	err  error
 	done bool
 }
 
-// flaky is a token store whose calls fail.
+// flaky is a token store whose calls fail as configured.
 type flaky struct {
 	tokens.Store
 

@@ -36,9 +36,9 @@ type ehr struct {
 	mu     sync.Mutex
 	now    func() time.Time
 	valid  string
-	spent  []string // refresh tokens in the order in which they were used
+	spent  []string // refresh tokens in order of use
 	answer func() error
-	life   time.Duration // lifetime of access tokens
+	life   time.Duration
 }
 
 func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens.Set, error) {
@@ -63,7 +63,7 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 	return old, nil
 }
 
-// world holds a connection with a token set, in the test's own DynamoDB and KMS.
+// world holds a connection with a token set, in a DynamoDB and a KMS created for the test.
 type world struct {
 	rows  store.Tokens
 	flow  store.Conclusions
@@ -72,7 +72,7 @@ type world struct {
 	slots slots
 	at    time.Time
 
-	// Dependencies of a manager, each of which a test may wrap.
+	// Manager dependencies that a test may wrap.
 	store     tokens.Store
 	refresher tokens.Refresher
 }
@@ -117,7 +117,7 @@ func newWorld(t *testing.T, expiresIn time.Duration) *world {
 	return newWorldUnder(t, expiresIn, nil)
 }
 
-// newWorldUnder returns a world whose workers encounter planned faults.
+// newWorldUnder returns a world whose workers encounter the faults in plan.
 func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *world {
 	t.Helper()
 	var around []wire.Middleware
@@ -127,7 +127,7 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 	}
 	made := tables.New(t, around...)
 	_, key := made.Key(t)
-	cfg := made.Cloud.Config("WorkerFunction") // the faults affect only functions
+	cfg := made.Cloud.Config("WorkerFunction") // faults are injected only into functions
 	keys, db := awskms.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
 
 	w := &world{at: start}
@@ -157,7 +157,6 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
-// manager returns a manager that leases tokens as owner.
 func (w *world) manager(owner string) tokens.Manager {
 	return tokens.NewManager(w.store, w.vault, w.refresher, &w.slots, w.now, func() string { return owner })
 }
@@ -182,7 +181,7 @@ func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	return set, row
 }
 
-// lease leases the stored row for another worker, which then remains idle.
+// lease leases the stored row for another worker that then remains idle.
 func (w *world) lease(t *testing.T, owner string) {
 	t.Helper()
 	_, row := w.stored(t)
@@ -198,7 +197,6 @@ func (w *world) wantMarked(t *testing.T, want bool) {
 	}
 }
 
-// wantFree checks that no worker holds the lease.
 func (w *world) wantFree(t *testing.T) {
 	t.Helper()
 	if _, row := w.stored(t); row.LeaseOwner != "" || !row.LeaseUntil.IsZero() {

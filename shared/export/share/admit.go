@@ -22,13 +22,13 @@ func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 		return s.admit(ctx, tenant, row)
 	})
 	if fault.IsStale(err) {
-		return nil // other workers changed the row each time, and they also admit tasks
+		return nil // the workers that changed the row also admit tasks
 	}
 	return err
 }
 
-// admit implements Admit for a share that has already been read. It returns fault.Conflict if the share has changed
-// since it was read.
+// admit implements Admit for a share that has already been read. It returns fault.Conflict if the stored share has
+// changed.
 func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	now := s.now()
 	free := row.free(s.size, now, "")
@@ -61,7 +61,7 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 }
 
 // call assigns a free slot to a task in line, removes the task from the line, and sends the task's message. After a
-// crash between these steps, either the slot expires soon or the task is due.
+// crash between any two of these steps, either the slot expires soon or the task is due.
 func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	taskID string,
 ) (called bool, err error) {
@@ -82,7 +82,7 @@ func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	if errors.Is(err, fault.Conflict) {
 		_, err = s.rows.LeavePlace(ctx, Place{Tenant: tenant, TaskID: taskID, Claim: next.Claim, Number: number})
 		if err == nil {
-			err = fault.Stale() // the slot goes to another task
+			err = fault.Stale() // a retry gives the slot to another task
 		}
 	}
 	if err != nil {

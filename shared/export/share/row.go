@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Holder names the task that occupies a slot and the time at which the slot expires unless it is renewed. The zero
-// value means that the slot is free.
+// Holder identifies the task that occupies a slot and when the slot expires unless renewed. The zero Holder means that
+// the slot is free.
 type Holder struct {
 	TaskID string
-	Claim  int64 // generation of the run in the slot; 0 if the task has only been called
+	Claim  int64 // the run's generation; 0 if the task was called but has not started
 	Until  time.Time
 }
 
@@ -20,8 +20,8 @@ type Row struct {
 	JoinedAt time.Time
 }
 
-// of returns the slots assigned to a task, including expired slots that other tasks have not taken. A task has two
-// slots if two workers called the task at the same time.
+// of returns the numbers of a task's slots, including expired slots that no other task has taken. A task has two slots
+// if two workers called it at the same time.
 func (r Row) of(taskID string) []int {
 	var found []int
 	for number, holder := range r.Places {
@@ -32,8 +32,8 @@ func (r Row) of(taskID string) []int {
 	return found
 }
 
-// free returns the numbers of the slots, out of size slots, that are free at time now. The first number depends on the
-// task, so that concurrent tasks do not all compete for the same slot.
+// free returns the numbers below size of the slots that are free at now. The order depends on the task, so that
+// concurrent tasks do not all compete for the same slot.
 func (r Row) free(size int, now time.Time, taskID string) []int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(taskID))

@@ -1,9 +1,9 @@
 // Package share limits the number of concurrent exports per tenant, so that a burst from one organisation leaves
 // workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
-// slots, which the code calls places. The export holds the slot under a lease that is renewed with the task's own
-// lease. If no slot is free, the export waits in line. The line is ordered by the time at which exports were requested.
-// A task that leaves a slot passes the slot to the first task in line. Instead of a counter, the package uses
-// conditional writes to a single row per tenant, so a crash blocks a slot no longer than the slot's lease.
+// slots, which the code calls places. The slot is leased, and the lease is renewed with the task's lease. If no slot is
+// free, the export waits in a line ordered by request time. A task that leaves a slot passes it to the first task in
+// line. The package uses conditional writes to a single row per tenant instead of a counter, so a crashed task blocks
+// its slot only until the lease expires.
 package share
 
 import (
@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	// calledFor is the time that a slot is reserved for a task called from the line. The time is long enough to recover
+	// calledFor is the time for which a slot is reserved for a task called from the line. It is long enough to recover
 	// from a lost message.
 	calledFor = 2 * time.Minute
 	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
 	lookAfter = 30 * time.Second
-	// announceEvery is the interval at which joining tasks announce the line again. announcedFor, the lifetime of an
-	// announcement, is much longer than the delay of the line's index.
+	// announceEvery is the minimum interval between announcements of the line by joining tasks. announcedFor, an
+	// announcement's lifetime, is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is the number of attempts beyond one attempt per slot. All of a tenant's workers write to the same row,
-	// and an attempt that loses to another worker finds the slot taken.
+	// moreTries is the number of attempts in addition to one attempt per slot. All of a tenant's workers write to the
+	// same row, so an attempt may lose its slot to another worker.
 	moreTries = 10
 )
 
 // Rows stores shares and lines. Each line is an eventually consistent index.
 type Rows interface {
-	// Share reads a tenant's share. It returns the zero value if the share does not exist yet.
+	// Share reads a tenant's share. It returns the zero Row if the share does not exist yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
 	// TakePlace assigns a slot to a task. It returns fault.Conflict if the slot or JoinedAt has changed since the share
 	// was read.
 	TakePlace(ctx context.Context, tenant org.Tenant, seen Row, number int, next Holder) error
-	// KeepPlace renews the lease of a slot. It returns fault.Conflict if the task's claim no longer holds the slot.
+	// KeepPlace renews a slot's lease. It returns fault.Conflict if the task's claim no longer holds the slot.
 	KeepPlace(ctx context.Context, place Place, until time.Time) error
 	// LeavePlace frees a slot and returns the updated share. It returns fault.Conflict if the task's claim no longer
 	// holds the slot.
 	LeavePlace(ctx context.Context, place Place) (Row, error)
-	// AnnounceLine sets JoinedAt. The share becomes due at dueAt, unless it is already due.
+	// AnnounceLine sets JoinedAt and makes the share due at dueAt, unless it is already due.
 	AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error
 	// EndLine clears JoinedAt and the share's due time. It returns fault.Conflict if JoinedAt has changed since the
 	// share was read.
@@ -57,7 +57,7 @@ type Rows interface {
 	Line(ctx context.Context, tenant org.Tenant, limit int) ([]Waiting, error)
 	// Task reads a task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// CallTask removes a task from the line and stores Waited. The task becomes due at dueAt. CallTask returns
+	// CallTask removes a task from the line, stores its Waited field and makes it due at dueAt. It returns
 	// fault.Conflict if the task is no longer waiting.
 	CallTask(ctx context.Context, task export.Task, dueAt time.Time) error
 }
@@ -90,15 +90,14 @@ type Share struct {
 	now      func() time.Time
 }
 
-// New returns a Share that gives each tenant size slots, or one slot if size is less than one. The lease argument is
-// the duration of a worker's lease.
+// New returns a Share with size slots per tenant, but at least one. lease is the duration of a worker's lease.
 func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func() time.Time) Share {
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter assigns a slot to a task that its worker has just claimed. Enter prefers the slot reserved for the task or the
-// slot that the task held before. If no earlier task is waiting, Enter can assign any free slot. If no slot is
-// available, the task joins the line and its worker no longer holds the task.
+// Enter assigns a slot to a task that its worker has just claimed. It prefers a slot that is reserved for the task or
+// was previously held by it. If no earlier task is waiting, Enter can assign any free slot. If no slot is available,
+// the task joins the line and the worker's claim ends.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -134,8 +133,8 @@ func (s Share) Keep(ctx context.Context, place Place) error {
 	return nil
 }
 
-// Leave frees a slot and passes it to the first task in line, even if the run's context has just ended. If Leave fails,
-// lease expiry and the sweeper free the slot later.
+// Leave frees a slot and passes it to the first task in line, even if ctx is done. If Leave fails, lease expiry and the
+// sweeper free the slot later.
 func (s Share) Leave(ctx context.Context, place Place) {
 	ctx = context.WithoutCancel(ctx)
 	row, err := s.rows.LeavePlace(ctx, place)
@@ -147,7 +146,7 @@ func (s Share) Leave(ctx context.Context, place Place) {
 	}
 }
 
-// leaveOthers frees all slots of a task except the slot that the task has entered.
+// leaveOthers frees all of a task's slots except the one that the task entered.
 func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, entered int) {
 	for _, number := range row.of(task.ID) {
 		if number != entered {
@@ -156,7 +155,7 @@ func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, enter
 	}
 }
 
-// choose selects a slot that the task can take from its tenant's slots.
+// choose selects one of the tenant's slots that the task can take.
 func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	now time.Time,
 ) (number int, found bool, err error) {
@@ -180,8 +179,7 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 }
 
 // join announces the line and then adds a task to it. A crash between the two steps leaves only an announcement of an
-// empty line. A task that left its slot in the meantime could not see the joining task, so join checks the slots once
-// more.
+// empty line. A task that leaves its slot in the meantime can't see the joining task, so join calls Admit afterwards.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

@@ -35,8 +35,8 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// A task costs five writes: one to join the line, two to call the task, one to enter a slot and one to leave
-		// it. A slot is renewed every 20 seconds, and the line is announced every ten minutes.
+		// Each task costs five writes: one to join the line, two to be called, one to enter a slot and one to leave it.
+		// Each slot is renewed every 20 seconds, and the line is announced every ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -44,8 +44,8 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 	})
 }
 
-// TestSharePreservesSlotsAfterCrashes checks that crashes do not leak slots. Workers die at any call, before or after
-// the call takes effect, and runs pause or continue in a later run.
+// TestSharePreservesSlotsAfterCrashes checks that worker crashes do not leak slots. Workers crash during random calls,
+// before or after the call takes effect. Some exports also yield to a later run, with or without a pause.
 func TestSharePreservesSlotsAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -121,7 +121,7 @@ func TestEnterDoesNotSkipQueue(t *testing.T) {
 				t.Fatalf("export %d: %v, %v", i, isIn, err)
 			}
 		}
-		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // worker dies before it calls the next task
+		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // worker dies before calling the next task
 			t.Fatal(err)
 		}
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 3)); isIn || err != nil {
@@ -138,10 +138,10 @@ func TestAdmitSkipsTaskThatEndedWhileQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, time.Minute)
 		w.ask(t.Context(), 0, 1)
-		synctest.Wait() // the first task has entered its slot
+		synctest.Wait() // wait for the first task to enter its slot
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
-		// connection was abandoned in the meantime
+		// The connection was abandoned while its task was in line.
 		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed })
 		w.sweep(t.Context(), time.Hour)
 		if got := len(w.began); got != 2 {
@@ -177,8 +177,8 @@ func TestAdmitCallsNextTaskWhenCalledTaskEnds(t *testing.T) {
 	})
 }
 
-// TestTaskCalledTwiceHoldsOneSlot checks that a task keeps one slot if two workers call it, each to a different slot.
-// The later worker releases its slot, unless the task has already entered that slot.
+// TestTaskCalledTwiceHoldsOneSlot checks that a task ends up with one slot after two workers call it to different
+// slots. The second worker releases its slot unless the task has already entered it.
 func TestTaskCalledTwiceHoldsOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestTaskCalledTwiceHoldsOneSlot(t *testing.T) {
 			if call != "CallTask" || !isCalled.CompareAndSwap(false, true) {
 				return effect()
 			}
-			w.share(&life{}).Leave(t.Context(), in[1]) // also calls the waiting task
+			w.share(&life{}).Leave(t.Context(), in[1]) // Leave also calls the waiting task
 			task, err := w.tasks.ClaimTask(t.Context(), tenant, taskNumber(2), time.Now(), time.Now().Add(lease))
 			if err == nil {
 				entered, _, err = w.share(&life{}).Enter(t.Context(), task)
@@ -266,7 +266,7 @@ func TestShareHasAtLeastOneSlot(t *testing.T) {
 	})
 }
 
-// claim opens a task and claims it for a worker.
+// claim creates a pending task and claims it for a worker.
 func (w *world) claim(t *testing.T, number int) export.Task {
 	t.Helper()
 	w.tasks.Put(pendingTask(number))

@@ -25,10 +25,10 @@ var (
 	errDead = errors.New("the worker is dead")
 )
 
-// life is a single invocation of a worker. The worker may die during a call.
+// life simulates one worker invocation, which may crash during a call.
 type life struct {
-	endsAt int  // number of the fatal call, starting from 1; 0 if no call is fatal
-	after  bool // whether the fatal call takes effect and only its response is lost
+	endsAt int  // number of the call that crashes the worker, starting from 1; 0 if none
+	after  bool // whether that call takes effect before the worker crashes
 	calls  int
 }
 
@@ -48,7 +48,7 @@ func (l *life) call(effect func() error) error {
 	return errDead
 }
 
-// dying is the store as seen by one worker invocation.
+// dying wraps the store for one worker invocation. After the worker crashes, every call fails.
 type dying struct {
 	*memory.Tasks
 
@@ -99,19 +99,19 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return d.life.call(func() error { return d.Tasks.CallTask(ctx, task, dueAt) })
 }
 
-// world holds the exports of a tenant and runs a worker for each message.
+// world holds one tenant's exports and runs a worker for each message.
 type world struct {
 	tasks *memory.Tasks
 	size  int
-	takes time.Duration // how long an export takes
-	// next returns the life of the next invocation, and how and when the first run of that invocation ends. A worker
-	// with a nil life survives and completes the export.
+	takes time.Duration
+	// next returns the next worker's life, the kind of result that ends its run, and the pause before the following
+	// run. If next is nil, every worker survives and completes its export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
 	running int
 	most    int
-	began   map[string]bool // whether each task has begun
+	began   map[string]bool // tasks that have begun, by ID
 	workers sync.WaitGroup
 }
 
@@ -121,7 +121,7 @@ func newWorld(size int, takes time.Duration) *world {
 
 func taskNumber(i int) string { return fmt.Sprintf("7a0000000000400080000000%08d", i) }
 
-// ask opens a sequence of exports and sends their messages.
+// ask creates a range of tasks and sends a message for each one.
 func (w *world) ask(ctx context.Context, from, to int) {
 	for number := from; number < to; number++ {
 		w.tasks.Put(pendingTask(number))
@@ -136,7 +136,7 @@ func pendingTask(number int) export.Task {
 	}
 }
 
-// countWrites counts the successful writes to the share and the line.
+// countWrites returns a counter of successful writes to the share and the line.
 func (w *world) countWrites() *int {
 	writes := new(int)
 	w.tasks.Around = func(call string, effect func() error) error {
@@ -162,7 +162,7 @@ func (w *world) send(ctx context.Context, id string, delay time.Duration) {
 	})
 }
 
-// messages sends messages on behalf of a worker that may be dead.
+// messages enqueues tasks on behalf of a worker. If the worker has crashed, enqueuing fails.
 type messages struct {
 	world *world
 	life  *life
@@ -179,7 +179,7 @@ func (w *world) share(l *life) share.Share {
 	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
-// invoke simulates the export worker (package worker, Work) without the export itself.
+// invoke simulates the export worker (worker.Work) without performing an export.
 func (w *world) invoke(ctx context.Context, id string) {
 	l, end, wait := &life{}, export.Done, time.Duration(0)
 	if w.next != nil {
@@ -217,7 +217,8 @@ func (w *world) invoke(ctx context.Context, id string) {
 	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
 }
 
-// run works on a task for the duration of an export. It returns false if the run was interrupted.
+// run simulates an export, renewing the slot and the task's lease until the export's duration has passed. It returns
+// false if a renewal fails.
 func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
 	w.mu.Lock()
 	w.running++
@@ -241,7 +242,7 @@ func (w *world) run(ctx context.Context, s share.Share, place share.Place, task 
 	return true
 }
 
-// sweep runs the sweeper once a minute, either for the given time or until no work is pending.
+// sweep runs the sweeper once a minute until no task is pending or the given duration has passed.
 func (w *world) sweep(ctx context.Context, long time.Duration) {
 	for end := time.Now().Add(long); time.Now().Before(end) && w.pending() > 0; {
 		<-time.After(time.Minute)
@@ -276,7 +277,8 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits until all leases have expired and the line has ended, then checks that all slots are free.
+// checkNothingIsLeft waits for all workers and leases to end, then checks that no export is pending, the line is no
+// longer announced and every slot is free.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()
@@ -299,8 +301,8 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 	}
 }
 
-// accidents returns a source of random worker lives. Some lives end during a call by the worker, and some runs end
-// before the export does.
+// accidents returns a next function for a world. Some of its workers crash during a random call, and some runs yield
+// before the export ends.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	var mu sync.Mutex
 	return func() (*life, export.Kind, time.Duration) {
@@ -320,7 +322,7 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	}
 }
 
-// lost makes the named calls return a conflict although the store has no conflict.
+// lost returns a hook that makes the named calls fail with a conflict and have no effect.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
 		if slices.Contains(calls, call) {

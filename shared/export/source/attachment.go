@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Attachment opens the content at a URL in a single attempt.
+// Attachment opens the content at a URL without retrying on failure.
 func (s *Session) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	return s.server.Attachment(ctx, address, limit)
 }
 
-// Content reads the content of an attachment's URL ahead of its turn. If the content is too large, the returned page
-// has no Content, and Attachment reads the content in its turn.
+// Content returns a Fetch that reads the content at an attachment's URL ahead of time. If the content exceeds
+// aheadLimit, Page.Content is nil and the caller must read the content with Attachment.
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content

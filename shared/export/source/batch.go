@@ -11,9 +11,9 @@ import (
 // written.
 const batchLimit = 1 << 20
 
-// Batch sends searches to the server at base in a single request. Page.Parts contains the first pages of the searches
-// in order, except for searches that failed. A response that is too large, or that does not match the batch, counts as
-// a refusal. After a refusal, the searches can be sent individually.
+// Batch returns a Fetch that sends searches to the server at base in a single batch request. Page.Parts contains the
+// first page of each search, in order. If a search failed, its part's IsThere is false. A response that is too large,
+// or that does not match the batch, counts as fhir.Rejected. After a rejection, the searches can be sent individually.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))
 	for _, q := range queries {
@@ -34,7 +34,6 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	}
 }
 
-// batched parses the response to a batch.
 func batched(answer Response, queries []plan.Query, base fhir.Base) Page {
 	if answer.Failed != nil {
 		return Page{Failed: unlessTooLarge(answer.Failed)}
@@ -52,7 +51,7 @@ func batched(answer Response, queries []plan.Query, base fhir.Base) Page {
 	return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}
 }
 
-// unlessTooLarge converts a failure to a refusal if the response was too large to hold in memory.
+// unlessTooLarge converts a fhir.TooLarge failure to fhir.Rejected, and returns any other failure unchanged.
 func unlessTooLarge(failed *fhir.RequestError) *fhir.RequestError {
 	if failed.Class == fhir.TooLarge {
 		return &fhir.RequestError{Class: fhir.Rejected, Status: failed.Status}

@@ -9,30 +9,27 @@ import (
 // Flight exposes a limiter's flight to tests.
 type Flight struct{ flight flight }
 
-// NewFlight wraps newFlight for tests.
 func NewFlight(most int) *Flight { return &Flight{newFlight(most)} }
 
-// Limit returns the current limit of concurrent requests.
+// Limit returns the current limit on concurrent requests.
 func (f *Flight) Limit() int { return f.flight.limit }
 
 // Shown returns the concurrency limit observed so far, or 0 if no limit was observed.
 func (f *Flight) Shown() int { return f.flight.shown() }
 
-// Expect wraps flight.expect for tests.
 func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
 
-// Load wraps flight.load for tests.
 func (f *Flight) Load() known.Experience { return f.flight.load() }
 
-// OneByOne sends count requests sequentially, each after the response to the previous request.
+// OneByOne simulates count sequential requests, each with a calm response.
 func (f *Flight) OneByOne(count int) {
 	for range count {
 		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})
 	}
 }
 
-// Together sends as many concurrent requests as allowed and then completes them. The answer function returns the result
-// of each request, given the number of requests in flight when that request was sent.
+// Together simulates as many concurrent requests as the limit allows, and then completes them. The answer function
+// determines each result from the number of requests in flight when the request was sent.
 func (f *Flight) Together(answer func(beside int) (sign string, took time.Duration)) {
 	signs := map[string]sign{"calm": calm, "nothing": unrelated, "strain": strain, "refusal": refusal}
 	var all []completion

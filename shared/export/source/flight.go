@@ -8,62 +8,60 @@ import (
 )
 
 const (
-	// firstInFlight is a run's initial number of concurrent requests, which is low because the server's clinicians have
+	// firstInFlight is a run's initial limit on concurrent requests. It is low because the server's clinicians have
 	// priority.
 	firstInFlight = 4
-	// mostInFlight is the maximum number of concurrent requests to a server that handles concurrency easily.
+	// mostInFlight is the maximum number of concurrent requests, even to a server that could handle more.
 	mostInFlight = 8
-	// lateTimes and lateBy define a late response: one that takes longer than lateTimes times the usual time plus
-	// lateBy. A response is a sign of strain if it takes longer than lateTimes times the late threshold and longer than
-	// veryLate.
+	// lateTimes and lateBy define the threshold for a late response: lateTimes*usual + lateBy. A response that takes
+	// longer than lateTimes times this threshold and longer than veryLate reduces the concurrency limit.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is the number of calm responses at a concurrency level after which the level is ruled out as the cause
-	// of a refusal. Fewer calm responses prove nothing, because some of the other requests may have just ended.
+	// provenBy is the number of calm responses that rule out a concurrency level as the cause of a refusal. Fewer
+	// responses prove nothing, because some of the concurrent requests may have just ended.
 	provenBy = 24
 )
 
-// sign indicates the server's load, as shown by a completed request.
+// sign is the server load indicated by a completed request.
 type sign int
 
 const (
 	calm      sign = iota // the server responded normally
 	unrelated             // the request itself caused the failure
-	strain                // near a limit: a nearly exhausted rate limit, or a temporary failure
-	refusal               // the server refused the work: 429, 503 or Retry-After
+	strain                // the rate limit is nearly exhausted, or the request failed temporarily
+	refusal               // the server refused the request: 429, 503 or Retry-After
 )
 
-// completion describes one completed request.
 type completion struct {
-	number int // sequence number of the request
+	number int
 	beside int // requests in flight at the same time, including this one
 	sign   sign
 	took   time.Duration
 }
 
-// flight limits the number of concurrent requests to a single server. After as many calm responses as the limit, the
-// flight increases the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase,
-// multiplicative decrease; RFC 5681 section 3.1). If responses are much later than usual, it decreases the limit by
-// one. A refusal above the proven concurrency reveals a limit, and the flight does not exceed that limit again. A
-// refusal of the only request in flight indicates a rate limit instead. A flight is not safe for concurrent use.
+// flight limits the number of concurrent requests to a single server. After limit consecutive calm responses, it raises
+// the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase, multiplicative
+// decrease; RFC 5681 section 3.1). If a response arrives much later than usual, it lowers the limit by one. A refusal
+// at an unproven concurrency level sets a ceiling below that level. A refusal of the only request in flight indicates a
+// rate limit instead, and resets the ceiling. A flight is not safe for concurrent use.
 type flight struct {
 	limit    int                   // current limit on concurrent requests
-	ceiling  int                   // upper bound of limit, learned from refusals
-	most     int                   // upper bound of ceiling, regardless of the server's capacity
-	calm     [mostInFlight + 1]int // number of calm responses, by number of requests in flight
-	isFull   bool                  // whether in-flight requests have reached limit since it last changed
+	ceiling  int                   // upper bound on limit, learned from refusals
+	most     int                   // upper bound on ceiling, regardless of the server's capacity
+	calm     [mostInFlight + 1]int // calm responses by number of requests in flight
+	isFull   bool                  // whether limit has been reached since it last changed
 	inARow   int                   // consecutive calm responses since limit last changed
-	usual    time.Duration         // smoothed response time of the server
+	usual    time.Duration         // smoothed response time
 	left     int                   // number of requests sent so far
-	troubled bool                  // whether the run saw strain or a refusal
+	troubled bool                  // whether any request showed strain or was refused
 	refused  bool                  // whether a refusal has lowered ceiling
-	// requests sent before limit was last lowered; their results add no information
+	// number of requests sent when limit was last lowered; those requests can lower only ceiling
 	turned int
 }
 
-// newFlight returns the flight for a single server. The most argument is the maximum number of concurrent requests that
-// the server allows, or 0 if the maximum is unknown.
+// newFlight returns a flight for a single server. The most argument is the maximum number of concurrent requests that
+// the server is known to allow, or 0 if unknown.
 func newFlight(most int) flight {
 	if most <= 0 || most > mostInFlight {
 		most = mostInFlight
@@ -71,8 +69,8 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect raises the initial concurrency to begin and caps the concurrency at shown. The begin argument is a level that
-// the server has handled before, and shown is the limit observed so far. Zero means unknown.
+// expect raises the limit to begin and caps it at shown. The begin argument is the concurrency that the server handled
+// before, and shown is a previously observed limit. Zero means unknown.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -83,7 +81,7 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load returns the experience from the requests completed so far.
+// load reports the concurrency handled so far, any limit learned from a refusal, and whether the server showed strain.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -105,8 +103,8 @@ func (f *flight) shown() int {
 	return f.ceiling
 }
 
-// start registers a request that is about to be sent. The beside argument is the number of requests in flight,
-// including the new request.
+// start records a request that is about to be sent and returns its sequence number. The beside argument is the number
+// of requests in flight, including this one.
 func (f *flight) start(beside int) (number int) {
 	f.isFull = f.isFull || beside >= f.limit
 	f.left++
@@ -173,7 +171,7 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower lowers the limit to at most the given value, but only once for all requests that were in flight together.
+// lower reduces f.limit to at most limit. Requests that were in flight together lower it only once.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

@@ -42,8 +42,8 @@ func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int // maximum concurrency known from the start
 		answer func(round, beside int) (sign string, took time.Duration)
-		from   int   // number of the first round to check
-		want   []int // expected limit in each round, starting with the round in from
+		from   int   // first round to check
+		want   []int // expected limit in each round, starting at from
 		shown  int
 	}{
 		"one more after each round, up to eight": {answer: always("calm", time.Second), want: []int{4, 5, 6, 7, 8, 8, 8}},

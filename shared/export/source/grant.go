@@ -19,7 +19,7 @@ type grant struct {
 	tokens       Tokens
 	tenant       org.Tenant
 	connectionID string
-	renewing     chan struct{} // capacity 1: held while one request renews the token for all
+	renewing     chan struct{} // capacity 1; held while one request renews the token on behalf of all
 
 	mu      sync.Mutex
 	current tokens.Set
@@ -39,8 +39,8 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew obtains a new token after a 401 for a request that used token version used. If the token still reads the
-// Patient, the 401 concerns only the requested resource, so the token is not rotated and isNew is false
+// renew replaces token version used after a request with it received a 401. If the token can still read the Patient,
+// the 401 concerns only the requested resource, so renew keeps the token and isNew is false
 // (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
@@ -58,7 +58,8 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	if err != nil || stop.Stops() || reads {
 		return false, stop, err
 	}
-	// An interrupted refresh may have consumed a rotating refresh token, so the refresh has its own timeouts.
+	// An interrupted refresh could lose a rotating refresh token, so the refresh ignores ctx's cancellation and relies
+	// on its own timeouts.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
 	if err != nil {
 		return false, tokenFailure(err, s.pace.now()), nil
@@ -69,8 +70,8 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	return true, export.Result{}, nil
 }
 
-// readsPatient reports whether the token still reads the Patient. If the server is overloaded or fails, readsPatient
-// repeats the request instead of using up an attempt to obtain a token.
+// readsPatient reports whether the token can still read the Patient. If the server is overloaded or fails, readsPatient
+// retries the read instead of using up an attempt to obtain a token.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
 		_, _, stop, unread := s.throttled(ctx, nil, func(ctx context.Context) (fhir.Response, error) {
@@ -94,14 +95,14 @@ func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop
 			return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: cause}, nil
 		}
 		if stop, err := s.pace.backOff(ctx, failed, try); err != nil || stop.Stops() {
-			stop.Tried = 0 // attempts at this request, which the next run repeats only after another 401
+			stop.Tried = 0 // Tried counts attempts at this read, which the next run repeats only after another 401
 			return false, stop, err
 		}
 	}
 }
 
 // tokenFailure returns the result of a run that could not obtain a token. If the token endpoint is busy with other
-// requests, the task is retried instead of failing.
+// requests, the run yields instead of failing.
 func tokenFailure(err error, now time.Time) export.Result {
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
 		return export.Result{
@@ -113,6 +114,6 @@ func tokenFailure(err error, now time.Time) export.Result {
 	if isRefused || errors.Is(err, fault.NotFound) {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, TokensRefused: isRefused, Cause: err}
 	}
-	wait := fault.Of(err).RetryAfter // pause from the Retry-After of the token endpoint
+	wait := fault.Of(err).RetryAfter // the token endpoint's Retry-After
 	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Wait: wait, Cause: err}
 }

@@ -10,23 +10,24 @@ import (
 )
 
 const (
-	// aheadLimit is the maximum size, in bytes, of a document that is read ahead of its turn. A larger document is
-	// requested again in its turn, so only one such document is held in memory at a time.
+	// aheadLimit is the maximum size, in bytes, of a document that is read ahead. A larger document is requested again
+	// when it is due to be written, so only one such document is in memory at a time.
 	aheadLimit = 2 << 20
 	// aheadRoom is the maximum total size, in bytes, of all documents read ahead.
 	aheadRoom = 16 << 20
 )
 
-// turn is a reader's position in the writing order. The reader reads one document at a time. The limiter owns the
-// fields of a turn.
+// turn is a reader's position in the writing order. A reader reads one document at a time. The Limiter's mutex guards
+// the fields.
 type turn struct {
-	isNext bool  // whether this is the next turn: nothing is written until its document arrives
-	ahead  int   // documents that have been read but not taken
-	held   int64 // bytes of documents not yet taken, and of the document being read ahead
+	isNext bool  // whether this turn is next; nothing is written until its document arrives
+	ahead  int   // number of documents read but not yet taken
+	held   int64 // bytes held for documents not yet taken, including a read in progress
 }
 
-// Limiter admits requests to a single server. A Limiter bounds both concurrent requests and the memory for documents
-// read ahead. Requests from the next turn are admitted first, and all others in order of arrival.
+// Limiter limits requests to a single server. It bounds both the number of concurrent requests and the memory for
+// documents read ahead. It admits requests for the next document to be written first, and all others in order of
+// arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
@@ -37,7 +38,6 @@ type Limiter struct {
 	oneByOne bool // whether reading ahead is disabled until the server responds
 }
 
-// waiter is a request that is waiting to be admitted.
 type waiter struct {
 	turn   *turn // nil for a request that does not read ahead
 	passed chan struct{}
@@ -46,19 +46,19 @@ type waiter struct {
 	room   int64 // bytes reserved for the requested document
 }
 
-// isNext reports whether the requested document is the next document to be written.
+// isNext reports whether the requested document is the next one to be written.
 func (v *waiter) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
-// ShownLimit returns the number of concurrent requests that the server was observed to handle, or 0 if no limit was
-// observed. Pass the number to Expect.
+// ShownLimit returns the observed limit on concurrent requests, or 0 if none was observed. Pass the limit to Expect in
+// a later run.
 func (l *Limiter) ShownLimit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.shown()
 }
 
-// OneByOne disables reading ahead until the server has responded to a request. After a run that ended because the
-// server demanded a pause, the next run calls OneByOne to avoid provoking another refusal. Call OneByOne before the
+// OneByOne disables reading ahead until the server has responded normally to a request. A run calls OneByOne if the
+// previous run ended because the server demanded a pause, to avoid provoking another refusal. Call OneByOne before the
 // first request.
 func (l *Limiter) OneByOne() { l.oneByOne = true }
 
@@ -69,9 +69,9 @@ func (l *Limiter) IsOneByOne() bool {
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect sets the results of earlier exports and runs. The begin argument is the number of concurrent requests that the
-// server handled easily. The limit argument is the number above which the server refuses requests. Zero means unknown.
-// Call Expect before the first request that needs a token.
+// Expect applies the experience of earlier exports and runs. The begin argument is the number of concurrent requests
+// that the server handled easily. The limit argument is the number above which the server refuses requests. Zero means
+// unknown. Call Expect before the first request that needs a token.
 func (l *Limiter) Expect(begin, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *Limiter) Expect(begin, limit int) {
 	l.admit()
 }
 
-// Load returns the run's experience with concurrent requests.
+// Load returns the run's observations about concurrent requests.
 func (l *Limiter) Load() known.Experience {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,17 +109,18 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
-// leave records the completion of a request that returned a document of the given size.
+// leave records a completed request, frees its slot and admits waiting requests. The bytes argument is the size of the
+// returned document.
 func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have received other requests before this one
+	how.number, how.beside = v.number, max(v.beside, l.busy) // later requests may have reached the server first
 	l.flight.complete(how)
 	l.freeSlot(v, bytes)
 	l.admit()
 }
 
-// freeSlot frees the slot of a waiter. A document that was read ahead remains held.
+// freeSlot frees a waiter's slot. The memory for a document that was read ahead remains held.
 func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	l.busy--
 	if v.room > 0 {
@@ -127,7 +128,8 @@ func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	}
 }
 
-// prioritize admits the requests of a turn first, because nothing can be written until the turn's document arrives.
+// prioritize admits a turn's requests before all others, because nothing can be written until the turn's document
+// arrives.
 func (l *Limiter) prioritize(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,14 +137,14 @@ func (l *Limiter) prioritize(of *turn) {
 	l.admit()
 }
 
-// keep records that a document has been read and is ready to be taken in its turn.
+// keep records that a document has been read and can be taken.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead++
 }
 
-// take frees the room held by a document, because the document is now being written.
+// take frees the room held by a document that is about to be written.
 func (l *Limiter) take(of *turn, room int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,20 +161,19 @@ func (l *Limiter) release(of *turn) {
 	l.admit()
 }
 
-// limit returns the number of requests that may currently be in flight.
 func (l *Limiter) limit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.limit
 }
 
-// hold increases the amount of room that a turn holds.
+// hold adds more bytes to the room held by a turn. The more argument may be negative.
 func (l *Limiter) hold(of *turn, more int64) {
 	l.held += more
 	of.held += more
 }
 
-// admit admits waiting requests as long as slots and room are free.
+// admit admits waiting requests while slots and room are available. The caller must hold l.mu.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*waiter).isNext))
@@ -191,7 +192,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// signOf derives a load sign from a completed request.
+// signOf classifies a completed request by its rate limit and failure.
 func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	switch {
 	case failed == nil && isScarce(rate):

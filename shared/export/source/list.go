@@ -11,8 +11,9 @@ import (
 // last resource is written.
 const listLimit = 512 << 10
 
-// List reads the resources of a type with the given ids as a single page. NextLost reports that the page is incomplete.
-// A response that is too large counts as a refusal. After a refusal, the resources can be read individually.
+// List returns a Fetch that reads the resources of a type with the given ids as a single page. If the page is
+// incomplete, Page.NextLost is true. A response that is too large counts as fhir.Rejected. After a rejection, the
+// resources can be read individually.
 func (s *Session) List(resourceType string, ids []string, base fhir.Base) Fetch {
 	search := s.Search(plan.Listed(resourceType, ids), base)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {

@@ -13,8 +13,8 @@ const (
 	maxTries    = 5
 	firstWait   = 500 * time.Millisecond
 	longestWait = 30 * time.Second // for a longer wait, the run ends and the task waits in the queue
-	// scarce is the threshold below which requests wait for the next window of a rate limit. Requests wait if fewer
-	// than 1/scarce of the window's requests remain.
+	// scarce defines a nearly exhausted rate limit: less than 1/scarce of the window's requests remain. If a limit is
+	// nearly exhausted, requests wait for its next window.
 	scarce = 20
 )
 
@@ -28,7 +28,7 @@ type pace struct {
 
 	mu        sync.Mutex
 	notBefore time.Time          // end of the pause that the server demanded
-	demand    *fhir.RequestError // refusal that demanded the pause; nil if a rate limit is nearly exhausted
+	demand    *fhir.RequestError // refusal that demanded the pause; nil if the cause is a nearly exhausted rate limit
 }
 
 // triesFor returns the number of attempts for a request that failed with the given error.
@@ -52,15 +52,15 @@ func triesFor(failed *fhir.RequestError) int {
 	return 1
 }
 
-// slowDown delays requests until the next window of a nearly exhausted rate limit. slowDown does not wait for a window
-// that ends after longestWait, because a later refusal will state any required wait.
+// slowDown delays requests until the rate limit's next window if the limit is nearly exhausted. If the next window
+// begins only after longestWait, slowDown does nothing, because a later refusal will state any required wait.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.pauseFor(rate.Reset, nil)
 	}
 }
 
-// recordDemand stores the pause that a refusal demands, however long the pause is. The pause applies to all requests,
+// recordDemand stores the pause that a refusal demands, regardless of its length. The pause applies to all requests,
 // even after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
@@ -68,7 +68,6 @@ func (p *pace) recordDemand(failed *fhir.RequestError) {
 	}
 }
 
-// isScarce reports whether a rate limit is nearly exhausted.
 func isScarce(rate fhir.Rate) bool { return rate.Known && rate.Remaining*scarce < rate.Limit }
 
 func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
@@ -79,14 +78,15 @@ func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
 	}
 }
 
-// left returns the remainder of the pause that the server demanded, and the refusal, if any, that demanded the pause.
+// left returns the remaining pause and the refusal that demanded it, if any.
 func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp reports whether the session has given up on the server, and returns the refusal that caused the decision.
+// givenUp reports whether the session has given up on the server. If so, it also returns the refusal that demanded the
+// pause.
 func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +110,8 @@ func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	}
 }
 
-// putOff returns a result that ends the run because of a wait. The demand argument is the refusal that demands the
-// wait, or nil.
+// putOff returns a result that ends the run and defers the task by wait. The demand argument is the refusal that
+// demanded the wait, or nil.
 func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	stop := export.Result{Kind: export.Yield, Wait: wait}
 	if demand != nil {

@@ -36,8 +36,8 @@ type Profiles struct {
 	Platforms   Platforms
 }
 
-// Of returns the profile of the platform behind a connection's endpoint. If the catalogue no longer contains the
-// server, Of returns the default profile.
+// Of returns the request profile for a connection's endpoint. If the connection has no endpoint, or if the connection
+// or endpoint no longer exists, Of returns the default profile.
 func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string) (plan.Profile, error) {
 	conn, err := p.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -46,7 +46,7 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read connection: %w", err)
 	}
-	if conn.EndpointID == "" { // a TEFCA connection does not have an endpoint
+	if conn.EndpointID == "" { // a TEFCA connection has no endpoint
 		return plan.Profile{}, nil
 	}
 	logx.Add(ctx, slog.String("endpoint_id", conn.EndpointID))

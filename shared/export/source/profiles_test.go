@@ -17,7 +17,8 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// directory holds a connection, its endpoint and the platform of that endpoint. A test can make each read fail.
+// directory implements Connections, Endpoints and Platforms. Each field is the error that the read of that name
+// returns.
 type directory struct{ connection, endpoint, platform error }
 
 func (d directory) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {

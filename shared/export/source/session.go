@@ -24,7 +24,7 @@ type Page struct {
 	fhir.Bundle
 
 	Parts   []fhir.BatchPage // set only for a batch response
-	Content *Content         // set for content; nil if the content is too large to read ahead
+	Content *Content         // set only for an attachment; nil if the content is too large to read ahead
 	Bytes   int              // page size in bytes
 	Took    time.Duration    // duration of the successful request
 
@@ -36,7 +36,7 @@ type Page struct {
 
 // Content holds the content at an attachment's URL.
 type Content struct {
-	Type string // media type stated by the server; empty if missing
+	Type string // media type stated by the server, if any
 	Data []byte
 }
 
@@ -56,9 +56,9 @@ type Wanted struct {
 	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask sends a request and repeats it if repetition may help. A request is repeated with a new token after a 401, and
-// after a wait if the failure is temporary. The tried argument is the number of attempts in earlier runs. The returned
-// errors are internal: errors from request other than *fhir.RequestError, and the cause of ctx.
+// Ask sends a request and retries it if a retry may help. It retries with a new token after a 401, and after a wait if
+// the failure is temporary. The tried argument is the number of attempts in earlier runs. Ask returns only internal
+// errors: errors from request other than *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Response, error),
 ) (Response, error) {
@@ -102,7 +102,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 		}
 		switch {
 		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
-			// all further requests would fail the same way
+			// continue; the next iteration returns the server's refusal
 		case err != nil || stop.Stops():
 			return Response{Stop: stop}, err
 		case !isWorthIt:
@@ -111,8 +111,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 	}
 }
 
-// throttled sends a request as soon as the server may be queried and the limiter admits the request. If the Result
-// stops the run, the wait was too long and throttled did not send the request.
+// throttled sends a request as soon as any demanded pause has ended and the limiter admits the request. If the Result
+// stops the run, throttled did not send the request because the wait was too long.
 func (s *Session) throttled(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Response, error),
 ) (answer fhir.Response, took time.Duration, stop export.Result, err error) {
@@ -138,8 +138,8 @@ func (s *Session) throttled(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be sent. While the request waits for a slot, the refusal of another request may
-// demand a pause.
+// enter waits until a request may be sent. After obtaining a slot, enter checks again for a pause, because another
+// request's refusal may have demanded one in the meantime.
 func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
@@ -156,10 +156,10 @@ func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, 
 	}
 }
 
-// Fetch reads a JSON document.
+// Fetch requests a document and returns it as a Page.
 type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 
-// Search reads every page of a query and rewrites the server's links to point to base.
+// Search returns a Fetch that reads one page of a query's results and rewrites the page's next link to point to base.
 func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 	path := PathOf(q)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
@@ -176,7 +176,7 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 			base = base.Learn(found.Bundle, path)
 		}
 		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
-			found.Next = address // otherwise the client for the server would refuse the link
+			found.Next = address // the server's client rejects links outside its base
 		}
 		return found, nil
 	}
@@ -185,8 +185,8 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 // PathOf returns the path of a query relative to the base URL.
 func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
-// Read reads a resource as a separate page. If the response does not contain the requested resource, Read fails with
-// ErrOther.
+// Read returns a Fetch that reads a single resource as a page. If the response does not contain the requested resource,
+// the page's failure has the cause ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {
@@ -201,7 +201,7 @@ func (s *Session) Read(resourceType, id string) Fetch {
 	}
 }
 
-// page requests a document that parse can read. If parse fails, page requests the document a second time.
+// page requests a document and parses it. If the document cannot be parsed, page requests it once more.
 func (s *Session) page(
 	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Response, error),
 	parse func([]byte) (fhir.Bundle, error),

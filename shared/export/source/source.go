@@ -1,7 +1,6 @@
-// Package source sends an export's requests to one patient's FHIR server. Package source manages tokens, limits
-// concurrency and rate, retries requests, and reads ahead of the code that needs the responses. The package neither
-// chooses the requests nor interprets the results. The package distinguishes refusals by the server from results that
-// end the run and from internal failures.
+// Package source sends an export's requests to one patient's FHIR server. The package manages tokens, limits
+// concurrency and rate, retries requests, and reads ahead. Callers choose the requests and interpret the results. The
+// package distinguishes refusals by the server from results that end the run and from internal failures.
 package source
 
 import (
@@ -29,7 +28,7 @@ type Server interface {
 	// Search reads the first page at path, such as "Observation" or "Patient/p1/$everything".
 	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error)
 	Page(ctx context.Context, next string, limit int64) (fhir.Response, error)
-	// Batch sends a batch of searches that fhir.Batch has encoded.
+	// Batch sends a batch of searches encoded by fhir.Batch.
 	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error)
 	// Attachment opens the content at an attachment's URL.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
@@ -40,7 +39,7 @@ type Portals interface {
 	Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (Server, error)
 }
 
-// Tokens returns usable access tokens (tokens.Manager).
+// Tokens provides usable access tokens (tokens.Manager).
 type Tokens interface {
 	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
 	// Renew replaces the tokens if their version is still current.
@@ -55,7 +54,7 @@ type Opener struct {
 	Now      func() time.Time
 }
 
-// Session is a FHIR server that was opened for a single run, with its tokens. A Session is safe for concurrent use.
+// Session holds an open FHIR server and its tokens for a single run. A Session is safe for concurrent use.
 type Session struct {
 	grant   grant
 	server  Server
@@ -66,14 +65,13 @@ type Session struct {
 	statement *statement // nil until the statement is requested
 }
 
-// Open obtains usable tokens and opens the FHIR server for those tokens. If pauseBy is nonzero, no wait extends beyond
-// pauseBy. If the run will need the server's CapabilityStatement, Open requests the CapabilityStatement while it
-// obtains the tokens. If the Result stops the run, Open does not return a session. The session for a cached record has
-// no server.
+// Open obtains usable tokens and opens their FHIR server. If pauseBy is nonzero, no wait extends beyond pauseBy. If
+// begins is true, Open requests the server's CapabilityStatement while it obtains the tokens. If the Result stops the
+// run, Open does not return a session. A session for a cached record has no server.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
 	begins bool,
 ) (*Session, export.Result, error) {
-	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // called first: it adds the endpoint to the log line
+	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // called first, to add the endpoint to the log line
 	if err != nil {
 		return nil, export.Result{}, err
 	}
@@ -109,7 +107,7 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	}
 	set := usable.Set
 	otherBase := fault.Spot{Step: fault.StepToken, Host: fault.HostOf(profile.Base), Class: "other_base"}
-	// The patient consented to sharing data with the server that issued the tokens.
+	// The patient authorized access only to the server for which the tokens were issued.
 	if profile.Base != "" && profile.Base != set.FHIRBase {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, Cause: otherBase.Failed(errOtherBase)}
 	}
@@ -139,18 +137,18 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 // Limiter returns the limiter for the session's requests.
 func (s *Session) Limiter() *Limiter { return &s.limiter }
 
-// GiveUpBy sets the time until which the export may wait for the server. If the server demands a longer pause, the
-// session sends no further requests. Call GiveUpBy before the first request.
+// GiveUpBy sets the latest time until which the session waits for the server. If the server demands a pause beyond end,
+// the session sends no further requests. Call GiveUpBy before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After such a demand, further
-// requests are not sent and fail with the server's refusal.
+// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After such a demand,
+// requests are not sent but fail with the server's refusal.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
 }
 
-// Demanded returns the remainder of the pause that the server demanded.
+// Demanded returns the remaining pause that the server demanded.
 func (s *Session) Demanded() time.Duration {
 	wait, _ := s.pace.left()
 	return wait
@@ -169,16 +167,16 @@ func (s *Session) Tokens() tokens.Set {
 	return set
 }
 
-// Allows reports whether the authorization allows the given access to a resource type, insofar as the server has stated
-// the granted scopes.
+// Allows reports whether the granted scopes allow the given access to a resource type. If the server did not state the
+// granted scopes, Allows returns true.
 func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
-// Withheld returns the reason why the authorization does not cover the given access to a resource type. Either the
-// authorization request did not name the type, or the patient or portal did not grant access. For tokens without a
-// stored request, Withheld assumes that access was not granted.
+// Withheld returns the reason that the authorization does not cover the given access to a resource type. If the
+// authorization request did not ask for the access, the reason is export.LossNotRequested. If the access was requested,
+// or if the request is unknown, the reason is export.LossNotGranted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

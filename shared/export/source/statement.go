@@ -14,8 +14,8 @@ type statement struct {
 	err        error
 }
 
-// Statement starts to read the server's CapabilityStatement, unless Open has already started to read it. The tried
-// argument is the number of earlier attempts.
+// Statement starts reading the server's CapabilityStatement, unless Open has already done so. The tried argument is the
+// number of earlier attempts.
 func (s *Session) Statement(ctx context.Context, tried int) {
 	if s.statement != nil {
 		return
@@ -28,8 +28,8 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	}()
 }
 
-// Capability waits for the CapabilityStatement that Statement requested. If the CapabilityStatement is still unreadable
-// at the second attempt, Capability treats it as absent.
+// Capability waits for the CapabilityStatement that Statement requested. If the response cannot be parsed in two
+// attempts, Capability returns the zero value.
 func (s *Session) Capability(ctx context.Context) (fhir.Capability, Response, error) {
 	select {
 	case <-s.statement.done:

@@ -22,23 +22,19 @@ type slowPortal struct {
 	token error
 }
 
-// Endpoint implements source.Endpoints.
 func (*slowPortal) Endpoint(context.Context, string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{FHIRBase: "https://ehr.example"}, nil
 }
 
-// Current implements source.Tokens.
 func (o *slowPortal) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
 	<-time.After(2 * time.Second)
 	return tokens.Usable{Set: tokens.Set{FHIRBase: "https://ehr.example"}}, o.token
 }
 
-// Open implements source.Portals.
 func (o *slowPortal) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
 	return o, nil
 }
 
-// Metadata implements source.Server.
 func (*slowPortal) Metadata(ctx context.Context) (fhir.Response, error) {
 	select {
 	case <-time.After(2 * time.Second):
@@ -64,7 +60,7 @@ func TestSessionReadsCapabilityStatementDuringTokenRefresh(t *testing.T) {
 		if !ok {
 			t.Fatal("no session")
 		}
-		session.Statement(t.Context(), 0) // request already in progress
+		session.Statement(t.Context(), 0) // no effect, because Open has already sent the request
 		capability, answer, err := session.Capability(t.Context())
 		if err != nil || answer.Failed != nil || capability.FHIRVersion != "4.0.1" {
 			t.Errorf("%+v, %+v, %v", capability, answer.Failed, err)

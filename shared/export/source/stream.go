@@ -9,60 +9,60 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Streams reads the results of queries or references page by page, ahead of the code that writes the pages. Each stream
-// has a key. Streams run concurrently but are consumed one after another, so the order of the file depends only on the
-// plan. A Streams value is not safe for concurrent use.
+// Streams reads query results and referenced resources page by page, ahead of the code that writes the pages. Each
+// stream has a key. Streams run concurrently but are consumed one after another, so the order of the file depends only
+// on the plan. A Streams value is not safe for concurrent use.
 type Streams[K comparable] struct {
 	limiter *Limiter
 	open    map[K]*stream
 	running sync.WaitGroup
-	asking  atomic.Int64  // number of streams without a page ready
+	asking  atomic.Int64  // number of streams that are requesting a page
 	ready   chan struct{} // signals that a stream has a page
 }
 
 const (
-	// maxStreams limits the number of open streams.
+	// maxStreams is the maximum number of open streams.
 	maxStreams = 32
-	// maxAhead is the number of pages that a stream reads before its first page is taken. Each page of a long search
-	// contains the URL of the next page. Without reading ahead, the export would wait for every page in turn.
+	// maxAhead is the number of pages that a stream reads before its first page is taken. Each page of a search
+	// contains the next page's URL, so without reading ahead, the export would wait for every page in turn.
 	maxAhead = 8
 )
 
-// NewStreams returns the Streams of a session, with no stream open.
+// NewStreams returns a Streams for s, with no open streams.
 func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
 
-// stream reads the pages for one key of a Streams.
+// stream reads the pages for one key.
 type stream struct {
 	turn  turn
 	begin func() // called before the stream requests a page
-	done  func() // called when the stream has a page or has ended
+	done  func() // called when a page request has completed
 	keep  func() // called when a page is ready to be taken
 	pages chan step
 	large chan struct{} // signals permission to read a page larger than aheadLimit
 	stop  func()        // ends the stream and discards unsent pages
 }
 
-// step is a message that a stream sends.
+// step is a message from a stream to Take.
 type step struct {
 	Page
 
 	err   error
-	waits bool // waiting for permission to read a large page
+	waits bool // whether the stream needs permission to read a large page
 }
 
 // Has reports whether a stream is open under the key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Full reports whether another stream would only have to wait. It returns true if the server's concurrency limit or
-// maxStreams is reached, or if reading ahead is disabled (Session.OneByOne).
+// Full reports whether a new stream would have to wait. It returns true if the server's concurrency limit or maxStreams
+// is reached, or if reading ahead is disabled (Limiter.OneByOne).
 func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start starts to read the wanted page and all pages after it. Some of the pages are read before Take is called. The
-// stream ends when ctx ends, when Drop is called, or after the last page.
+// Start starts a stream that reads the wanted page and all pages after it. Up to maxAhead pages are read before Take is
+// called. The stream ends after the last page, after a failure, or when ctx ends or Drop is called.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
@@ -91,8 +91,8 @@ func (s *Streams[K]) done() {
 	}
 }
 
-// Take returns the next page of the stream under key. Call Take only in the stream's turn. While Take waits, it calls
-// more whenever there may be room for further streams.
+// Take returns the next page of the stream under key. Call Take only for the stream whose pages are written next. While
+// Take waits, it calls more whenever there may be room for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.prioritize(&one.turn)
@@ -117,7 +117,7 @@ func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error)
 	}
 }
 
-// Drop ends the stream under key and frees its slots.
+// Drop ends the stream under key and frees the memory that it holds.
 func (s *Streams[K]) Drop(key K) {
 	if one := s.open[key]; one != nil {
 		one.stop()
@@ -133,7 +133,7 @@ func (s *Streams[K]) DropAll() {
 	}
 }
 
-// Close ends all streams. It returns after every stream has stopped.
+// Close ends all streams and waits until they have stopped.
 func (s *Streams[K]) Close() {
 	s.DropAll()
 	s.running.Wait()
@@ -155,7 +155,7 @@ func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 			got, err = read(ctx, wanted)
 		}
 		if !s.send(ctx, step{Page: got, err: err}) || err != nil || !got.IsThere() || got.Next == "" || seen[got.Next] {
-			return // pages in a loop are not read ahead
+			return // a repeated next link means that the pages form a loop
 		}
 		seen[got.Next] = true
 		wanted.Next, wanted.Tried = got.Next, 0
@@ -173,7 +173,7 @@ func (s *stream) send(ctx context.Context, one step) bool {
 	}
 }
 
-// mayBeLarge waits for permission to read a large page.
+// mayBeLarge waits for permission to read a large page. It returns false if ctx ends first.
 func (s *stream) mayBeLarge(ctx context.Context) bool {
 	select {
 	case <-s.large:

@@ -27,52 +27,43 @@ type slowServer struct {
 	late  string // id of the resource that takes one minute to read
 
 	mu    sync.Mutex
-	given []string // ids of resources that were sent
+	given []string
 }
 
 var errUnused = errors.New("not asked for in this test")
 
-// Open implements source.Portals.
 func (s *slowServer) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
 	return s, nil
 }
 
-// Current implements source.Tokens.
 func (*slowServer) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
 	return tokens.Usable{Set: tokens.Set{FHIRBase: "https://ehr.example"}}, nil
 }
 
-// Renew implements source.Tokens.
 func (*slowServer) Renew(context.Context, org.Tenant, string, int64) (tokens.Usable, error) {
 	return tokens.Usable{}, errUnused
 }
 
-// Metadata implements source.Server.
 func (*slowServer) Metadata(context.Context) (fhir.Response, error) {
 	return fhir.Response{}, errUnused
 }
 
-// Search implements source.Server.
 func (*slowServer) Search(context.Context, string, url.Values, int64) (fhir.Response, error) {
 	return fhir.Response{}, errUnused
 }
 
-// Page implements source.Server.
 func (*slowServer) Page(context.Context, string, int64) (fhir.Response, error) {
 	return fhir.Response{}, errUnused
 }
 
-// Batch implements source.Server.
 func (*slowServer) Batch(context.Context, []byte, int64) (fhir.Response, error) {
 	return fhir.Response{}, errUnused
 }
 
-// Attachment implements source.Server.
 func (*slowServer) Attachment(context.Context, string, int64) (fhir.File, error) {
 	return fhir.File{}, errUnused
 }
 
-// Read implements source.Server.
 func (s *slowServer) Read(ctx context.Context, resourceType, id string, _ int64) (fhir.Response, error) {
 	wait := time.Second
 	if id == s.late {
@@ -109,7 +100,7 @@ func (s *slowServer) session(t *testing.T) *source.Session {
 	return session
 }
 
-// starter starts streams for up to 30 resources as long as there is room.
+// starter returns a function that starts streams until there is no room or 30 streams have been started.
 func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
 	t.Helper()
 	return func() {
@@ -141,7 +132,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ bytes, ahead int }{
 		"small documents":              {100, 30},
-		"documents as large as may be": {2<<20 - 100, 8}, // these pages fill the 16 MiB that may be read ahead
+		"documents as large as may be": {2<<20 - 100, 8}, // eight pages fill the read-ahead limit of 16 MiB
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +151,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 				if got := server.sent(); got != c.ahead {
 					t.Errorf("%d documents were read ahead, want %d", got, c.ahead)
 				}
-				// The last stream waits if there is too little room.
+				// Take works in any order, even for a stream that had no room to read ahead.
 				for _, key := range slices.Backward(slices.Clone(keys)) {
 					if got, err := streams.Take(t.Context(), key, func() {}); err != nil || got.Len != 1 {
 						t.Fatalf("%s: %v, %+v", key, err, got.Failed)

@@ -63,7 +63,7 @@ func TestWorkerRenewsTokenOnceAfter401(t *testing.T) {
 	})
 }
 
-// Some servers return 401 for a type that was not granted. The worker must not rotate a token that still reads the
+// Some servers return 401 for a type that was not granted. The worker must not refresh a token that can still read the
 // Patient.
 func TestWorkerReportsTypeDeniedAfter401WhenTokenStillWorks(t *testing.T) {
 	t.Parallel()

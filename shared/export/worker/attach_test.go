@@ -14,8 +14,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// withAttachments returns a bench with a note whose content is at two URLs on the server, one of them the URL of a
-// Binary.
+// withAttachments returns a bench whose server has a note with two attachments, one of them a Binary.
 func withAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -26,7 +25,6 @@ func withAttachments(t *testing.T) *bench {
 	return b
 }
 
-// binaries returns the Binary resources in a file, by id.
 func binaries(t *testing.T, file []byte) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}
@@ -134,8 +132,8 @@ func TestHandoverBetweenAttachmentsPreservesFile(t *testing.T) {
 	})
 }
 
-// withManyAttachments returns a bench with a note whose content is at twelve URLs on the server. The third attachment
-// is too large to be read ahead, and the fifth attachment does not exist.
+// withManyAttachments returns a bench whose server has a note with twelve attachments. The third attachment is too
+// large to be read ahead, and the fifth does not exist.
 func withManyAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -161,7 +159,7 @@ func TestAttachmentsAreReadConcurrentlyAndWrittenInOrder(t *testing.T) {
 		b := withManyAttachments(t)
 		began := time.Now()
 		b.work(t, 0)
-		// requests for the patient, the statement, the search, and twelve attachments, one of them twice
+		// The run requests the patient, the statement, the search and twelve attachments, one of them twice.
 		if took := time.Since(began); took > 8*time.Second {
 			t.Errorf("the export took %v", took)
 		}

@@ -33,7 +33,7 @@ const (
 	connectionID = "c0000000-0000-4000-8000-000000000001"
 	wideScope    = "openid launch/patient patient/*.read"
 	lease        = time.Minute
-	places       = 3 // number of export slots per tenant
+	places       = 3
 )
 
 var (
@@ -41,7 +41,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// afterWait is the delay between the end of a wait and the delivery of the message.
+// afterWait is the delay between the end of a task's wait and the delivery of its message.
 const afterWait = time.Second
 
 // files stores objects and can make Close fail.
@@ -84,9 +84,9 @@ type workStore struct {
 
 	crashAfter int           // number of successful ContinueTask calls before one fails; 0 for no failure
 	finish     func() error  // called instead of FinishTask, if set
-	answer     time.Duration // delay of the response from FinishTask after the task is stored
+	answer     time.Duration // delay before FinishTask returns
 	saves      int           // number of successful ContinueTask calls
-	extends    int           // number of lease renewals
+	extends    int
 }
 
 func (s *workStore) around(call string, effect func() error) error {
@@ -107,7 +107,7 @@ func (s *workStore) around(call string, effect func() error) error {
 	return effect()
 }
 
-// counted increments calls if effect succeeds, and returns the error from effect.
+// counted calls effect, increments calls on success, and returns effect's error.
 func counted(calls *int, effect func() error) error {
 	err := effect()
 	if err == nil {
@@ -116,17 +116,17 @@ func counted(calls *int, effect func() error) error {
 	return err
 }
 
-// fakeTokens returns tokens and stores the connection that owns the tokens.
+// fakeTokens provides the tokens, connection and profile of a single patient.
 type fakeTokens struct {
 	set        tokens.Set
-	current    error // error returned by Current
-	renew      error // error returned by Renew
-	hang       bool  // whether Current returns only when its context ends
+	current    error
+	renew      error
+	hang       bool // whether Current blocks until its context ends
 	renewed    int
 	profile    plan.Profile
-	catalogued string   // FHIR base URL in the catalogue; empty if there is none
-	due        error    // error returned by RefreshDue
-	dues       []string // connections whose tokens became due
+	catalogued string // FHIR base URL in the catalogue; empty if there is none
+	due        error
+	dues       []string // IDs passed to RefreshDue
 }
 
 func (d *fakeTokens) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Time) error {
@@ -161,7 +161,6 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 	return tokens.Usable{Set: d.set, Version: used + 1}, nil
 }
 
-// enqueued records the messages sent to the queue.
 type enqueued struct {
 	mu     sync.Mutex
 	tasks  []time.Duration // delays of the sent messages
@@ -172,7 +171,7 @@ func (n *enqueued) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tasks = append(n.tasks, delay)
-	return errTrouble // a lost message has no effect
+	return errTrouble // the worker must tolerate lost messages
 }
 
 func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
@@ -182,8 +181,7 @@ func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) erro
 	return errTrouble
 }
 
-// bench is a worker with all its dependencies. Create a bench inside a synctest bubble, because it uses the bubble's
-// clock.
+// bench is a worker with all its dependencies. Create a bench inside a synctest bubble to use the bubble's clock.
 type bench struct {
 	server   *fakeFHIR
 	store    *workStore
@@ -221,13 +219,12 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// task returns the current state of the only task in the bench.
 func (b *bench) task() export.Task { return b.store.Get(tenant, taskID) }
 
-// change modifies the only task in the bench, regardless of the task's lease.
+// change modifies the bench's only task, regardless of its lease.
 func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, taskID, change) }
 
-// results returns the events that report the end of the task.
+// results returns the events that report the task's success or failure.
 func (b *bench) results() []webhook.Event {
 	return b.store.Events(webhook.ExportSucceeded, webhook.ExportFailed)
 }
@@ -249,8 +246,8 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	}
 }
 
-// finish runs the worker until the task has ended, and delivers the worker's messages after their delays. It returns
-// the number of runs.
+// finish runs the worker until the task ends, waiting as long as each run's result requires. It returns the number of
+// runs.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
 	for b.task().Status == export.Pending {
@@ -265,7 +262,7 @@ func (b *bench) finish(t *testing.T) (runs int) {
 	return runs
 }
 
-// file returns the contents of the file from the finished export.
+// file returns the contents of the finished export's first file, after verifying its size and SHA-256.
 func (b *bench) file(t *testing.T) []byte {
 	t.Helper()
 	if b.task().Status != export.Success || len(b.task().Files) == 0 {
@@ -282,7 +279,6 @@ func (b *bench) file(t *testing.T) []byte {
 	return body
 }
 
-// object returns the contents of an existing object.
 func (b *bench) object(t *testing.T, key string) []byte {
 	t.Helper()
 	body, ok := b.files.Get(key)
@@ -292,7 +288,7 @@ func (b *bench) object(t *testing.T, key string) []byte {
 	return body
 }
 
-// names lists the names of the resources in a file, in file order.
+// names returns the "Type/id" names of the resources in a file, in file order.
 func names(t *testing.T, file []byte) []string {
 	t.Helper()
 	var found []string
@@ -309,13 +305,12 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
-// asked returns the outcomes of a task, except for types that the server does not offer.
+// asked returns a task's outcomes, excluding types that the server does not support.
 func asked(task export.Task) []export.TypeOutcome {
 	return slices.DeleteFunc(slices.Clone(task.Outcome),
 		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 }
 
-// outcomeOf returns the outcome of a single resource type.
 func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
 	t.Helper()
 	at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == resourceType })

@@ -23,7 +23,7 @@ import (
 // cache holds the chunks of a connection's records, keyed by batch and fixture. Reading a chunk takes one second.
 type cache struct {
 	chunks map[string][][]string
-	fails  int // number of reads that fail before a read succeeds
+	fails  int // number of reads that fail before reads succeed
 }
 
 func (c *cache) Read(
@@ -46,7 +46,7 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench returns a bench whose connection has no FHIR server but a cached record, stored in the given chunks.
+// newCachedBench returns a bench whose connection has a cached record in the given chunks and no FHIR server.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -58,8 +58,8 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	return b, c
 }
 
-// cachedRecord returns resources as converted from documents. The Patient's id may differ from the patient id in the
-// tokens.
+// cachedRecord returns the resources of a record converted from documents. The Patient's id may differ from the patient
+// id in the tokens.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
 		`"type":"seealso"}]}`}
@@ -74,7 +74,6 @@ func cachedRecord() []string {
 			`"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
 }
 
-// lines returns the expected file for a cached record.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
 // TestCachedRecordIsExportedOnceWithoutRequests checks that the export does not read the record's references and that
@@ -127,7 +126,7 @@ func TestCachedRecordIsExportedOnceWithoutRequests(t *testing.T) {
 }
 
 // TestCachedRecordFileIsIndependentOfChunksAndHandovers checks that the file does not depend on chunk boundaries,
-// handovers between runs, or a temporarily unreadable chunk.
+// handovers between runs, or temporary read failures.
 func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +190,7 @@ func TestCachedRecordExportAppliesOptions(t *testing.T) {
 	})
 }
 
-// TestCachedRecordReportsLostDocuments checks that an export reports lost documents even if it is limited to some
+// TestCachedRecordReportsLostDocuments checks that an export reports lost documents even if it requests only some
 // types. A lost document may have contained resources of any type.
 func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	t.Parallel()
@@ -203,7 +202,7 @@ func TestCachedRecordReportsLostDocuments(t *testing.T) {
 				b, _ := newCachedBench(t, record[:10], record[10:])
 				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2, "not_found": 1}
 				b.change(func(task *export.Task) { task.Options.Types = types })
-				b.work(t, margin+time.Second-time.Millisecond) // losses are counted only once despite the handover
+				b.work(t, margin+time.Second-time.Millisecond) // losses must be counted once despite the handover
 				if p := b.task().Progress; p.QueriesDone != 1 || p.QueriesPlanned != 2 {
 					t.Errorf("progress %+v, want one of two chunks", p)
 				}
@@ -246,7 +245,6 @@ func TestCachedExportFailsWithReasonWhenNoResourcesExist(t *testing.T) {
 	}
 }
 
-// TestFixtureReplacesPatientRecord checks that the export delivers the complete fixture.
 func TestFixtureReplacesPatientRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -291,8 +289,8 @@ func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	}
 }
 
-// TestExportRestartsWhenRecordIsCachedAgain checks that every resource is written only once if the patient authorizes
-// again during the export.
+// TestExportRestartsWhenRecordIsCachedAgain checks that each resource is written only once if the patient reauthorizes
+// during the export.
 func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -314,7 +312,8 @@ func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	})
 }
 
-// TestExpiredCachedRecordMakesTokensDue covers a cached record, which can't be renewed, after its one-day lifetime.
+// TestExpiredCachedRecordMakesTokensDue covers a cached record after its one-day lifetime. Such a record can't be
+// renewed.
 func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -328,8 +327,6 @@ func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	})
 }
 
-// TestCachedRecordRequiresPatientInScope checks that a cached record requires the Patient scope, as any other record
-// does.
 func TestCachedRecordRequiresPatientInScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -134,8 +134,7 @@ func TestGroupsAndSchedulesAreFoundByMemberAndActor(t *testing.T) {
 	})
 }
 
-// questionnaireBench returns a bench with a QuestionnaireResponse that names the given canonical URL as its
-// questionnaire.
+// questionnaireBench returns a bench with a QuestionnaireResponse whose questionnaire is the given canonical URL.
 func questionnaireBench(t *testing.T, canonical string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -239,8 +238,8 @@ func TestHandoverBeforeQuestionnairePreservesFile(t *testing.T) {
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
 		limited := answer{status: 429, retryAfter: 120}
 		b.server.script("Questionnaire?*", limited, limited)
-		// The page and the questionnaire are requested concurrently, so their refusals end either the same run or one
-		// run each.
+		// The page and the questionnaire are requested concurrently, so their refusals may end the same run or two
+		// different runs.
 		if runs := b.finish(t); runs != 3 && runs != 4 {
 			t.Errorf("%d runs, want 3 or 4", runs)
 		}

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// failureCase describes a failing export, with the expected number of runs and failure reason.
+// failureCase describes a failing export and its expected number of runs and failure reason.
 type failureCase struct {
 	given func(b *bench)
 	runs  int

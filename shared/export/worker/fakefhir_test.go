@@ -22,21 +22,21 @@ const (
 	patientID = "p1"
 )
 
-// fakeFHIR is a FHIR server that implements the real client's Doer. Without a socket, fakeFHIR can run in virtual time.
+// fakeFHIR is a FHIR server that implements smart.Doer. It uses no sockets, so tests can run in virtual time.
 type fakeFHIR struct {
 	version string // FHIR version
-	// CapabilityStatement entries: "Type:search parameter:another"; the first parameter finds the patient's resources
+	// CapabilityStatement entries of the form "Type:param:param"; the first parameter finds the patient's resources
 	types     []string
 	resources map[string]string   // resource bodies by "Type/id"
 	pages     map[string][]string // pages by type; "c1 c2" lists the ids on one page
 	latency   time.Duration
 	down      func() bool
-	remaining string // remaining requests out of 100 per second; empty for no limit
-	own       string // base URL that the server uses in its links, as behind a gateway; empty for base
+	remaining string // value of RateLimit-Remaining; empty for no rate limit
+	own       string // base URL in the server's links if it is behind a gateway; empty for base
 	selfless  bool   // whether pages lack a self link
 	getPages  bool   // whether next links have the form base?_getpages=
-	// which ids a list search finds: "all", "half", "one" page of two, or "ignored" for all resources of the type;
-	// empty if list searches are not supported
+	// result of a list search: "all", "half", "one" page of two, or "ignored" for all resources of the type; empty if
+	// list searches are not supported
 	lists string
 
 	mu      sync.Mutex
@@ -44,9 +44,9 @@ type fakeFHIR struct {
 	asked   []string            // requests received: path and query, relative to the base
 	late    []string            // requests sent during a demanded pause
 	silent  time.Time           // when the demanded pause began; zero if there is no pause
-	bearers map[string]bool     // Authorization headers that were received
-	busy    int                 // number of requests in flight
-	most    int                 // highest number of concurrent requests seen
+	bearers map[string]bool     // Authorization headers received
+	busy    int
+	most    int
 }
 
 // answer is a scripted response. If the status is 0, the connection fails.
@@ -55,11 +55,10 @@ type answer struct {
 	retryAfter int
 	takes      time.Duration // response time in addition to the server's latency
 	body       string
-	always     bool // whether the response applies repeatedly rather than once
-	normal     bool // whether to send the unscripted response
+	always     bool // whether to repeat the response for all further requests
+	normal     bool // whether to send the unscripted response instead
 }
 
-// Do implements smart.Doer.
 func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	h.begin()
 	defer h.end()
@@ -149,7 +148,7 @@ func (h *fakeFHIR) next(name string) (answer, bool) {
 	return answer{}, false
 }
 
-// matches reports whether name is the name of the request, or a prefix of that name followed by a star.
+// matches reports whether name matches a request's name. A star at the end of name matches any suffix.
 func matches(request, name string) bool {
 	start, open := strings.CutSuffix(name, "*")
 	return request == name || open && strings.HasPrefix(request, start)
@@ -200,7 +199,7 @@ func (h *fakeFHIR) statement() string {
 		strings.Join(resources, ",") + `]}]}`
 }
 
-// listed returns the response to a search by a list of ids.
+// listed returns the response to a search by a list of ids, as configured in lists.
 func (h *fakeFHIR) listed(resourceType string, ids []string) string {
 	links := ""
 	switch h.lists {
@@ -256,28 +255,26 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		strings.Join(links, ",") + `]}`
 }
 
-// script sets the responses that the server sends to a request before the normal response.
+// script sets the responses to send to a request before the normal response.
 func (h *fakeFHIR) script(name string, answers ...answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scripts[name] = answers
 }
 
-// unscript restores the normal responses to all requests.
 func (h *fakeFHIR) unscript() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.scripts)
 }
 
-// synchronize waits until the server has handled all requests, even abandoned requests, so that the test can safely
-// read and change the server.
+// synchronize acquires and releases the server's mutex, so that the test can access the server's fields after abandoned
+// requests without a data race.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
 
-// times returns the number of received requests with the given name.
 func (h *fakeFHIR) times(name string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -304,7 +301,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// Tests script failures of the following searches and reads of newFakeFHIR's record.
+// Requests for newFakeFHIR's record that tests script to fail.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"
@@ -315,7 +312,7 @@ const (
 )
 
 // newFakeFHIR returns a server with a single patient's record. The record contains every kind of reference. One search
-// also returns a resource of another patient.
+// also returns another patient's resource.
 func newFakeFHIR(t *testing.T) *fakeFHIR {
 	t.Helper()
 	h := &fakeFHIR{

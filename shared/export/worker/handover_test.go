@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// margin is the time before its deadline at which a run hands over.
+// margin is the time before its deadline at which a run hands over to the next run.
 const margin = 75 * time.Second
 
 func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
@@ -22,7 +22,7 @@ func contextUntil(t *testing.T, after time.Duration) (context.Context, context.C
 	return context.WithTimeout(t.Context(), after)
 }
 
-// uninterrupted returns the file, the task and the number of requests from an undisturbed run.
+// uninterrupted runs an export without a handover, and returns its file, its task and the number of its requests.
 func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	t.Helper()
 	b := newBench(t)
@@ -37,7 +37,7 @@ func TestHandoverAtAnyPointPreservesFile(t *testing.T) {
 		for point := range requests + 1 {
 			b := newBench(t)
 			b.server.latency = time.Second
-			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point sequential requests
+			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // enough for point sequential requests
 			if ended := b.task().Status == export.Success; ended && point == 0 || !ended && point == requests {
 				t.Errorf("after %d seconds: status %s", point, b.task().Status)
 			}
@@ -69,8 +69,6 @@ func TestHandoverAfterEveryStepPreservesFile(t *testing.T) {
 	})
 }
 
-// TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun checks that a finished run deletes its obsolete objects
-// even if the heartbeat cancels the run.
 func TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,8 +144,8 @@ func TestWorkerSkipsTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Each of the three rounds has five attempts in turn and at most one attempt ahead of its turn. An attempt
-		// ahead of its turn does not count, and may be refused before or after the query's turn has come. Each refusal
+		// Each of the three rounds has five counted attempts and at most one attempt that is read ahead and not
+		// counted. An attempt that is read ahead may be refused before or after the query becomes next. Each refusal
 		// ends one run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
@@ -214,7 +212,7 @@ func TestRunStopsWithoutWritingAfterTakeover(t *testing.T) {
 		if got := b.store.extends; got != 2 {
 			t.Errorf("the lease was extended %d times before, want 2", got)
 		}
-		// The heartbeat at 60 s detects that another worker has claimed the task, and the run abandons the requests in
+		// The heartbeat at 60 s detects that another worker has claimed the task, and cancels the run's requests in
 		// flight.
 		if got := time.Since(started); got != time.Minute {
 			t.Errorf("the run ended after %v, want a minute", got)
@@ -360,7 +358,7 @@ func TestUnreadableReferenceIsRequestedAtMostFourTimes(t *testing.T) {
 		for b.task().Status == export.Pending {
 			b.work(t, margin+time.Second-time.Millisecond)
 		}
-		if got := b.server.times("Practitioner/d1"); got > 4 { // some runs also request the page ahead of its turn
+		if got := b.server.times("Practitioner/d1"); got > 4 { // some runs also read the resource ahead
 			t.Errorf("asked %d times, want at most 4", got)
 		}
 		if diff := cmp.Diff(without(wholeRecord(), "Practitioner/d1"), names(t, b.file(t))); diff != "" {

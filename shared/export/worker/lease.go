@@ -17,11 +17,11 @@ import (
 // subscription requests them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is the cancellation cause of a run after another worker has claimed the run's task or another task has
-// taken its slot.
+// errSuperseded is the cancellation cause of a run whose task was claimed by another worker or whose slot was taken by
+// another task.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
-// progress is the progress of a task while this worker holds the task's lease. The run sets the progress, and the
+// progress holds a task's progress while this worker holds the task's lease. The run sets the progress, and the
 // heartbeat stores it.
 type progress struct {
 	mu  sync.Mutex
@@ -40,9 +40,8 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat renews the leases of the task and its slot whenever a third of the lease duration has passed, and stores
-// the run's progress. If either lease is lost, heartbeat cancels the run. The returned channel is closed when the
-// heartbeat has ended.
+// heartbeat renews the leases of the task and its slot three times per lease duration, and stores the run's progress.
+// If either lease is lost, heartbeat cancels the run. The returned channel is closed when the heartbeat ends.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -70,8 +69,8 @@ func (w Worker) heartbeat(
 	return ended
 }
 
-// beat renews the leases once, and creates a progress event if there is new progress and the last event is old enough.
-// If a beat fails, the next beat tries again.
+// beat renews the task's lease and stores the progress. If the progress has changed and the last progress event is at
+// least progressEvery old, beat also creates a progress event. If a beat fails, the next beat tries again.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()
 	isNew := reached != task.Progress

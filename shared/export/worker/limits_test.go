@@ -33,7 +33,6 @@ func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	}
 }
 
-// edit modifies the JSON documents in the task's checkpoint.
 func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]any) {
 	t.Helper()
 	var body bytes.Buffer
@@ -105,8 +104,8 @@ func TestReferenceQueueCountsOverflow(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document with all lists,
-// without marks for waiting references.
+// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document that contains
+// all lists but no marks for waiting references.
 func TestCheckpointOfPreviousVersionCanBeResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // maxTold is the maximum number of types listed in a log line.
 const maxTold = 20
 
-// logSuccess logs that the task's files exist. The log line lists the types with data missing from the files.
+// logSuccess logs a task's success. If data is missing from the files, the log line lists the affected types.
 func logSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
@@ -33,7 +33,6 @@ func countEnd(ctx context.Context, task export.Task, result string) {
 		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
-// logFailure logs the failure of a task and its reason.
 func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
 	countEnd(ctx, task, "failed")
@@ -44,8 +43,8 @@ func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
-// logSkipped logs that no task could be claimed. The task belongs to another worker, is deferred, is in line or has
-// ended.
+// logSkipped logs that the task could not be claimed because another worker holds it, it is deferred or in line, or it
+// has ended.
 func logSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }
@@ -56,7 +55,7 @@ func logWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }
 
-// logDeferred logs that a later run will continue the task, and the reason for the wait.
+// logDeferred logs that a later run will continue the task, and why the task has to wait.
 func logDeferred(ctx context.Context, task export.Task, result export.Result, until time.Time) {
 	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))
 	if result.Kind == export.Retryable {

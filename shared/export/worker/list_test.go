@@ -17,8 +17,8 @@ const (
 )
 
 // withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
-// patient. One Practitioner does not exist, and another Practitioner refers to two Organizations. The lists argument is
-// the server's support for searches by id lists (fakeFHIR).
+// patient. One Practitioner does not exist, and another refers to two Organizations. The lists argument sets
+// fakeFHIR.lists.
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -55,7 +55,7 @@ func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 		search int // expected number of Practitioner searches by ids
 		read   int // expected number of Practitioner reads
 	}{
-		// a list member that is missing from the response is requested once more
+		// a resource that is missing from the response is then read individually
 		"by one search": {lists: "all", search: 1, read: 1},
 		"not offered":   {read: listedDoctors},
 		"offered by the profile alone": {
@@ -132,7 +132,7 @@ func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 	}
 }
 
-// refuse scripts the response to the Practitioner search by ids.
+// refuse returns a function that scripts the response to the Practitioner search by ids.
 func refuse(one answer) func(*bench) {
 	return func(b *bench) { b.server.script(aDoctorList, one) }
 }
@@ -141,7 +141,7 @@ func bundleOf(resources ...string) string {
 	return `{"resourceType":"Bundle","entry":[{"resource":` + strings.Join(resources, `},{"resource":`) + `}]}`
 }
 
-// large returns a Bundle that contains a resource larger than the size limit of a search by ids.
+// large returns a Bundle that contains the resource and exceeds the size limit of a search by ids.
 func large(resource string) string {
 	return strings.Replace(bundleOf(resource), `{"resourceType":"Bundle"`,
 		`{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)
@@ -189,7 +189,7 @@ func TestHandoverBetweenListSearchesPreservesFile(t *testing.T) {
 				whole := withDoctors(t, "")
 				whole.work(t, 0)
 				b := withDoctors(t, lists)
-				b.server.latency = time.Second // other requests get a response before the refusal applies to all
+				b.server.latency = time.Second // other requests complete before the refusal pauses all requests
 				if lists == "all" {
 					b.server.script(aDoctorList, answer{status: 400})
 				}

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Responses to a search for a type in a loss test.
+// Kinds of response to a type's search in the loss tests.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -24,7 +24,7 @@ const (
 	refused  = "refused"
 	rejected = "rejected"
 	unknown  = "unknown"
-	later    = "later" // first page is valid, second page is cut off
+	later    = "later" // valid first page, truncated second page
 )
 
 // lossBench returns a bench whose server has one type for each of the given responses, and a Patient without
@@ -90,7 +90,7 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 		"down down cut full":                     contact,
 		"down cut full":                          content,
 		"refused refused refused":                scope,
-		"refused refused full":                   "", // the patient may have shared only a little
+		"refused refused full":                   "", // the patient may have shared only some data
 		"refused refused refused cut full full":  "",
 		"refused refused refused cut cut full":   content,
 		"refused rejected":                       scope,

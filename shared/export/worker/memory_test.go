@@ -27,7 +27,7 @@ const (
 	heapBound = 24 << 20
 )
 
-// endless is a source.Server that generates its record while the record is being read, so the record uses no memory.
+// endless is a source.Server that generates its record page by page, so the whole record is never in memory.
 type endless struct {
 	peak uint64 // peak live heap size
 }
@@ -49,7 +49,6 @@ func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int6
 	return e.Page(ctx, "0", limit)
 }
 
-// Batch implements source.Server.
 func (*endless) Batch(context.Context, []byte, int64) (fhir.Response, error) {
 	return fhir.Response{}, errors.ErrUnsupported
 }
@@ -86,7 +85,7 @@ func (e *endless) measure(first int) {
 	e.peak = max(e.peak, memory.HeapAlloc)
 }
 
-// nowhere discards the data written to it but counts the bytes.
+// nowhere is a file store that counts the bytes written and discards them.
 type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }
@@ -105,7 +104,7 @@ func (*nowhere) Rewind(context.Context) error { return nil }
 func (*nowhere) Close(context.Context) error  { return nil }
 func (*nowhere) Abort(context.Context)        {}
 
-// The test measures the process's heap, so it does not run in parallel with other tests.
+// The heap measurement covers the whole process, so the test does not run in parallel with other tests.
 func TestLargeRecordIsExportedInBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

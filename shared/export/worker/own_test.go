@@ -50,7 +50,7 @@ func TestExportIsCompleteWhenServerUsesDifferentBaseURL(t *testing.T) {
 				c.change(b.server)
 				b.work(t, 0)
 				got := names(t, b.file(t))
-				if c.own[0] == '/' { // the path in the base URL can't be determined
+				if c.own[0] == '/' { // the server's base path can't be determined
 					if o := outcomeOf(t, b.task(), "Observation"); o.Reason != export.LossForeignLink {
 						t.Errorf("outcome %+v", o)
 					}
@@ -73,7 +73,7 @@ func TestExportIsCompleteWhenServerUsesDifferentBaseURL(t *testing.T) {
 	}
 }
 
-// wantOnlyOurs verifies that the export sent requests only to the pinned base URL.
+// wantOnlyOurs checks that the export sent requests only to URLs under the pinned base URL.
 func wantOnlyOurs(t *testing.T, h *fakeFHIR) {
 	t.Helper()
 	for _, asked := range h.asked {
@@ -114,7 +114,7 @@ func TestWorkerRequestsLargerFirstPageWhenNextLinkIsForeign(t *testing.T) {
 		return `{"resourceType":"Bundle","entry":[` + strings.Join(entries, ",") + `],` + rest + `}`
 	}
 	for name, c := range map[string]struct {
-		larger answer // response to the search with a larger page; zero for a complete response
+		larger answer // response to the search with a larger page size; zero for a complete response
 		want   export.TypeOutcome
 	}{
 		"it has all": {answer{}, export.TypeOutcome{Result: export.OutcomeOK, Count: 4}},

@@ -31,9 +31,9 @@ func TestRetryAfterAppliesToAllRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.server.pages["Condition"] = []string{"c1", "c2", "c3"} // read while the Observation search has to wait
+		b.server.pages["Condition"] = []string{"c1", "c2", "c3"} // enough pages for requests to remain during the pause
 		b.server.script(findObservations, answer{status: 429, retryAfter: 20})
-		var answered []time.Time // response times, in the order of b.server.asked
+		var answered []time.Time // when each response was sent, in the order of b.server.asked
 		b.server.down = func() bool {
 			answered = append(answered, time.Now())
 			return false
@@ -41,7 +41,7 @@ func TestRetryAfterAppliesToAllRequests(t *testing.T) {
 		b.work(t, 0)
 		limited := answered[slices.Index(b.server.asked, findObservations)]
 		for i, at := range answered {
-			// requests in flight when the limit was reached take one second
+			// requests already in flight complete within one second
 			if wait := at.Sub(limited); wait > time.Second && wait < 21*time.Second {
 				t.Errorf("%s was answered %v after the server had asked for 20 seconds", b.server.asked[i], wait)
 			}

@@ -20,11 +20,11 @@ const afterWait = time.Second
 // errWait means that a task failed because its wait would exceed its time budget.
 var errWait = errors.New("the wait would outlast the export's time")
 
-// record converts the end of a run to the next state of the task.
+// record stores the task's next state after a run.
 func (w Worker) record(ctx context.Context, end collect.End) error {
 	task, result := end.Task, end.Result
 	switch result.Kind {
-	case export.Done, export.Save, export.Superseded: // nothing else to store in the task
+	case export.Done, export.Save, export.Superseded: // nothing more to store
 		return nil
 	case export.Yield:
 		task.Failures = 0
@@ -44,8 +44,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task whose files exist, together with the task's event, and then deletes the objects that the files
-// replace. If the worker crashes before the deletion, the remaining objects are deleted when the files expire.
+// succeed stores a task's success and its event, and then deletes the objects that the files replace. If the worker
+// crashes before the deletion, these objects are deleted when the files expire.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = export.Success, now, now, now.Add(w.Retention)
@@ -69,7 +69,7 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 		return collect.End{}, err
 	}
 	logSuccess(ctx, task)
-	// The heartbeat may cancel the run when it sees the finished task, but this worker must still delete the replaced
+	// After the task has finished, the heartbeat may cancel the run, but this worker must still delete the replaced
 	// objects.
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range end.Replaced {
@@ -78,7 +78,6 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	return end, nil
 }
 
-// fail ends the task with a failure reason and a failure event.
 func (w Worker) fail(ctx context.Context, task export.Task, result export.Result) error {
 	task, event, err := task.Fail(result.Reason, w.Now())
 	if err != nil {
@@ -95,7 +94,7 @@ func (w Worker) fail(ctx context.Context, task export.Task, result export.Result
 }
 
 func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Event) error {
-	// The final result is stored even if the run's context has just ended.
+	// Store the final result even if the run's context has just ended.
 	ctx = context.WithoutCancel(ctx)
 	if err := w.Store.FinishTask(ctx, task, event); err != nil {
 		return fmt.Errorf("finish task: %w", err)
@@ -105,7 +104,7 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 }
 
 // refused fails a task whose refresh token was refused or is missing, without changing the connection's status. The
-// tokens become due before the task fails, so a crash between the two steps loses nothing.
+// tokens become due before the task fails, so the refresh is not lost if the worker crashes between the two steps.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
@@ -115,8 +114,8 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 }
 
 // yield defers a task for its full wait. No worker can claim the task during the wait, so no request reaches the server
-// too early. If the wait would exceed the task's time budget, yield fails the task immediately, so the organisation
-// learns of the failure at once.
+// too early. If the wait would exceed the task's time budget, yield fails the task immediately, to notify the
+// organisation without delay.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
 	if now.Add(result.Wait).After(task.Ends()) {
@@ -130,7 +129,7 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 		dueAt = until.Add(w.Lease)
 	}
 	if delay > due.LongestDelay {
-		dueAt = until // wait longer than the maximum message delay: the sweeper sends the message
+		dueAt = until // the wait exceeds the maximum message delay, so the sweeper sends the message
 	}
 	logDeferred(ctx, task, result, now.Add(result.Wait))
 	if err := w.Store.YieldTask(ctx, task, until, dueAt); err != nil && !errors.Is(err, fault.Conflict) {
@@ -143,8 +142,8 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 	return nil
 }
 
-// overTime returns the error for a task whose wait would exceed its time budget. The error contains the location at
-// which the wait was demanded.
+// overTime returns the error for a task whose wait would exceed its time budget. The error includes the location where
+// the wait was demanded.
 func overTime(cause error) error {
 	spot := fault.SpotOf(cause)
 	spot.Class = "over_time"

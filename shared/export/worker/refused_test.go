@@ -53,8 +53,8 @@ func TestTokensBecomeDueWhenRejectedOrNotRenewable(t *testing.T) {
 	}
 }
 
-// TestServerOverloadDoesNotConsumeTokenAttempts checks that a busy server may delay the check of an expired token more
-// often than failures are tolerated.
+// TestServerOverloadDoesNotConsumeTokenAttempts checks that the export succeeds even if a busy server delays the token
+// check more often than failures are tolerated.
 func TestServerOverloadDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{

@@ -10,8 +10,6 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes checks that a type missing from the requested scopes
-// is reported with the reason not_requested.
 func TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes(t *testing.T) {
 	t.Parallel()
 	const narrow = "patient/Patient.rs patient/AllergyIntolerance.rs"

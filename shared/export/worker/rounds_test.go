@@ -118,7 +118,7 @@ func TestRunContinuesFromSavedCheckpoint(t *testing.T) {
 		whole.work(t, 0)
 		b := newBench(t)
 		b.server.latency = 50 * time.Second
-		b.work(t, 0) // run without a handover
+		b.work(t, 0) // no deadline, so the run never hands over
 		if b.task().Generation < 2 || len(b.enqueued.tasks) > 0 {
 			t.Errorf("generation %d, enqueued %v", b.task().Generation, b.enqueued.tasks)
 		}

@@ -20,7 +20,6 @@ func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	return b
 }
 
-// take assigns the tenant's only slot to a task.
 func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -32,7 +31,7 @@ func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	}
 }
 
-// holder returns the ID of the task that holds the tenant's only slot.
+// holder returns the ID of the task that holds the tenant's only slot, or "" if the slot is free.
 func (b *bench) holder(t *testing.T) string {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -50,7 +49,7 @@ func TestQueuedExportDoesNotConsumeItsTimeBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
 		b := newCrowdedBench(t, 3*export.Budget)
-		for range 3 { // messages are duplicated
+		for range 3 { // deliver the message three times
 			b.work(t, 0)
 			<-time.After(export.Budget)
 		}

@@ -22,8 +22,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// strict is a server that refuses requests above its rate limit and records the requests that were sent during a
-// demanded pause.
+// strict is a server that refuses requests above its rate limit and records requests sent during a demanded pause.
 type strict struct {
 	smart.Doer
 
@@ -32,13 +31,12 @@ type strict struct {
 
 	mu       sync.Mutex
 	count    int
-	opened   time.Time // time at which the current window began
+	opened   time.Time
 	closedTo time.Time // end of the demanded pause
 	early    []string  // requests sent before the pause ended
 	refused  int
 }
 
-// Do implements smart.Doer.
 func (s *strict) Do(r *http.Request) (*http.Response, error) {
 	if wait := s.enter(r); wait > 0 {
 		seconds := strconv.Itoa(int((wait + time.Second - 1) / time.Second))
@@ -78,7 +76,7 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int
 		window time.Duration
-		runs   time.Duration // time until the deadline of a run; 0 for no deadline
+		runs   time.Duration // time until a run's deadline; 0 for no deadline
 	}{
 		"waits within a run":          {10, 20 * time.Second, 0},
 		"waits across hand-overs":     {3, 20 * time.Second, margin + 30*time.Second},
@@ -110,8 +108,8 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	}
 }
 
-// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly checks that the worker waits although a duplicate message, or a
-// message from the sweeper, arrives every 30 seconds.
+// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly checks that the worker keeps waiting even if a duplicate message,
+// or a message from the sweeper, arrives every 30 seconds.
 func TestWorkerRespectsRetryAfterWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
@@ -173,8 +171,6 @@ func TestWorkerRespectsRetryAfterFromTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget checks that the worker sends no request before the wait
-// ends, and that the task fails immediately instead of at the end of its time budget.
 func TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}
@@ -214,7 +210,7 @@ func TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget(t *testing.T) {
 	}
 }
 
-// TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong checks that requests that were deferred earlier also count as
+// TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong checks that previously deferred requests also count as
 // missing.
 func TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong(t *testing.T) {
 	t.Parallel()

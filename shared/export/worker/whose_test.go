@@ -11,13 +11,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ownPatient is the patient from newFakeFHIR with an earlier id, identifiers, and a reference to another patient that
-// is not a link.
+// ownPatient is newFakeFHIR's patient with an earlier id, an identifier, and a reference to another patient outside
+// Patient.link.
 const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
 	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
-// otherSpellings returns several forms of a reference to the Patient with the given id.
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
@@ -27,7 +26,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose returns resources without ids, and whether each resource belongs to patient p1.
+// whose returns resources without ids, mapped to whether they belong to patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -67,7 +66,7 @@ func whose() map[string]bool {
 		`"Observation","subject":{"reference":"Patient/p1"},"performer":[{"reference":"Patient/p2"}]`: true,
 		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:    false,
 		`"Observation","subject":{"reference":"Location/l"}`:                                          true,
-		`"Observation"`: true, // no patient named, but found by a search for our patient
+		`"Observation"`: true, // names no patient, but was found by a search for p1
 		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason",` +
 			`"valueCode":"masked"}]}`: true,
 		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn",` +
@@ -152,7 +151,7 @@ func TestCompartmentElementsDetermineResourceOwner(t *testing.T) {
 	})
 }
 
-// exported exports the resources that a search found, and reports whether the file contains each resource.
+// exported runs an export whose search finds the given resources, and reports which of them are in the file.
 func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	t.Helper()
 	page := make([]string, 0, len(resources))

@@ -63,19 +63,19 @@ type Worker struct {
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
-	SendDownloadLink bool // also send the deprecated download_link, which is past its removal date
-	AddMetaSource    bool // fills in an empty meta.source with the resource's origin
+	SendDownloadLink bool // whether to send the deprecated download_link, which is past its removal date
+	AddMetaSource    bool // whether to set an empty meta.source to the resource's origin
 }
 
-// firstClaim is the generation of a task that has never been claimed.
+// firstClaim is a task's generation after its first claim.
 const firstClaim = 1
 
 // errTooLong means that a task failed because it was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
-// Work processes a task until the task succeeds, fails or has to wait in its tenant's line. Near the deadline, Work
-// hands over to a later call through the queue. Every returned error is an internal failure. After an internal failure,
-// the task stays pending and the sweeper tries again.
+// Work processes a task until the task succeeds, fails, is deferred or has to wait in its tenant's line. Near the
+// deadline, Work hands over to a later call through the queue. Every returned error is an internal failure. After an
+// internal failure, the task stays pending and the sweeper retries it.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -113,7 +113,7 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 }
 
 // workIn works on a task in its slot. A task that continues at once keeps its slot for the next run. After an internal
-// failure, both the slot and the task stay taken until their leases expire.
+// failure, both the slot and the task remain leased until their leases expire.
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)

@@ -20,7 +20,7 @@ import (
 // outputLimit returns the documented output budget of a document (docs/reference/ccda.md, "Budget").
 func outputLimit(document []byte) int { return 8*len(document) + 256<<10 }
 
-// repeatedly repeats text n times, replacing "#" with the repetition number.
+// repeatedly repeats text n times, replacing "#" with the repetition's number.
 func repeatedly(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -29,13 +29,12 @@ func repeatedly(n int, text string) string {
 	return b.String()
 }
 
-// long returns a string of n bytes.
 func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a document part whose conversion multiplies its size: the document id's extension, the elements before the
-// body, and the sections.
+// piece is a part of a document whose conversion multiplies its size: the document id's extension, the elements before
+// the body, and the sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -46,7 +45,7 @@ func sectionWith(title, text, entries string) string {
 const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" ` +
 	`extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
 
-// amplifiers returns pieces of about size bytes each, whose output is much larger than their input.
+// amplifiers returns pieces of about size bytes each, whose output is much larger.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
 	toNarrative := `<code><originalText><reference value="#t"/></originalText></code>`
@@ -217,8 +216,7 @@ func amplified(pieces ...piece) []byte {
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document, and verifies that the output stays within the budget and doesn't contain dangling
-// references.
+// converted converts a document, and checks that the output stays within the budget and has no dangling references.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
 	ndjson, all := ccdatest.Lines(t, document)
@@ -278,7 +276,7 @@ func TestConvertDropsNarrativeReferencesOverBudget(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	out, report := converted(t, "attack", attack)
 	runtime.ReadMemStats(&after)
-	// the measured allocation includes the test's own decoding of the output
+	// The measured allocation includes the test's own decoding of the output.
 	if allocated := int(after.TotalAlloc - before.TotalAlloc); allocated > 150<<20 {
 		t.Errorf("%d MB were allocated for a document of %d bytes", allocated>>20, len(attack))
 	}
@@ -299,7 +297,7 @@ func TestConvertDropsNarrativeReferencesOverBudget(t *testing.T) {
 	}
 }
 
-// Documents from HL7 and from this project use less than half of the statement limit, regardless of white space.
+// Documents from HL7 and this project use less than half of the statement limit, with and without white space.
 func TestConvertStaysBelowBudgetForRealDocuments(t *testing.T) {
 	t.Parallel()
 	for name, document := range honestDocuments(t) {
@@ -311,8 +309,8 @@ func TestConvertStaysBelowBudgetForRealDocuments(t *testing.T) {
 	}
 }
 
-// honestDocuments returns the documents from wholeDocuments by name. Each document appears twice: with and without
-// white space between its elements.
+// honestDocuments returns the documents from wholeDocuments by name. Each appears with and without white space between
+// its elements.
 func honestDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)

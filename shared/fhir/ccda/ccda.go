@@ -1,12 +1,12 @@
-// Package ccda converts C-CDA documents to FHIR R4 resources. Code outside this folder imports only this package.
-// Package ccda parses documents, passes each section to the section's package (section/allergies and so on) and merges
-// facts that several documents share. The package is pure: it doesn't use a clock, the network or randomness, so the
-// same documents always produce the same bytes.
+// Package ccda converts C-CDA documents to FHIR R4 resources. Code outside this folder imports only this package. It
+// parses documents, passes each section to its package (section/allergies and so on) and merges facts that several
+// documents share. The package uses no clock, network or randomness, so the same documents always produce the same
+// bytes.
 //
 // The conversion follows HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and US
-// Core for a resource's required elements. The package is lenient. An entry without a known templateId is converted by
-// its section and class. Content without a rule becomes a generic Observation and is counted in the Report. No document
-// is rejected for its content.
+// Core for a resource's required elements. An entry without a known templateId is converted by its section and class.
+// Content without a rule becomes a generic Observation and is counted in the Report. No document is rejected for its
+// content.
 //
 // # Ids
 //
@@ -26,9 +26,8 @@ package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// ErrInvalid is returned if a document cannot be converted at all. An invalid document is not well-formed XML, does not
-// contain a ClinicalDocument, is too large, or is nested too deeply. The error text never contains any part of the
-// document.
+// ErrInvalid means that a document can't be converted: it is not well-formed XML, contains no ClinicalDocument, is too
+// large, or is nested too deeply. Its text contains no part of the document.
 var ErrInvalid = cda.ErrInvalid
 
 // Resource is one FHIR R4 resource.

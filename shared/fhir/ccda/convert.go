@@ -11,8 +11,8 @@ import (
 )
 
 // convert creates all resources of a document. The first resource is the Patient, and the last is the document's
-// Provenance. bytes is the document's size. packer packs the resources of a large document, and is nil for any other
-// document. salt is usually empty. If the ids must differ from another patient's ids, salt is the patient's id.
+// Provenance. bytes is the document's size. packer packs the resources of a large document, and is otherwise nil. salt
+// is the patient's id if the ids must differ from another patient's, and otherwise empty.
 func convert(d *cda.Document, bytes int, patientID, salt string, packer *r4.Packer) *emit.Emitter {
 	made := emit.New(d, bytes, salt, packer)
 	c := statement.NewContext(d, &r4.Reference{Reference: "Patient/" + patientID}, made)

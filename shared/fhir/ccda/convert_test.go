@@ -16,11 +16,10 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// publicFolder contains complete HL7 documents that are not part of the project.
+// publicFolder contains complete HL7 documents, which are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
-// publicDocuments returns the documents in publicFolder by name. publicDocuments skips the test if the folder is
-// missing.
+// publicDocuments returns the documents in publicFolder by name. It skips the test if the folder is missing.
 func publicDocuments(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(publicFolder + "/*.xml")
@@ -50,7 +49,7 @@ func TestConvertSucceedsForPublicDocuments(t *testing.T) {
 	}
 }
 
-// checkReferences reports dangling references and duplicate ids as test errors.
+// checkReferences fails the test for dangling references and duplicate ids.
 func checkReferences(t *testing.T, name string, ndjson []byte) {
 	t.Helper()
 	known := map[string]bool{}
@@ -88,8 +87,7 @@ func checkReferences(t *testing.T, name string, ndjson []byte) {
 	}
 }
 
-// enlarged repeats a document's sections until the document reaches the given size, with different ids in each
-// repetition.
+// enlarged repeats a document's sections, with new ids, until it reaches the given size.
 func enlarged(document []byte, size int) []byte {
 	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
 	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))
@@ -154,7 +152,6 @@ func (f *firstWrite) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// liveMB returns the size of the live heap, in megabytes.
 func liveMB() float64 {
 	var m runtime.MemStats
 	runtime.GC()

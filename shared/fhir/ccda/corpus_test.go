@@ -10,7 +10,7 @@ import (
 )
 
 // TestConvertMatchesCorpusExpectations converts each document in testdata/corpus and compares the result with the
-// output that the document's rule requires.
+// expected output.
 func TestConvertMatchesCorpusExpectations(t *testing.T) {
 	t.Parallel()
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// familyIn returns a document in the declared encoding, whose patient has the given family name.
+// familyIn returns a document in the declared encoding, with the given family name of the patient.
 func familyIn(declared, family string) string {
 	return `<?xml version="1.0" encoding="` + declared + `"?>` + strings.TrimPrefix(
 		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+
@@ -48,7 +48,7 @@ func TestDocumentSetDecodesDeclaredEncoding(t *testing.T) {
 		{"KOI8-R", "\u0418\u0432\u0430\u043d", charmap.KOI8R},
 		{"IBM850", "M\u00fcller", charmap.CodePage850},
 		{"windows-1252", "M\u00fcller \u2013 x", charmap.Windows1252},
-		{"GB18030", "\u6797\u5c0f\u660e", unicode.UTF8}, // the bytes are valid UTF-8
+		{"GB18030", "\u6797\u5c0f\u660e", unicode.UTF8}, // The bytes are valid UTF-8.
 		{"Shift_JIS", "\u5c71\u7530", unicode.UTF8BOM},
 		{"GB18030", "\u6797\u5c0f\u660e", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 		{"windows-1252", "\u6797", utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)},

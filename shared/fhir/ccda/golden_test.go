@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files again")
 
 // TestConvertMatchesGoldenFiles compares complete conversions with golden files that were verified against the
-// documents. After changing a rule, regenerate the files (-update) and review the diff.
+// documents. After a rule changes, regenerate the files (-update) and review the diff.
 func TestConvertMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alder", "birch"} {

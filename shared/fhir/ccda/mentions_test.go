@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions returns a document that states one fact count times, each time with a different id, code, author and note.
+// mentions returns a document that states one fact count times, each with its own id, code, author and note.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {

@@ -14,7 +14,7 @@ import (
 )
 
 // inPieces converts a set of documents in pieces with the given number of nodes, and returns the NDJSON and the report.
-// If nodes is 0, inPieces parses the documents as complete trees.
+// If nodes is 0, the documents are parsed as complete trees.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()
 	var s ccda.Set
@@ -86,7 +86,7 @@ func TestDocumentSetOutputForSeveralDocumentsDoesNotDependOnChunkSize(t *testing
 	}
 }
 
-// firstDifference returns the first line that differs between want and got.
+// firstDifference returns the first line in which want and got differ.
 func firstDifference(want, got []byte) string {
 	a, b := slices.Collect(bytes.Lines(want)), slices.Collect(bytes.Lines(got))
 	for i := range min(len(a), len(b)) {

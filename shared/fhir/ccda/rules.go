@@ -29,7 +29,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// ruleSets returns the rules of all section packages for a single document. Some rules hold state about the document.
+// ruleSets returns all section packages' rules for one document. Some hold state about it.
 func ruleSets() []statement.RuleSet {
 	return []statement.RuleSet{
 		problems.Rules(),
@@ -55,10 +55,10 @@ func ruleSets() []statement.RuleSet {
 	}
 }
 
-// asks returns a function that reports whether a null observation is a question without an answer. FHIR represents such
-// a question as an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). An
-// observation is a question if its template maps to an Observation, or if it has a code but no known template. Any
-// other null observation doesn't state a fact.
+// asks returns a function that reports whether a null observation is an unanswered question, which FHIR represents as
+// an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). It is a question if its
+// template maps to an Observation, or if it has a code but no known template. Any other null observation states no
+// fact.
 func asks() func(n *cda.Node) bool {
 	var isQuestion map[string]bool // by template; nil until needed, because null statements are rare
 	return func(n *cda.Node) bool {
@@ -86,7 +86,7 @@ type Template struct {
 	Root   string // OID of the template, without the version
 	Name   string // template's name in C-CDA
 	Target string // type of the resulting resource
-	Folder string // folder of the package with the rule, relative to this package
+	Folder string // folder of the rule's package, relative to this package
 }
 
 // Templates returns the templates of all rules, ordered by OID.

@@ -14,23 +14,21 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Set collects documents that belong together, such as one response from a health information network. The documents
-// may describe one patient or several patients. A fact stated in several documents is emitted once, with the content of
-// the latest document, supplemented by the other documents. The Provenance of each document includes the fact as a
-// target, so no source is lost. Patients that share an identifier are merged. The zero value is an empty set, ready to
-// use.
+// Set collects documents that belong together, such as one response from a health information network, about one or
+// more patients. A fact stated in several documents is emitted once, with the latest document's content, supplemented
+// by the others. Each document's Provenance includes the fact as a target, so no source is lost. Patients that share an
+// identifier are merged. The zero value is an empty set.
 type Set struct {
-	// Is reports whether the given names, family name, birth date (YYYY-MM-DD) and AdministrativeGender code match the
-	// person whom every document must describe. All given names must match. The code may be empty. If Is is nil,
-	// documents may describe any person.
+	// Is reports whether the given names, family name, birth date (YYYY-MM-DD) and AdministrativeGender code, which may
+	// be empty, are those of the person whom every document must describe. If Is is nil, documents may describe anyone.
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
 	bytes     int // total size of all documents, in bytes
-	pieces    int // number of nodes in a piece; 0 selects the default from pieceNodes
+	pieces    int // number of nodes in a piece; 0 for the default in pieceNodes
 }
 
-// added is a document that has been parsed but not yet converted.
+// added is a parsed document that has not been converted.
 type added struct {
 	cda.Parsed
 
@@ -157,11 +155,11 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 	return nil
 }
 
-// finish fills in members that are missing from all documents, such as the reason for a missing name.
+// finish fills in members that no document has, such as the reason for a missing name.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: one document may contain a reference and another document a flag
+		if r.ReportedBy != nil { // reported[x]: one document may have a reference and another a flag
 			r.Reported = nil
 		}
 	case *r4.Organization:
@@ -179,14 +177,14 @@ func finish(r r4.Resource) {
 type merger struct {
 	store   *emit.Store
 	owners  []string   // patient to whom each resource belongs
-	packer  *r4.Packer // nil if the documents are small
+	packer  *r4.Packer // nil for small documents
 	filler  r4.Filler
 	report  Report
 	sources r4.Sources
 }
 
-// take converts a document and adds its resources. If a fact has the same id as a different fact about another patient,
-// take converts the document again with patient-specific ids.
+// take converts a document and adds its resources. If a fact has the same id as another patient's fact, the document is
+// converted again with patient-specific ids.
 func (m *merger) take(one added, patientID string) {
 	document := cda.Open(one.Parsed, asks())
 	made := convert(document, one.bytes, patientID, "", m.packer)
@@ -205,18 +203,18 @@ func (m *merger) take(one added, patientID string) {
 			continue
 		}
 		r := from.Get(at)
-		m.filler.Fill(r, m.store.Get(place)) // if the two resources differ, the later document takes precedence
+		m.filler.Fill(r, m.store.Get(place)) // The later document takes precedence.
 		m.store.Set(place, r)
 		m.store.Pack()
 		m.report.Merged++
 	}
 	m.report.Merged += made.Merged()
 	m.report.Documents = append(m.report.Documents, made.Report())
-	m.store.PackAll() // packed resources do not refer to the document's memory
+	m.store.PackAll() // Packed resources don't refer to the document's memory.
 }
 
-// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. isOthers ignores
-// people, locations and software, which patients share.
+// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. People,
+// locations and software are ignored, because patients share them.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
 	for i := range from.Len() {
@@ -236,8 +234,8 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	return false
 }
 
-// samePatients returns the id of each document's Patient. Documents whose patients share an identifier, directly or
-// indirectly, get the same id, which is derived from the smallest identifier.
+// samePatients returns the id of each document's Patient. Patients that share an identifier, directly or indirectly,
+// get the same id, derived from the smallest identifier.
 func samePatients(documents []added) []string {
 	toLess := map[string]string{} // maps each identifier to a smaller identifier of the same patient, or to itself
 	least := func(key string) string {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// telling returns a document about a patient, with the given id, time and section entries.
+// telling returns a document with the given id, time, patient and section entries.
 func telling(id, when, patient, section, entries string) string {
 	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
 		`<id root="2.16.840.1.113883.19.9" extension="` + id + `"/><effectiveTime value="` + when + `"/>

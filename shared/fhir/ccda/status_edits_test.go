@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// element is an editable element of a test document, independent of the converter's tree.
+// element is an editable element, independent of the converter's tree.
 type element struct {
 	name     string
 	attrs    []xml.Attr
 	children []*element
-	text     string // text of an element that doesn't have children
+	text     string // text of an element without children
 	parent   *element
 	number   string // a statement's position in document order
 }
@@ -92,8 +92,8 @@ func (e *element) unset(name string) {
 	e.attrs = slices.DeleteFunc(e.attrs, func(a xml.Attr) bool { return spelled(a.Name) == name })
 }
 
-// child follows a path of element names. At each step, it moves to the first matching element. It returns nil if no
-// element matches the path.
+// child follows a path of element names. Each step selects the first matching element. child returns nil if the path
+// matches nothing.
 func (e *element) child(path ...string) *element {
 	for _, name := range path {
 		if e == nil {
@@ -108,7 +108,7 @@ func (e *element) child(path ...string) *element {
 	return e
 }
 
-// ensure returns the child with the given name. If the child is missing, ensure appends a new child.
+// ensure returns the child with the given name, which it appends if it is missing.
 func (e *element) ensure(name string) *element {
 	if c := e.child(name); c != nil {
 		return c
@@ -128,8 +128,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives each statement a unique id, and its devices and specimens ids that contain the statement's number.
-// numberAll returns the statements in document order.
+// numberAll gives each statement a unique id, and its devices and specimens ids that contain the statement's number. It
+// returns the statements in document order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -158,7 +158,7 @@ func (e *element) identify(extension string) {
 	e.children = slices.Insert(e.children, 0, id)
 }
 
-// edit is a change to a statement: three bytes that select the statement, the kind of change and the variant.
+// edit is a change to a statement. Its bytes select the statement, the kind of change and the variant.
 type edit [3]byte
 
 // edits decodes up to eight complete edits.
@@ -176,7 +176,6 @@ const editKinds = 6
 
 func pick[T any](variant byte, list ...T) T { return list[int(variant)%len(list)] }
 
-// apply applies the edit to one of the statements.
 func (by edit) apply(statements []*element) {
 	if len(statements) == 0 {
 		return
@@ -214,7 +213,7 @@ func editStatus(s *element, code string) {
 	status.set("code", code)
 }
 
-// addStatusObservation adds a status observation, or modifies the existing one.
+// addStatusObservation adds or modifies a status observation.
 func addStatusObservation(s *element, variant byte) {
 	o := statusObservation(s)
 	if o == nil {
@@ -247,7 +246,6 @@ func addStatusObservation(s *element, variant byte) {
 	}
 }
 
-// statusObservation returns a statement's status observation, or nil if the statement doesn't have one.
 func statusObservation(s *element) *element {
 	for _, rel := range s.children {
 		if o := rel.child("observation"); rel.name == "entryRelationship" && o.child("code").attr("code") == "33999-4" {
@@ -282,7 +280,7 @@ func editTime(s *element, variant byte) {
 	}
 }
 
-// editName replaces the name of a statement's subject with a null name or with a word that means unknown.
+// editName replaces the name of a statement's subject with a null name or a word that means unknown.
 func editName(s *element, variant byte) {
 	for _, name := range []*element{
 		s.child("participant", "participantRole", "playingEntity", "code"), s.child("value"),

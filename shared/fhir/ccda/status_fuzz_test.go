@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// FuzzStatementStatus adds nullFlavor, negationInd, statusCode, status observations, times and null names to statements
-// in a corpus document. The fuzz test uses judge to verify that no resource asserts more than its statement asserts.
+// FuzzStatementStatus adds nullFlavor, negationInd, statusCode, status observations, times and null names to a corpus
+// document's statements, and checks that no resource asserts more than its statement.
 func FuzzStatementStatus(f *testing.F) {
 	corpus := ccdatest.Corpus(f, os.DirFS("testdata/corpus"))
 	for i := range corpus {
-		for kind := range byte(editKinds) { // seed each case with each kind of edit, and the entire corpus with all variants
+		for kind := range byte(editKinds) { // each case with each kind of edit, and the corpus with all variants
 			variant := byte(i*editKinds) + kind
 			f.Add(uint16(i), []byte{variant, kind, variant, 1, (kind + 1) % editKinds, variant / 2}[:3+3*(i%2)])
 		}
@@ -29,7 +29,7 @@ func FuzzStatementStatus(f *testing.F) {
 		var text strings.Builder
 		document.write(&text)
 		resources := convertAll(t, text.String())
-		statements = renumbered(document, nil) // includes statements added by edits
+		statements = renumbered(document, nil) // The edits may have added statements.
 		if faults := judge(document, statements, resources); len(faults) > 0 {
 			t.Errorf("%s: %s\n%s", corpus[int(at)%len(corpus)].Name, strings.Join(faults, "\n"), text.String())
 			for _, r := range resources {
@@ -40,7 +40,7 @@ func FuzzStatementStatus(f *testing.F) {
 	})
 }
 
-// renumbered returns the statements that have a number.
+// renumbered returns the statements that have numbers.
 func renumbered(e *element, list []*element) []*element {
 	if e.number != "" {
 		list = append(list, e)

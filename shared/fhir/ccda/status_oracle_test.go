@@ -8,7 +8,7 @@ import (
 
 // said holds the properties of a statement that determine its status.
 type said struct {
-	isNull     bool   // whether the statement itself is null
+	isNull     bool
 	isOpen     bool   // whether the statement or an enclosing statement is null
 	isDenied   bool   // whether the statement or an enclosing statement is negated
 	status     string // statusCode; "none" if missing, "?" if null or not an ActStatus
@@ -24,8 +24,8 @@ type said struct {
 	discharged bool
 }
 
-// judge returns assertions in resources whose statements negate the fact or leave the fact open. judge relies only on
-// the document and matches resources to statements by identifier.
+// judge returns resources' assertions of facts that their statements negate or leave open. It reads only the document,
+// and matches resources to statements by identifier.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -40,7 +40,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 				faults = append(faults, fmt.Sprintf("%s of a statement that is null or denied", r["resourceType"]))
 			}
 		}
-		if len(sources) != 1 { // a resource for several statements may assert any of these statements
+		if len(sources) != 1 { // A resource for several statements may assert any of them.
 			continue
 		}
 		what := readSaid(sources[0], written)
@@ -78,8 +78,7 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names as identifiers, and the statements for which the resource is a
-// device or specimen.
+// sourcesOf returns the statements that a resource names as identifiers, and those whose device or specimen it is.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {
@@ -100,7 +99,7 @@ func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, thin
 func readSaid(s *element, written string) said {
 	var what said
 	what.isNull = s.attr("nullFlavor") != ""
-	isReason := false // a reason holds regardless of its statement's status
+	isReason := false // A reason holds whatever its statement's status.
 	for at := s; at != nil; at = at.parent {
 		if at.isStatement() {
 			what.isOpen = what.isOpen || at.attr("nullFlavor") != ""
@@ -156,7 +155,7 @@ func hasTemplate(s *element, last string) bool {
 	})
 }
 
-// statusOf returns a statement's ActStatus. The status of a null statement is unknown.
+// statusOf returns a statement's ActStatus. A null statement's status is unknown.
 func statusOf(s *element) string {
 	status := s.child("statusCode")
 	switch code := status.attr("code"); {
@@ -172,7 +171,6 @@ func statusOf(s *element) string {
 	return "?"
 }
 
-// faultsOf returns the faults in a resource converted from a single statement.
 func faultsOf(r map[string]any, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {
@@ -203,7 +201,7 @@ func faultsOf(r map[string]any, what said) []string {
 	return faults
 }
 
-// subject returns a resource's main concept, or nil if the type doesn't have a main concept.
+// subject returns a resource's main concept, or nil if the type has none.
 func subject(kind string, r map[string]any) any {
 	switch kind {
 	case "Immunization":
@@ -273,7 +271,6 @@ func says(kind, status string, what said) bool {
 	return false
 }
 
-// clinicalFaults returns the faults in a Condition or an AllergyIntolerance.
 func clinicalFaults(r map[string]any, kind string, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {
@@ -312,7 +309,6 @@ func clinicalFaults(r map[string]any, kind string, what said) []string {
 	return faults
 }
 
-// observationFaults returns the faults in an Observation or a DiagnosticReport.
 func observationFaults(r map[string]any, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {
@@ -327,7 +323,7 @@ func observationFaults(r map[string]any, what said) []string {
 		values = append(values, valuesOf(component)...)
 	}
 	hasValue := len(values) > 0
-	if what.isDenied { // represented by a negated value or by a code for absence
+	if what.isDenied { // A negated value or a code for absence represents the fact.
 		hasValue = slices.ContainsFunc(values, func(v any) bool { return v != false && codeIn(v) != "60001007" })
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")

@@ -7,7 +7,6 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertedStatusIsValidFHIRCode converts statements with each ActStatus and verifies the resulting status.
 func TestConvertedStatusIsValidFHIRCode(t *testing.T) {
 	t.Parallel()
 	const code = `<code code="229065009" ` + ccdatest.InSnomed

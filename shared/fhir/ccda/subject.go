@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// ErrSubject is returned if a document is about a person other than the Set's person, or does not identify its subject
-// well enough. The error text never contains any part of the document.
+// ErrSubject means that a document is about a person other than the Set's, or doesn't identify its subject well enough.
+// Its text contains no part of the document.
 var ErrSubject = errors.New("ccda: a document about another person")
 
-// isAbout reports whether every patient in a document matches the person. Patients are listed as recordTarget, and
-// C-CDA requires one. Each patient must have a matching name and a matching, complete birth date. A single matching
-// name is enough, because a person may have a former name or a name in another script.
+// isAbout reports whether every patient in a document matches the person. C-CDA requires one patient (recordTarget).
+// Each patient must have a matching name and a matching, complete birth date. One matching name is enough, because
+// people have former names and names in other scripts.
 func isAbout(document *cda.Node, is func(given, family, birthDate, sex string) bool) bool {
 	patients := 0
 	for target := range document.Each("recordTarget") {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertAcceptsVendorDeviations covers content from several vendors that C-CDA either does not specify or forbids.
+// TestConvertAcceptsVendorDeviations covers vendors' content that C-CDA forbids or doesn't specify.
 func TestConvertAcceptsVendorDeviations(t *testing.T) {
 	t.Parallel()
 	const (

@@ -9,23 +9,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// provenance is the resource type that is fetched together with its targets.
+// provenance is the type that searches for other types include.
 const provenance = "Provenance"
 
-// questionnaire is the resource type that is fetched by canonical URL.
+// questionnaire is the type that is found by canonical URL.
 const questionnaire = "Questionnaire"
 
 // Build creates the plan for one patient's record. Build is deterministic.
 //
-// The plan contains four groups of types, in this order. The US Core types come first. The second group consists of
-// payers' types and other extras. The third group consists of types named only in the platform's profile, sorted by
-// name. The last group consists of the remaining types of the patient compartment that the CapabilityStatement declares
-// searchable by patient, in the statement's order. A type is included only if the statement lists it and the granted
+// The plan contains, in this order, the US Core types, payers' types and other extras, types named only in the
+// platform's profile (sorted by name), and the other types of the patient compartment that the CapabilityStatement
+// declares searchable by patient (in its order). A type is included only if the statement lists it and the granted
 // scopes allow searching it. Without a statement, every type of the compartment is requested. Patient is not included,
-// because the export reads the Patient before all other resources. For a platform with $everything, the plan begins
-// with that operation. The remaining searches are used only if $everything fails.
+// because the export reads it first. For a platform with $everything, the plan begins with that operation, and the
+// searches are used only if it fails.
 //
-// Build uses the statement only to drop types, never to add parameters, because servers declare more than they support.
+// The statement is used only to drop types, never to add parameters, because servers declare more than they support.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -57,21 +56,20 @@ func Build(f Facts) Plan {
 	return made
 }
 
-// builder holds the facts on which Build's decisions depend.
 type builder struct {
 	facts   Facts
 	release release
 	scopes  fhir.Scopes
-	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; empty if it doesn't list any types
+	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; may be empty
 }
 
-// candidates returns the wanted types that the server supports, in plan order.
+// candidates returns the wanted types that the server supports, in the plan's order.
 func (b builder) candidates() []string {
 	profile := b.facts.Profile
 	all := table(b.release)
 	all = append(all, slices.Sorted(maps.Keys(profile.Ways))...)
 	all = append(all, slices.Sorted(maps.Keys(profile.Needs))...)
-	if len(b.listed) == 0 && b.release == r4 { // without a list from the server, every type is a candidate
+	if len(b.listed) == 0 && b.release == r4 { // Without the server's list, every type is a candidate.
 		all = append(all, fhir.CompartmentTypes()...)
 	}
 	for _, resource := range b.facts.Capability.Resources {
@@ -95,8 +93,8 @@ func (b builder) wanted(resourceType string) bool {
 	return len(b.facts.Types) == 0 || slices.Contains(b.facts.Types, resourceType)
 }
 
-// granted reports whether the scopes allow searching the type. If an EHR does not state the granted scopes, granted
-// returns true, because the EHR can still reject the request.
+// granted reports whether the scopes allow searching the type. It returns true if the EHR didn't state the scopes,
+// because the EHR can still reject the request.
 func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
@@ -106,8 +104,8 @@ func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
 
-// attaches reports whether searches for a type can also return the type's Provenance. A wildcard is not evidence if the
-// server does not support the included types.
+// attaches reports whether searches for a type can also return the type's Provenance. A wildcard counts only if the
+// server supports the included types.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
@@ -116,7 +114,7 @@ func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	return listed && slices.Contains(resource.RevIncludes, "*")
 }
 
-// param returns the name of the patient parameter for searches of the type, or "" if the type is not searched.
+// param returns the name of the patient parameter for searches of the type, or "" if it is not searched.
 func (b builder) param(resourceType string) string {
 	profile := b.facts.Profile
 	if slices.Contains(profile.Needs[resourceType], "_revinclude") {
@@ -129,7 +127,7 @@ func (b builder) param(resourceType string) string {
 	_, insists := profile.Needs[resourceType]
 	switch {
 	case len(profile.Ways[resourceType]) > 0: // the platform is known to support the type
-	case len(resource.SearchParams) > 0: // the statement lists the type's parameters, so it is authoritative
+	case len(resource.SearchParams) > 0: // The statement lists the type's parameters, so it is authoritative.
 		return ""
 	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
 		return ""
@@ -140,7 +138,7 @@ func (b builder) param(resourceType string) string {
 	return "patient"
 }
 
-// searchParam returns the name of the patient parameter declared in the CapabilityStatement.
+// searchParam returns the patient parameter that the CapabilityStatement declares.
 func searchParam(resource fhir.CapabilityResource) string {
 	for _, param := range patientParams(resource.Type) {
 		if slices.Contains(resource.SearchParams, param) {
@@ -150,8 +148,8 @@ func searchParam(resource fhir.CapabilityResource) string {
 	return ""
 }
 
-// patientParams returns possible names of the patient parameter for searches of the type. The R4 name is always the
-// first (FHIR R4 compartmentdefinition-patient.html).
+// patientParams returns the possible names of a type's patient parameter, R4's first (FHIR R4
+// compartmentdefinition-patient.html).
 func patientParams(resourceType string) []string {
 	switch resourceType {
 	case "Group":
@@ -164,11 +162,11 @@ func patientParams(resourceType string) []string {
 	return []string{"patient", "subject"}
 }
 
-// ofPatient returns the R4 patient parameter and its value for searches of the type.
+// ofPatient returns R4's patient parameter for the type, with its value.
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
-		patientID = "Patient/" + patientID // a subject or member may have another type
+		patientID = "Patient/" + patientID // A subject or member may have another type.
 	}
 	return url.Values{param: {patientID}}
 }
@@ -180,8 +178,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns, sorted, the followed types that the statement or profile declares searchable by several ids at once.
-// Binary is excluded, because a Binary may be too large to return together with other resources.
+// byID returns the followed types, sorted, that the statement or profile declares searchable by several ids at once.
+// Binary is excluded, because Binaries may be large.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -202,7 +200,7 @@ func (b builder) queries(resourceType, param string) []Query {
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
 	if param != "patient" {
-		// a subject or member may have another type, so the value includes the type
+		// A subject or member may have another type, so the value includes it.
 		search.Set(param, "Patient/"+b.facts.PatientID)
 	}
 	searches := narrowed(search, b.release, resourceType, profile.Needs[resourceType])
@@ -226,14 +224,14 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays combines the search with each of a platform's own queries, which can't override the parameter that
-// identifies the patient.
+// withWays combines the search with each of a platform's queries, which can't override the parameter that identifies
+// the patient.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
 	for _, way := range ways {
 		values, err := url.ParseQuery(way)
 		if err != nil {
-			continue // no server could process such a query
+			continue // No server could process such a query.
 		}
 		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count replaces _count
 			values.Del(name)
@@ -246,9 +244,8 @@ func withWays(search url.Values, ways []string) []url.Values {
 	return all
 }
 
-// conveniences returns the parameters that reduce the number of requests. The parameters request related resources in
-// the same response, or only changed resources. Searches work without these parameters, so the parameters are used only
-// if the statement declares them.
+// conveniences returns optional parameters, which request related resources in the same response, or only changed
+// resources. They are used only if the statement declares them.
 func (b builder) conveniences(resourceType string) url.Values {
 	values := url.Values{}
 	resource := b.listed[resourceType]

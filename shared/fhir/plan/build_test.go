@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// server returns an R4 CapabilityStatement that lists types, each in the form "Type" or "Type:param,param".
+// server returns an R4 CapabilityStatement that lists types, each as "Type" or "Type:param,param".
 func server(types ...string) fhir.Capability {
 	stated := fhir.Capability{FHIRVersion: "4.0.1"}
 	for _, text := range types {
@@ -26,7 +26,7 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked returns a plan's searches in short form: each request, with "/n" appended if _count is n instead of 100.
+// asked returns a plan's searches in short form, with "/n" appended if _count is n instead of 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil
@@ -50,7 +50,7 @@ func asked(queries []plan.Query) []string {
 	return lines
 }
 
-// build calls Build for the patient with the id p.
+// build calls Build for the patient with id p.
 func build(f plan.Facts) plan.Plan {
 	f.PatientID = "p"
 	return plan.Build(f)
@@ -157,7 +157,7 @@ func TestBuildAppliesPlatformProfile(t *testing.T) {
 	}
 }
 
-// observations returns the searches that make up the R4 Observation fan-out.
+// observations returns the searches of R4's Observation fan-out.
 func observations(before, after string) []string {
 	var lines []string
 	for category := range strings.FieldsSeq(`laboratory vital-signs social-history survey exam imaging procedure therapy
@@ -230,7 +230,7 @@ func TestBuildReturns44USCoreSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{})
 	slots := map[string]bool{}
-	for _, q := range made.Queries[:19] { // queries before ExplanationOfBenefit
+	for _, q := range made.Queries[:19] {
 		for _, one := range append(q.Alternatives(&fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NeedsMore}), q) {
 			slots[one.Type+"?"+one.Params] = true
 		}
@@ -277,7 +277,7 @@ func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
-	stated.Resources[4].SearchParams = nil // without parameters, Provenance is included but not searched
+	stated.Resources[4].SearchParams = nil // Without parameters, Provenance is included but not searched.
 	silent := build(plan.Facts{Capability: stated, Types: []string{"Goal", "Provenance"}})
 	check(t, silent.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p")
 

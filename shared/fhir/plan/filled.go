@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. A placeholder represents a field
-// of the token response.
+// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. It stands for a field of the
+// token response.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set).
-// If a placeholder names an unknown field, Filled omits the parameter, because the server would reject a partial value
-// or interpret it differently. Field values are used literally, even if they look like a placeholder.
+// Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set). A
+// parameter with an unknown placeholder is omitted, because the server would reject a partial value or misread it.
+// Field values are used literally, even if they look like placeholders.
 func (m Profile) Filled(extra map[string]string) Profile {
 	m.Query = maps.Clone(m.Query)
 	for name, value := range m.Query {

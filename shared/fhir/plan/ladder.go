@@ -19,11 +19,11 @@ const (
 	stepAttach = 128 // repeats a search to obtain the Provenance of its results
 )
 
-// releaseBits holds the bits of Query.Step that every step of the ladder preserves.
+// releaseBits are the bits of Query.Step that every step keeps.
 const releaseBits = stepSTU3 | stepDSTU2
 
-// Page sizes, largest first. Other clients use a size of 100 successfully. If a page of size 1 is too large, its
-// resource is too large.
+// Page sizes, largest first. Other clients use a size of 100 successfully. If a page of size 1 is too large, so is its
+// resource.
 const (
 	countWide   = 1000 // used if only the first page is available
 	countMore   = 300
@@ -37,7 +37,7 @@ const (
 func (q Query) Values() url.Values {
 	values := q.params()
 	if q.IsTrial() {
-		values.Del("_revinclude") // a refusal could be due to _revinclude and not to the type
+		values.Del("_revinclude") // The refusal could be due to _revinclude rather than the type.
 	}
 	if q.Count > 0 {
 		values.Set("_count", strconv.Itoa(q.Count))
@@ -46,16 +46,16 @@ func (q Query) Values() url.Values {
 }
 
 // Alternatives returns the queries that replace q after the server refused q's first page, or after its next link
-// pointed to another server (fhir.ForeignLink). It returns nil if no alternative exists. There are four kinds of
-// alternatives. The first kind omits or lowers _count. The second kind raises _count, once, if only the first page is
-// available. The third kind omits _include, _revinclude and _lastUpdated, which are optional. The fourth kind queries
-// parts of the type, by category or its equivalent. Each step leads further down the ladder, so the ladder always ends.
-// If a page larger than the usual size fails, the usual size is tried first. Failures that a different request can't
-// fix, such as server errors, rate limits, token failures and plain refusals, have no alternatives.
+// pointed to another server (fhir.ForeignLink). It returns nil if there is none. An alternative omits or lowers _count,
+// raises _count (once, if only the first page is available), omits the optional parameters _include, _revinclude and
+// _lastUpdated, or queries parts of the type, by category or its equivalent. Each step leads further down the ladder,
+// so the ladder always ends. If a page larger than the usual size fails, the usual size is tried first. Failures that a
+// different request can't fix, such as server errors, rate limits, token failures and plain refusals, have no
+// alternatives.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
-		return q.smaller() // the page size may have been too large
+		return q.smaller() // The page may have been too large.
 	case q.IsTooMuch(failed):
 		return []Query{q.Sized(countUsual)}
 	}
@@ -66,13 +66,13 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 		return q.wider()
 	case fhir.TooLarge:
 		return q.smaller()
-	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers return the explanation with a 500
+	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers explain with a 500
 	}
 	switch failed.Refusal {
 	case fhir.Denied, fhir.Unsupported, fhir.Missing:
 		return nil
 	case fhir.NeedsMore:
-		// The server named the missing parameter, so the remaining parameters did not cause the refusal and can stay.
+		// The server named the missing parameter, so the other parameters can stay.
 		if parts := q.parts(); parts != nil {
 			return parts
 		}
@@ -92,19 +92,18 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy returns the search parameter whose listed values restrict q, for a server or platform that refuses to search
-// the entire type. OnlyBy returns "" if q is unrestricted. A restricted search does not find resources with other
-// values.
+// OnlyBy returns the search parameter whose listed values restrict q, or "". Such a search, for a server that refuses
+// to search the entire type, misses resources with other values.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
-	// The dates start before the birth of any living patient.
+	// The dates begin before the birth of any living patient.
 	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) {
 		return ""
 	}
 	return param
 }
 
-// uncounted returns q without _count, or nil if that query has already been requested.
+// uncounted returns q without _count, or nil if that query was already requested.
 func (q Query) uncounted() []Query {
 	if q.Step&stepZero != 0 {
 		return nil
@@ -113,14 +112,14 @@ func (q Query) uncounted() []Query {
 	return []Query{q}
 }
 
-// smaller returns q with fewer resources per page. If q never had a _count, smaller adds one, because the platform may
-// support _count by now. If the server has just rejected _count, no other page size can be tried.
+// smaller returns q with fewer resources per page. A q without _count gets one, because the platform may support _count
+// by now. If the server has just rejected _count, there is no other size to try.
 func (q Query) smaller() []Query {
 	switch {
 	case q.Count > countMore:
 		q.Count = countMore
 	case q.Widened():
-		return nil // a page of the usual size has already been read
+		return nil // A page of the usual size has already been read.
 	case q.Count > countUsual:
 		q.Count = countUsual
 	case q.Count > countSmall:
@@ -137,8 +136,8 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest first page that a server may return. It returns nil if the largest page size has
-// already been requested or the server does not support _count.
+// wider returns q with the largest first page that a server may return. It returns nil if that size was already
+// requested or the server doesn't support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
 		return nil
@@ -151,7 +150,7 @@ func (q Query) wider() []Query {
 // another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
-// bare returns q without its optional parameters, or nil if q doesn't have any optional parameters.
+// bare returns q without its optional parameters, or nil if it has none.
 func (q Query) bare() []Query {
 	if q.IsAttaching() {
 		return nil
@@ -168,7 +167,7 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts returns the fan-out of q. It returns nil if q is itself a part or doesn't have a fan-out.
+// parts returns the fan-out of q. It returns nil if q is itself a part or has no fan-out.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {
@@ -187,9 +186,8 @@ func (q Query) parts() []Query {
 	return parts
 }
 
-// params returns the search parameters of q without _count. This package encoded the parameters, so parsing them never
-// fails.
+// params returns q's search parameters without _count. This package encoded them, so parsing never fails.
 func (q Query) params() url.Values {
-	values, _ := url.ParseQuery(q.Params) // on an error, the valid parameters remain, including the patient
+	values, _ := url.ParseQuery(q.Params) // After an error, the valid parameters remain, including the patient.
 	return values
 }

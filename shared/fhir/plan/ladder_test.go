@@ -33,7 +33,7 @@ func TestAlternativesDependOnRejectionReason(t *testing.T) {
 	elsewhere := fhir.RequestError{Class: fhir.ForeignLink}
 	tests := map[string]struct {
 		query    plan.Query
-		refusals []fhir.RequestError // successive refusals; after the first refusal, its first replacement is refused
+		refusals []fhir.RequestError // successive refusals; after the first, the first replacement is refused
 		want     []string
 	}{
 		"_count is not known":    {plain("Goal"), []fhir.RequestError{count}, []string{"Goal?patient=p"}},
@@ -187,14 +187,14 @@ func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestAlternativesAlwaysTerminate covers arbitrary refusals in any order. No search may be sent twice, every search
-// must name the patient, and the ladder must end after a few steps.
+// TestAlternativesAlwaysTerminate covers arbitrary refusals. No search may be sent twice, every search must name the
+// patient, and the ladder must end.
 func TestAlternativesAlwaysTerminate(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{
 		fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Limited, fhir.Rejected, fhir.ServerFault,
 		fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network,
-		// refusals for which alternatives exist on the ladder, to reach deeper steps
+		// refusals with alternatives, to reach deeper steps
 		fhir.TooLarge, fhir.Rejected, fhir.Rejected, fhir.Forbidden,
 	}
 	refusals := []fhir.Refusal{
@@ -219,7 +219,7 @@ func TestAlternativesAlwaysTerminate(t *testing.T) {
 			facts.Profile.Needs = map[string][]string{resourceType: {"category", "status"}}
 		}
 		waiting, seen := build(facts).Queries, map[string]bool{}
-		limit := 250 + len(waiting)*10 // 17 categories with 7 page sizes each, with and without optional parameters
+		limit := 250 + len(waiting)*10 // 17 categories with 7 page sizes, with and without optional parameters
 		for n := 0; len(waiting) > 0; n++ {
 			next := waiting[0]
 			address := next.Path + next.Type + "?" + next.Values().Encode()

@@ -1,5 +1,5 @@
-// Package plan creates the requests to a FHIR server for one patient's record. Package plan determines the searches,
-// their parameters and their order, and replaces refused searches. The package doesn't send requests or hold state.
+// Package plan creates the requests to a FHIR server for one patient's record. It determines the searches, their
+// parameters and their order, and replaces refused searches. The package sends no requests and holds no state.
 package plan
 
 import (
@@ -19,7 +19,7 @@ type Profile struct {
 	NoCount    []string            // types whose searches fail if _count is set
 	Needs      map[string][]string // parameters that a type requires
 	Ways       map[string][]string // queries for a type that replace the default queries
-	OnceNext   bool                // a next link can be used only once, so resuming restarts the query
+	OnceNext   bool                // A next link works only once, so resuming restarts the query.
 	Query      map[string]string   // parameters added to every request
 	Headers    map[string]string   // headers added to every request
 	Denials    []Denial            // responses that mean a permanent refusal
@@ -34,9 +34,9 @@ type Denial struct {
 	Body   string // text that the body contains; empty for any body
 }
 
-// Facts holds the input for creating a plan.
+// Facts holds the input for a plan.
 type Facts struct {
-	Capability fhir.Capability // empty if the server doesn't publish a readable CapabilityStatement
+	Capability fhir.Capability // empty if the server publishes no readable CapabilityStatement
 	Granted    string          // granted scopes; empty if the server did not state its scopes
 	Profile    Profile
 	PatientID  string
@@ -68,8 +68,8 @@ func Listed(resourceType string, ids []string) Query {
 	return Query{Type: resourceType, Params: url.Values{"_id": {strings.Join(ids, ",")}}.Encode(), Count: len(ids)}
 }
 
-// Definition returns the search for a Questionnaire by its canonical URL, without the version. In R4,
-// QuestionnaireResponse.questionnaire is not a readable URL (FHIR R4 references.html#canonical).
+// Definition returns the search for a Questionnaire by its canonical URL, without the version. R4's
+// QuestionnaireResponse.questionnaire is a canonical, which can't be read as a URL (FHIR R4 references.html#canonical).
 func Definition(canonical string) Query {
 	return Query{Type: questionnaire, Params: url.Values{"url": {canonical}}.Encode(), Count: countUsual}
 }

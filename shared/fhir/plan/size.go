@@ -5,8 +5,8 @@ import "recordbridge/shared/fhir"
 // AnySize requests pages of the server's default size by omitting _count.
 const AnySize = -1
 
-// Sized returns q with count resources per page; count may be AnySize. Sized preserves changes made by the ladder or
-// the profile.
+// Sized returns q with count resources per page; count may be AnySize. Changes made by the ladder or the profile are
+// kept.
 func (q Query) Sized(count int) Query {
 	if q.Count >= countUsual && !q.Widened() {
 		q.Count = max(0, count)
@@ -17,8 +17,8 @@ func (q Query) Sized(count int) Query {
 // UsualSize returns the initial page size for an unknown server.
 func UsualSize() int { return countUsual }
 
-// Larger returns the page size to try next if pages of the given size are full. It returns size itself if size is
-// already the largest.
+// Larger returns the next page size to try if pages of the given size are full, or the size itself if it is the
+// largest.
 func Larger(size int) int { return max(size, countMore) }
 
 // Smaller returns the page size to try if pages of the usual size are too large.

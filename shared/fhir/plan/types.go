@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// release is a FHIR release, insofar as the release affects requests. The values are bits of Query.Step, because the
-// ladder also depends on the release.
+// release is a FHIR release, as far as it affects requests. The values are bits of Query.Step, because the ladder also
+// depends on it.
 type release int
 
 const (
@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, releaseOf assumes R4, the
-// minimum under the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. A missing version counts as R4, the certification rules' minimum
+// since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -29,10 +29,9 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// Types requested before R4. The Argonaut and US Core STU3 types come first. Payers' types and other types that EHRs
-// offer follow. The R4 types are in package fhir, because authorization requests name the same types. Types that US
-// Core does not search by patient are read by reference (see Followed), or searched if the CapabilityStatement lists a
-// search.
+// Types requested before R4: the Argonaut and US Core STU3 types, and then payers' types and others that EHRs offer.
+// R4's types are in package fhir, because authorization requests name them. Types that US Core doesn't search by
+// patient are read by reference (see Followed), or searched if the CapabilityStatement lists a search.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +
@@ -66,7 +65,7 @@ func inCompartment(resourceType string) bool {
 }
 
 // Compartment returns the searchable types of the patient compartment for a server's FHIR version. It returns nil
-// before R4, because older servers are assumed to support only some of these types.
+// before R4, because older servers may support only some of these types.
 func Compartment(fhirVersion string) []string {
 	if releaseOf(fhirVersion) != r4 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type. Types that US Core or payers name are assumed to
-// be common. Common is used for servers without stored hints.
+// Common reports whether patients usually have resources of the type. Types of US Core and payers count as common.
+// Common is used for servers without stored hints.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
@@ -18,9 +18,9 @@ func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name. All
-// types are in R4's patient compartment, except Device, which US Core searches by patient. Unlisted returns nil if the
-// statement doesn't list any types or belongs to another release.
+// Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name. The
+// types are R4's patient compartment, and Device, which US Core searches by patient. Unlisted returns nil if the
+// statement lists no types or is of another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
@@ -58,7 +58,7 @@ func (q Query) IsTrial() bool { return q.Step&stepTrial != 0 }
 
 // Whole returns the search for all resources of the type that the trial q has tested.
 func (q Query) Whole() Query {
-	if q.Count != 0 { // otherwise the server refuses _count
+	if q.Count != 0 { // Without a count, the server refuses _count.
 		q.Count = countUsual
 	}
 	q.Step &^= stepTrial

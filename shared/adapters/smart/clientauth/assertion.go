@@ -18,7 +18,7 @@ const (
 )
 
 // claims holds the claims of an assertion whose issuer and subject are the client (RFC 7523 section 3). The assertion
-// omits nbf, because a server whose clock is behind ours would reject it.
+// omits nbf, because a server whose clock is slow would reject it.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -28,8 +28,8 @@ type claims struct {
 	Expires  int64  `json:"exp"`
 }
 
-// sign creates a JWT as required by SMART App Launch 2.2. The JWT omits the optional jku, because servers fetch the key
-// set from the registered URL.
+// sign creates a client assertion as required by SMART App Launch 2.2. The JWT omits the optional jku, because servers
+// fetch the key set from the registered URL.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {

@@ -31,7 +31,7 @@ func (d *fixture) assert(t *testing.T, algorithm, keyID string) token {
 	return takeApart(t, form.Get("client_assertion"))
 }
 
-// keyID returns the published ID of one of the vault's keys.
+// keyID returns the published ID of the vault's key with the given name.
 func (d *fixture) keyID(t *testing.T, name string) string {
 	t.Helper()
 	id, ok := published(t, clientauth.NewKeyring(d.vault, []string{name}), "")[0]["kid"].(string)

@@ -1,7 +1,7 @@
-// Package clientauth authenticates our clients to authorization servers (RFC 6749 section 2.3, SMART App Launch 2.2,
-// "Client authentication"). The package adds the client's secret or signed assertion to a request, and publishes the
-// public keys that servers use to verify assertions. Private keys stay in a vault, and secrets stay encrypted until
-// they are sent. Package smart, not this package, sends requests and handles grants and responses.
+// Package clientauth authenticates the service's OAuth clients to authorization servers (RFC 6749 section 2.3, SMART
+// App Launch 2.2, "Client authentication"). The package adds the client's secret or signed assertion to a request, and
+// publishes the public keys that servers use to verify assertions. Private keys stay in a vault, and secrets stay
+// encrypted until they are sent. Package smart sends the requests and handles grants and responses.
 package clientauth
 
 import (
@@ -23,8 +23,8 @@ import (
 
 // Store reads clients' authentication settings.
 type Store interface {
-	// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner. A zero tenant
-	// selects the shared settings. ClientAuthOf returns fault.NotFound if the owner has no such client.
+	// ClientAuthOf reads the authentication settings of a client that belongs to owner. The zero tenant owns the shared
+	// settings. ClientAuthOf returns fault.NotFound if the owner has no such client.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -43,16 +43,15 @@ type Deps struct {
 	NewID  ids.Source // source of jti values for assertions
 }
 
-// Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and caches rows,
-// including encrypted secrets, for a minute.
+// Registry authenticates the service's OAuth clients. It implements smart.Clients and is safe for concurrent use. A
+// Registry caches rows, including encrypted secrets, for a minute.
 type Registry struct {
 	deps  Deps
 	known *cache.Cache[place, entry]
 }
 
 const (
-	// cacheFor is the cache lifetime of a row. After this time, the Registry no longer uses a replaced secret or
-	// method.
+	// cacheFor is the cache lifetime of a row. A replaced secret or method may remain in use for up to cacheFor.
 	cacheFor = time.Minute
 	// cacheSize is the maximum number of cached rows per process.
 	cacheSize = 256
@@ -63,8 +62,7 @@ type place struct {
 	id     string
 }
 
-// entry holds a client's authentication settings and the client's owner. The secret can be decrypted only for the
-// owner.
+// entry holds a client's authentication settings. The secret can be decrypted only for owner.
 type entry struct {
 	auth  catalog.ClientAuth
 	owner org.Tenant
@@ -82,12 +80,12 @@ var (
 	errOrigin  = errors.New("is not one of the origins it may be sent to; to list them, run ctl client origins")
 )
 
-// Authenticate adds the credentials of use.AuthID, which belongs to the tenant or is shared, to form and header, as
-// proof that the sender is use.ClientID. For a public client, Authenticate adds only the client ID. Authenticate adds a
-// secret only if the operator has allowed the URL's origin, regardless of any discovery, attempt or token set (RFC 9700
-// section 4.4). Assertions are only for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header
-// are unchanged. Errors never contain a secret or an assertion, and they are never attributed to the request being
-// served.
+// Authenticate adds the credentials identified by use.AuthID to form and header, to authenticate the client
+// use.ClientID. The credentials belong to the tenant or are shared. For a public client, Authenticate adds only the
+// client ID. Authenticate adds a secret only if the operator has allowed the URL's origin, regardless of any discovery,
+// attempt or token set (RFC 9700 section 4.4). An assertion's audience is always the token endpoint (RFC 7523 section
+// 3). If Authenticate fails, form and header are unchanged. Errors never contain a secret or an assertion, and are
+// never attributed to the request being served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -117,8 +115,7 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 }
 
 // checkDestination rejects a URL that must not receive the client's credentials. A secret without allowed origins is
-// never sent. Because an assertion is valid only for its audience, it may be sent to any URL unless allowed origins are
-// set.
+// never sent. An assertion is valid only for its audience, so it may be sent to any URL unless allowed origins are set.
 func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -143,9 +140,9 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// The ID and the secret are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID is
-	// not taken for the separator. Servers that are known not to decode form encoding get both values unencoded. The
-	// form omits the ID, because some servers would treat it as a second authentication method.
+	// The client ID and the secret are form-encoded (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID is
+	// not mistaken for the separator. Servers known not to decode form encoding receive both values unencoded. The form
+	// omits the client ID, because some servers would treat it as a second authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -166,8 +163,8 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	if err != nil {
 		return err
 	}
-	// client_id is redundant if the request contains an assertion, but it is allowed (RFC 7521 section 4.2). Some
-	// servers need client_id: Spring Authorization Server uses it to look up the client.
+	// client_id is redundant in a request with an assertion, but it is allowed (RFC 7521 section 4.2). Some servers
+	// require client_id: Spring Authorization Server uses it to look up the client.
 	form.Set("client_id", use.ClientID)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", assertion)
@@ -186,7 +183,7 @@ func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entr
 			found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
 		}
 		if errors.Is(err, fault.NotFound) {
-			return entry{}, errUnknown // not the store's NotFound: the resource that the caller requested exists
+			return entry{}, errUnknown // replaces NotFound, because the resource that the caller requested exists
 		}
 		return found, err
 	})

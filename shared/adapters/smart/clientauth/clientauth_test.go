@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// use returns the client's ClientUse at the token endpoint.
+// use returns a ClientUse for a request to the token endpoint.
 func use(authID string) catalog.ClientUse {
 	return catalog.ClientUse{AuthID: authID, ClientID: client, TokenEndpoint: endpoint, Address: endpoint}
 }
@@ -33,8 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses checks that Authenticate fails and leaves the request unchanged. The error must contain the given text but no
-// secret, and must not be attributed to the request.
+// refuses checks that Authenticate fails and leaves the request unchanged. The error must be internal and contain the
+// given text, but no secret.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
@@ -110,7 +110,7 @@ func TestAuthenticatePrefersTenantClientOverSharedClient(t *testing.T) {
 		tenant: "own", other: "everybody's",
 		{Mode: org.Test, OrgID: tenant.OrgID}: "everybody's",
 	} {
-		for range 2 { // the store serves the first read, the cache the second
+		for range 2 { // the first read is from the store, the second from the cache
 			if form, _ := d.authenticate(t, who, "both"); form.Get("client_secret") != want {
 				t.Errorf("%v: got %q, want %q", who, form.Get("client_secret"), want)
 			}
@@ -215,8 +215,7 @@ func TestRegistryOmitsSecretsWhenPrinted(t *testing.T) {
 	}
 }
 
-// TestAuthenticateWithholdsSecretFromOtherOrigins checks that a secret is sent only to allowed origins, regardless of
-// the URL in a discovery, an attempt or a token set.
+// TestAuthenticateWithholdsSecretFromOtherOrigins checks that a secret is sent only to URLs with an allowed origin.
 func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 	t.Parallel()
 	const here = "https://ehr.example"
@@ -249,7 +248,7 @@ func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 				a.Secret = sealFor(tenant, a, hush)
 				d.rows.add(tenant, a)
 				asked := use(a.ID)
-				asked.Address = c.address // the token endpoint does not change
+				asked.Address = c.address
 				form, header := url.Values{}, http.Header{}
 				err := d.Authenticate(t.Context(), tenant, asked, form, header)
 				unheld := method == catalog.AuthPrivateKey && len(c.origins) == 0
@@ -265,8 +264,8 @@ func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 	}
 }
 
-// TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode covers servers that mistake the encoded value of RFC 6749
-// section 2.3.1 for the secret itself.
+// TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode covers servers that don't decode the form-encoded secret
+// of RFC 6749 section 2.3.1.
 func TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)

@@ -76,7 +76,7 @@ func (m *memory) fail(name string, fails bool) {
 	m.fails[name] = fails
 }
 
-// fourKeys returns two key pairs of each type. The key pairs are created only once, because generating RSA keys is
+// fourKeys returns two RSA and two P-384 key pairs. The key pairs are created only once, because generating RSA keys is
 // slow.
 var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
 	keys := map[string]crypto.Signer{}
@@ -103,7 +103,7 @@ func newVault(t *testing.T) *memory {
 	return newMemory(keys)
 }
 
-// rows stores clients by owner and ID, and counts reads.
+// rows is an in-memory Store that counts reads.
 type rows struct {
 	clients map[org.Tenant]map[string]catalog.ClientAuth
 	reads   int
@@ -147,7 +147,6 @@ func (envelope) Open(_ context.Context, owner org.Tenant, boundTo string, sealed
 	return []byte(secret), nil
 }
 
-// fixture is a Registry with its dependencies.
 type fixture struct {
 	*clientauth.Registry
 
@@ -171,7 +170,6 @@ func newFixture(t *testing.T, names ...string) *fixture {
 // origins returns the origins to which secrets may be sent.
 func origins() []string { return []string{catalog.Origin(endpoint)} }
 
-// withSecret registers a client that has a secret.
 func (d *fixture) withSecret(owner org.Tenant, id string, method catalog.AuthMethod, secret string) {
 	a := catalog.ClientAuth{ID: id, Method: method, Origins: origins()}
 	a.Secret = sealFor(owner, a, secret)

@@ -14,7 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Signing algorithms of SMART App Launch 2.2, "Asymmetric (public key)", with their names from RFC 7518 section 3.1.
+// Signing algorithms of SMART App Launch 2.2, "Asymmetric (public key)", named as in RFC 7518 section 3.1.
 const (
 	rs384 = "RS384"
 	es384 = "ES384"
@@ -32,7 +32,7 @@ type KeySet struct {
 }
 
 // jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. The key's purpose appears in both use
-// and key_ops, because each server checks only one of the two members.
+// and key_ops, because some servers check only use and others only key_ops.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`
@@ -46,9 +46,9 @@ type jwk struct {
 	Y          string   `json:"y,omitempty"`
 }
 
-// JWKS returns the public keys of one type ("RSA" or "EC"). It returns all keys if keyType is empty. RSA keys come
-// first, because some servers use the first key regardless of its type. An RSA-only set is for servers that reject
-// elliptic-curve keys.
+// JWKS returns the public keys of keyType ("RSA" or "EC"), or all keys if keyType is empty. RSA keys come first,
+// because some servers use the first key regardless of its type. Servers that reject elliptic-curve keys need an
+// RSA-only set.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

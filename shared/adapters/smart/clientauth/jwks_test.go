@@ -39,7 +39,7 @@ func published(t *testing.T, keys *clientauth.Keyring, keyType string) []map[str
 	return read.Keys
 }
 
-// holder is a signer that has only a public key and can't sign.
+// holder is a Vault that holds a single public key and can't sign.
 type holder struct{ public crypto.PublicKey }
 
 func (h holder) Public(context.Context, string) (crypto.PublicKey, error) { return h.public, nil }
@@ -66,7 +66,7 @@ func TestJWKSKeyIDIsRFC7638Thumbprint(t *testing.T) {
 
 func TestJWKSCoordinatesArePadded(t *testing.T) {
 	t.Parallel()
-	short := map[byte]bool{} // 1 and 49: offsets of a coordinate with a leading zero byte
+	short := map[byte]bool{} // point offsets (1 for x, 49 for y) at which a leading zero byte was found
 	for scalar := byte(1); len(short) < 2 && scalar < 255; scalar++ {
 		for low := range byte(255) {
 			raw := make([]byte, 48)

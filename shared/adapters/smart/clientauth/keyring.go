@@ -17,18 +17,17 @@ type Vault interface {
 }
 
 // Keyring holds the service's signing keys. Keyring loads the public keys from the vault on first use and caches them
-// for the life of the process. After a failed load, the next use loads them again. Keyring is safe for concurrent use.
+// for the life of the process. If loading fails, the next use tries again. Keyring is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
 	// guards loaded; a channel, because waiting for a mutex can't be cancelled
 	turn chan struct{}
-	// loaded holds the keys that have been loaded so far, in the order of names.
+	// loaded holds the keys loaded so far, in the order of names.
 	loaded []key
 }
 
-// key is one key pair of the vault.
 type key struct {
 	name   string
 	public crypto.PublicKey
@@ -36,15 +35,15 @@ type key struct {
 }
 
 // NewKeyring returns a Keyring of the vault's keys with these names. The Keyring publishes all of these keys. The first
-// key of an algorithm signs by default. A later key signs only for registrations that name the key. To rotate a key,
+// key of an algorithm signs by default. A later key signs only for registrations that specify the key. To rotate a key,
 // add the new key after the old key, wait until every server has fetched the set, and swap the two keys. Remove the old
 // key later.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys, or an error if any key can't be loaded, so the choice of the signing key does not depend on
-// the vault's availability.
+// keys returns all keys. It fails if any key can't be loaded, so that the choice of signing key does not depend on the
+// vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:
@@ -69,7 +68,7 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 
 var errNoKey = errors.New("the service has no such signing key")
 
-// find returns the algorithm's key with this ID. If keyID is empty, it returns the algorithm's first key.
+// find returns the algorithm's key with the given ID, or the algorithm's first key if keyID is empty.
 func (k *Keyring) find(ctx context.Context, algorithm, keyID string) (key, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal is the sandbox's authorization server. Our keys and secrets are in the embedded KMS.
+// portal is the sandbox's authorization server, with clients whose keys and secrets are in the embedded KMS.
 type portal struct {
 	base     string
 	rows     *rows
@@ -138,7 +138,6 @@ func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience
 	return answer.Error
 }
 
-// withSecret stores a client whose secret is encrypted for its owner.
 func (h *portal) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth) {
 	t.Helper()
 	var err error

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	// mostProbes is the maximum number of endpoints that one run probes. mostOfHost is the maximum number of endpoints
-	// probed per host, and mostRetries is the maximum number of failing endpoints probed per host. The remaining
-	// endpoints stay due for the next run.
+	// mostProbes limits the endpoints probed per run. mostOfHost limits the endpoints probed per host, and mostRetries
+	// limits the failing endpoints probed per host. Endpoints beyond a limit stay due for the next run.
 	mostProbes  = 240
 	mostOfHost  = 6
 	mostRetries = 1
 )
 
-// due returns the endpoints to probe in a run, grouped by host, longest overdue first. total is the number of due
-// endpoints.
+// due returns the endpoints to probe in a run, grouped by host, longest overdue first. total counts all due endpoints,
+// including those beyond a limit.
 func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	var all []*entry
 	for _, w := range r.states {
@@ -51,8 +50,7 @@ func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	return hosts, len(all)
 }
 
-// hostOf returns a URL's host without its port. The host identifies a machine, regardless of which server on the
-// machine is probed.
+// hostOf returns a URL's host without the port. Servers on different ports of a host are treated as one machine.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const (
 	// goneFor is the time for which a record is retained after its endpoint is removed. If a removed list returns
-	// during this time, its endpoints keep their health.
+	// within this time, its endpoints keep their health.
 	goneFor = 30 * 24 * time.Hour
 	// mostForgotten is the maximum number of records removed at once. Any remaining records are removed after the next
 	// read.

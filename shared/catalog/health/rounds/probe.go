@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// hostsAtOnce is the maximum number of hosts probed concurrently. probeWithin is the timeout of a probe.
+	// hostsAtOnce is the maximum number of hosts probed concurrently. probeWithin is the timeout for each probe.
 	hostsAtOnce = 16
 	probeWithin = 10 * time.Second
-	// reserve is the time at the end of a run that is reserved for storing the run's findings.
+	// reserve is the time set aside at the end of a run for storing its findings.
 	reserve = 5 * time.Second
-	// between is the pause between two probes of the same host.
+	// between is the pause between consecutive probes of the same host.
 	between = time.Second
-	// silentVisits is the number of consecutive probes without a response after which a run skips the host's remaining
+	// silentVisits is the number of consecutive unanswered probes after which a run skips the host's remaining
 	// endpoints.
 	silentVisits = 2
 )
 
-// result is the finding of one probe.
 type result struct {
 	*entry
 
@@ -45,7 +44,7 @@ func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
 	return r.write(ctx, results)
 }
 
-// visitHosts probes several hosts concurrently, with at most one probe per host at a time.
+// visitHosts probes up to hostsAtOnce hosts concurrently, and the endpoints of each host one at a time.
 func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Time) []result {
 	var group errgroup.Group
 	group.SetLimit(hostsAtOnce)
@@ -59,7 +58,7 @@ func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Ti
 			return nil
 		})
 	}
-	_ = group.Wait() // a probe returns no error, since failures are findings
+	_ = group.Wait() // probe failures are findings, not errors
 	var all []result
 	for _, some := range found {
 		all = append(all, some...)
@@ -78,7 +77,7 @@ func (r *Rounds) visitHost(ctx context.Context, visits []*entry, until time.Time
 		}
 		found := r.ask(ctx, e.Endpoint)
 		if ctx.Err() != nil {
-			break // our own timeout ended the probe
+			break // the run's context ended, so the probe is inconclusive
 		}
 		results = append(results, result{entry: e, found: found, ended: r.Now()})
 		if silent++; !found.Silent {
@@ -97,7 +96,6 @@ func (r *Rounds) ask(ctx context.Context, e health.Endpoint) health.Finding {
 	return r.Prober.Probe(ctx, e)
 }
 
-// late reports whether it is too late to start a probe.
 func (r *Rounds) late(until time.Time) bool { return until.Sub(r.Now()) < probeWithin+reserve }
 
 func pause(ctx context.Context, wait time.Duration) error {
@@ -111,9 +109,9 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// isServersFault reports whether the servers, rather than our own network, caused a run's failures. If no server
-// responded, isServersFault checks our network by probing a previously healthy server. If the run has already probed
-// all such servers, isServersFault attributes the failures to our network.
+// isServersFault reports whether the servers, rather than the local network, caused a run's failures. If no server
+// responded, isServersFault checks the local network by probing a previously healthy server on another host. If there
+// is no such server, it blames the local network only if at least two previously healthy hosts failed to respond.
 func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.Time) bool {
 	asked, wereWell := map[string]bool{}, map[string]bool{}
 	for _, one := range results {
@@ -131,7 +129,7 @@ func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.
 	}
 	for _, w := range r.states {
 		for i := range w.entries {
-			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // each call starts at a different entry
+			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // the first entry tried changes every minute
 			if e.record.State == health.OK && !asked[hostOf(e.Base)] && r.Admits(e.Base) {
 				return !r.ask(ctx, e.Endpoint).Silent
 			}

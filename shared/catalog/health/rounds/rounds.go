@@ -1,7 +1,7 @@
 // Package rounds periodically probes the live catalogue's due endpoints and stores the findings
-// (docs/adr/0030-health-of-endpoints.md). Each run probes a portion of the due endpoints. The package schedules the
-// probes and limits concurrency to one probe per host. Package health interprets the findings, and package smart
-// performs the requests. If a run fails, only its findings are lost, and the endpoints remain due.
+// (docs/adr/0030-health-of-endpoints.md). Each run probes a limited number of due endpoints, at most one at a time per
+// host. Package health interprets the findings, and package smart sends the requests. If a run fails, only its findings
+// are lost; the endpoints remain due.
 package rounds
 
 import (
@@ -26,14 +26,14 @@ type Catalogs interface {
 	Live(ctx context.Context, mode, known string) (Catalog, error)
 }
 
-// Catalog holds one mode's endpoints to be probed.
+// Catalog holds the endpoints to probe in one mode.
 type Catalog struct {
 	Version   string
 	Published time.Time
 	Endpoints []health.Endpoint // active endpoints
 }
 
-// Records stores endpoint health and the lease that a run holds.
+// Records stores endpoint health and the lease held by a run.
 type Records interface {
 	// Begin acquires the lease until the given time and returns the run's number. It returns fault.Conflict if another
 	// process holds the lease.
@@ -43,20 +43,20 @@ type Records interface {
 	// SaveRecord replaces the stored record at revision r.Rev, or creates the record if r.Rev is 0. It returns
 	// fault.Conflict if the stored revision differs.
 	SaveRecord(ctx context.Context, r health.Record) error
-	// Forget removes an endpoint's record and its discovered URLs. It returns fault.Conflict if the stored revision
-	// differs from the revision that was read.
+	// Forget removes an endpoint's record and its discovered URLs. It returns fault.Conflict if the stored revision is
+	// not r.Rev.
 	Forget(ctx context.Context, r health.Record) error
 	// SaveDiscoveredURLs replaces an endpoint's discovered URLs.
 	SaveDiscoveredURLs(ctx context.Context, s health.DiscoveredURLs) error
-	// Pointer returns the Pointer to the mode's current summary. If the mode doesn't have a summary, only the Pointer's
-	// mode is set.
+	// Pointer returns the pointer to the mode's current summary. If the mode has no summary, only the pointer's mode is
+	// set.
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 	// MovePointer replaces the stored pointer at revision p.Rev. It returns fault.Conflict if the stored revision
 	// differs.
 	MovePointer(ctx context.Context, p health.Pointer) error
 }
 
-// Prober checks whether patients could sign in at a server. The check ends by the deadline of ctx.
+// Prober checks whether patients could sign in at a server. A check ends by ctx's deadline.
 type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
@@ -66,8 +66,8 @@ type Prober interface {
 type Observer interface {
 	// Failing reports whether the most recent token requests all failed because of the server.
 	Failing(ctx context.Context, token string) (bool, error)
-	// Answered counts the token requests since the given time that returned a token or definitely rejected a grant. The
-	// given time is at most an hour ago.
+	// Answered returns the number of token requests since the given time that yielded a token or a definitive rejection
+	// of the grant. The given time is at most an hour ago.
 	Answered(ctx context.Context, token string, since time.Time) (int, error)
 }
 
@@ -77,33 +77,30 @@ type Deps struct {
 	Records  Records
 	Prober   Prober
 	Observer Observer
-	// Put stores an object, which is never modified.
+	// Put stores an object under a name. Stored objects are never modified.
 	Put func(ctx context.Context, name string, body []byte) error
-	// Admits reports whether a URL may be probed. In a local environment, only the environment's own URLs may be
-	// probed.
+	// Admits reports whether a URL may be probed. A local environment admits only its own URLs.
 	Admits func(base string) bool
 	Now    func() time.Time
 }
 
-// Rounds probes endpoints. Between runs, Rounds caches the rows that it has read. The run number shows whether another
-// process has run since.
+// Rounds probes endpoints. It caches rows between runs and uses the run number to detect that another process has run
+// in the meantime.
 type Rounds struct {
 	Deps
 
 	mu     sync.Mutex
 	run    int64
-	states map[string]*modeState // cached state by mode
+	states map[string]*modeState // keyed by mode
 }
 
-// modeState is the cached state for one mode.
 type modeState struct {
 	mode       string
 	catalog    Catalog
-	entries    []*entry // entries ordered by ID; nil if the entries must be read
+	entries    []*entry // sorted by ID; nil if a read is needed
 	summarized time.Time
 }
 
-// entry is an endpoint and its record.
 type entry struct {
 	health.Endpoint
 
@@ -116,14 +113,14 @@ func New(d Deps) *Rounds {
 	return &Rounds{Deps: d, states: map[string]*modeState{"test": {mode: "test"}, "live": {mode: "live"}}}
 }
 
-// longest is the maximum duration of a run without a deadline.
+// longest limits a run whose context has no deadline.
 const longest = 50 * time.Second
 
 // Run probes due endpoints and finishes before the deadline of ctx. Run adds the results to the log line in ctx. An
-// error indicates an internal failure and does not affect any endpoint's record.
+// error indicates an internal failure, never an endpoint's failure.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {
-		return nil // this process is already executing a run
+		return nil // a run is already in progress in this process
 	}
 	defer r.mu.Unlock()
 	endpoints, err := r.readCatalogs(ctx)

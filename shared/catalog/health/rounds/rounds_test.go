@@ -86,7 +86,7 @@ func TestRunProbesNationwideCatalogueWithinOneDay(t *testing.T) {
 	})
 }
 
-// count returns, for each number of probes, the number of endpoints with that many probes.
+// count returns the number of endpoints, keyed by how often each was probed.
 func count(w *world, all []health.Endpoint, of func(health.Endpoint) bool) map[int]int {
 	times := map[int]int{}
 	for _, e := range all {
@@ -110,7 +110,7 @@ func indexOf(rest string) int {
 	return len(rest)
 }
 
-// several returns the given number of endpoints, each at its own host.
+// several returns count endpoints, each on its own host.
 func several(count int) []health.Endpoint {
 	all := make([]health.Endpoint, 0, count)
 	for n := range count {
@@ -183,8 +183,8 @@ func TestRunPreventsConcurrentRuns(t *testing.T) {
 	})
 }
 
-// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a run gives up on an unresponsive host after probing two
-// of the host's endpoints. The host has hundreds of tenants.
+// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a run gives up on a host with hundreds of tenants after
+// two unanswered probes.
 func TestRunSkipsRemainingEndpointsOfUnresponsiveHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,8 +312,8 @@ func TestRunKeepsStateAfterInternalFailure(t *testing.T) {
 	}
 }
 
-// TestRunWritesSummaryAfterChange checks that a state change causes a new summary, at most once every five minutes.
-// Without a state change, a summary is written once an hour if any probes ran.
+// TestRunWritesSummaryAfterChange checks that a state change causes a new summary, at most once every five minutes. If
+// no state changes, a summary is written once an hour, provided that probes ran.
 func TestRunWritesSummaryAfterChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestRunWritesSummaryAfterChange(t *testing.T) {
 	})
 }
 
-// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved checks that all other records are retained.
+// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved also checks that all other records are retained.
 func TestRunDeletesRecordOneMonthAfterEndpointIsRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

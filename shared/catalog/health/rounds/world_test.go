@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/health/rounds"
 )
 
-// world simulates the catalogue, the rows and the servers, and counts all calls to them.
+// world simulates the catalogue, the stored rows and the servers, and counts calls to them.
 type world struct {
 	memory.EndpointHealth
 
@@ -23,19 +23,19 @@ type world struct {
 	catalog rounds.Catalog
 	objects map[string][]byte
 
-	dead     map[string]bool // hosts that don't respond
-	dark     bool            // whether our own network is down
+	dead     map[string]bool // unresponsive hosts
+	dark     bool            // whether the prober's network is down
 	findings map[string]health.Finding
-	takes    time.Duration // response time of the servers
+	takes    time.Duration // servers' response time
 	answered map[string]int
 	failing  map[string]bool
-	broken   map[string]error // errors to return, by call
+	broken   map[string]error // injected errors, keyed by call
 
-	probes    map[string]int // number of probes by endpoint
-	underway  map[string]int // running probes by host
-	most      int            // maximum number of concurrent probes
+	probes    map[string]int // number of probes, keyed by endpoint
+	underway  map[string]int // number of running probes, keyed by host
+	most      int            // peak number of concurrent probes
 	together  bool           // whether two probes of one host ran concurrently
-	reads     int            // number of reads of rows other than records
+	reads     int            // reads of rows other than records
 	summaries int
 }
 
@@ -127,7 +127,7 @@ func (w *world) rounds() *rounds.Rounds {
 	})
 }
 
-// visit executes a single run with the time limit that Lambda sets.
+// visit executes one run with Lambda's time limit.
 func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
@@ -153,13 +153,11 @@ func (w *world) call(name string) error {
 	return w.broken[name]
 }
 
-// record returns an endpoint's stored record.
 func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
 	t.Helper()
 	return w.kept(t)[e.ID]
 }
 
-// kept returns all records, keyed by endpoint.
 func (w *world) kept(t *testing.T) map[string]health.Record {
 	t.Helper()
 	all, err := w.Records(t.Context(), "live")
@@ -171,7 +169,6 @@ func (w *world) kept(t *testing.T) map[string]health.Record {
 	return by
 }
 
-// pointer returns the pointer to the current summary.
 func (w *world) pointer(t *testing.T) health.Pointer {
 	t.Helper()
 	p, err := w.Pointer(t.Context(), "live")
@@ -179,7 +176,6 @@ func (w *world) pointer(t *testing.T) health.Pointer {
 	return p
 }
 
-// rows returns the number of rows read and written so far.
 func (w *world) rows() (reads, writes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

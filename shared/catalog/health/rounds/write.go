@@ -27,8 +27,8 @@ const (
 	confirmEvery   = time.Hour
 )
 
-// write stores a run's findings. If write fails to store a finding, it still stores the other findings, and the
-// affected endpoint remains due.
+// write stores a run's findings. If a finding cannot be stored, write continues with the others, and the endpoint
+// remains due.
 func (r *Rounds) write(ctx context.Context, results []result) error {
 	var (
 		group    errgroup.Group
@@ -52,7 +52,7 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are only counted
+	_ = group.Wait() // failures are counted, not returned
 	for e, next := range kept {
 		before := cmp.Or(e.record.State, health.Unknown)
 		r.states[e.Mode].remember(e, next)
@@ -74,7 +74,6 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 	return nil
 }
 
-// outcome returns a one-word description of a probe's result.
 func outcome(f health.Finding) string {
 	switch {
 	case f.Busy:
@@ -85,7 +84,6 @@ func outcome(f health.Finding) string {
 	return "well"
 }
 
-// keep stores a probe's finding and returns the resulting record.
 func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 	observed, err := r.observe(ctx, one)
 	if err != nil {
@@ -105,7 +103,6 @@ func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 	return next, nil
 }
 
-// observe reads the real connections' results that supplement a finding.
 func (r *Rounds) observe(ctx context.Context, one result) (health.Observed, error) {
 	var seen health.Observed
 	token, since := one.found.Token, one.ended.Add(-observedFor)

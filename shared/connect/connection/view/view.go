@@ -1,5 +1,5 @@
-// Package view renders a connection as JSON for the connection's organisation (docs/openapi.yaml). The package is
-// separate because several endpoints return the record and package connection does not depend on JSON.
+// Package view renders a connection as JSON for the connection's organisation (docs/openapi.yaml). It is a separate
+// package because several endpoints return the record and package connection must not depend on JSON.
 package view
 
 import (

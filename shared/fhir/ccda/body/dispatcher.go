@@ -13,9 +13,9 @@ import (
 // Dispatcher selects the conversion rules for sections and entries. It implements statement.Rules.
 type Dispatcher struct {
 	c        *statement.Context
-	rules    map[string]*statement.Entry // rules by template
+	rules    map[string]*statement.Entry // keyed by template
 	sections []statement.Section
-	unknown  map[int32]bool // numbers of statements whose template was counted as unknown
+	unknown  map[int32]bool // numbers of statements counted as having an unknown template
 }
 
 // New returns a Dispatcher for a document and assigns it to the context's Rules.
@@ -43,7 +43,7 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere returns the templates implied by a statement's class and mood in sections that define no such templates.
+// anywhere returns the templates assumed from a statement's class and mood if none of its section's assumptions apply.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -58,7 +58,7 @@ func anywhere() []statement.Assumption {
 }
 
 func assumed(list []statement.Assumption, n *cda.Node) string {
-	// supply of a device and not of a medication
+	// The supply is of a device, not a medication.
 	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil {
 		return "2.16.840.1.113883.10.20.22.4.50"
 	}
@@ -93,8 +93,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// isNullOrganizer reports whether an organizer has a null flavor and doesn't state any facts itself. isNullOrganizer
-// converts the members of a null organizer.
+// isNullOrganizer reports whether an organizer has a null flavor and therefore states no facts itself. It also converts
+// the members of such an organizer.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false
@@ -107,8 +107,9 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 	return true
 }
 
-// ruleOf returns the rule for a statement. ruleOf looks up the statement's templates first, and then its section, class
-// and mood. It returns nil if no rule matches. ruleOf counts each template as covered or unknown.
+// ruleOf returns the rule for a statement, or nil if no rule matches. It looks up the statement's templates first, and
+// then its section, class and mood. If a template has a rule, ruleOf counts the template as covered; otherwise, it
+// counts the first template as unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

@@ -11,8 +11,8 @@ import (
 
 const emptyReasonSystem = "http://terminology.hl7.org/CodeSystem/list-empty-reason"
 
-// emptyReasons maps NullFlavor to list-empty-reason. "unavailable" is the closest code for null flavors that are not in
-// the map (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
+// emptyReasons maps NullFlavor to list-empty-reason. Null flavors that are not in the map count as "unavailable" (FHIR
+// R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
 const emptyReasons terms.Table = `
 NASK notasked
 MSK withheld
@@ -26,8 +26,8 @@ withheld Information Withheld
 unavailable Unavailable
 `
 
-// emptyReason returns the list-empty-reason code implied by a section's nullFlavor. If all of the section's entries are
-// negated or absent, the entries imply the code. emptyReason returns "" if no code is implied.
+// emptyReason returns the list-empty-reason code that a section's nullFlavor implies, or its entries if all are negated
+// or absent. It returns "" if neither implies a code.
 func emptyReason(section *cda.Node) string {
 	if flavor := section.Attr("nullFlavor"); flavor != "" {
 		return reasonOf(flavor)
@@ -48,9 +48,8 @@ func emptyReason(section *cda.Node) string {
 	return reason
 }
 
-// absence returns the nullFlavor of an entry or its statement. If neither has a nullFlavor, absence returns the
-// nullFlavor of the statement's only nested statement, such as an observation in a concern act. denied reports whether
-// the statement is negated.
+// absence returns the nullFlavor of an entry, its statement, or the statement's only nested statement, such as an
+// observation in a concern act. denied reports whether the statement is negated.
 func absence(entry *cda.Node) (flavor string, denied bool) {
 	for at := entry; at != nil; at = inner(at) {
 		if flavor := at.Attr("nullFlavor"); flavor != "" {
@@ -63,8 +62,8 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the only statement nested in an entry or statement. If that statement was null, inner returns its
-// relationship. inner returns nil if the number of nested statements is not one.
+// inner returns the only statement nested in an entry or statement, or its relationship if that statement was null. It
+// returns nil if there is none or more than one.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {

@@ -30,7 +30,7 @@ func (d *Dispatcher) Read() []r4.CompositionSection {
 }
 
 // section converts one section, its entries and its subsections. Subsections without a rule use the outer section's
-// rule. section returns nil if the remaining budget is too small for the section.
+// rule. It returns nil if the section exceeds the remaining budget.
 func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.CompositionSection {
 	rule := sectionOf(n, d.sections)
 	if rule == nil {
@@ -76,8 +76,8 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	return []r4.CompositionSection{complete(out, n)}
 }
 
-// content converts a section's entries. content creates a note from the narrative if the section doesn't have entries
-// or its rule requires a note. The narrative of a negated or absent section does not become a note.
+// content converts a section's entries. The narrative becomes a note if the section has no entries or its rule requires
+// a note, unless the section is negated or absent.
 func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.SectionReport) {
 	for entry := range n.Each("entry") {
 		for statement := range entry.Each() {
@@ -107,7 +107,7 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	}
 	for t := range n.Each("templateId") {
 		for i := range rules {
-			// a section template with required entries has the same root plus ".1"
+			// A section template with required entries has the same root plus ".1".
 			if root := t.Attr("root"); cda.IsOneOf(root, rules[i].Roots...) ||
 				cda.IsOneOf(strings.TrimSuffix(root, ".1"), rules[i].Roots...) {
 				return &rules[i]
@@ -123,7 +123,7 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	return nil
 }
 
-// entry converts a statement to resources, and then any coded content that the statement's rule did not cover.
+// entry converts a statement to resources, and then any coded content that its rule did not cover.
 func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
 		return
@@ -144,8 +144,7 @@ func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	d.leftovers(n, section)
 }
 
-// leftovers converts nested statements that no rule has covered. Each statement is converted by its own template or
-// becomes a generic fact.
+// leftovers converts nested statements that no rule has covered, by their own templates or as generic facts.
 func (d *Dispatcher) leftovers(n *cda.Node, section *statement.Section) {
 	for child := range n.Each() {
 		switch {

@@ -2,7 +2,7 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated is a part of the document that doesn't state a fact, as listed in the report.
+// Unstated is a part of the document that states no fact, as listed in the report.
 type Unstated struct {
 	What   string // the element's template, or its name if the element has no template
 	Reason string
@@ -30,7 +30,7 @@ func TemplateOrName(n *Node) string {
 }
 
 // NullFlavor returns the nullFlavor of a statement or of an enclosing statement, or "" if neither has a nullFlavor. A
-// null statement doesn't state a fact (CDA R2, InfrastructureRoot.nullFlavor).
+// null statement states no fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
 	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
@@ -40,8 +40,8 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is negated (CDA R2, negationInd). A statement can be negated directly or
-// through an enclosing statement that groups it.
+// IsNegated reports whether a statement is negated (CDA R2, negationInd). An enclosing statement that groups it can
+// also negate it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
 		if IsTrue(n.Attr("negationInd")) {
@@ -51,7 +51,7 @@ func IsNegated(n *Node) bool {
 	return false
 }
 
-// grouping returns the enclosing statement if it only groups other statements, and nil otherwise.
+// grouping returns the enclosing statement if it only groups statements, or nil.
 func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -62,14 +62,13 @@ func grouping(n *Node) *Node {
 	return nil
 }
 
-// groups reports whether a statement only groups other statements: an organizer, a concern, or an act that lists
-// medications, diagnoses or policies. A group's members are independent statements to which the group's negation
-// applies.
+// groups reports whether a statement only groups others: an organizer, a concern, or an act that lists medications,
+// diagnoses or policies. The members are independent statements, and the group's negation applies to each.
 func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
-// IsEmptied reports whether an act only groups other statements and all of those statements are null.
+// IsEmptied reports whether an act only groups statements that are all null.
 func IsEmptied(n *Node) bool {
 	if n.Name != "act" || !groups(n) || n.At("entryRelationship") == nil {
 		return false
@@ -95,9 +94,9 @@ func groupRoots() []string {
 	}
 }
 
-// hide removes the parts of a tree that don't state a fact, so that no rule converts them. hide removes null statements
-// and the contents of null and negated statements. A null observation that represents a question remains without its
-// value. hide indexes the remaining elements.
+// hide removes the parts of a tree that state no fact, so that no rule converts them: null statements, and the contents
+// of null and negated statements. A null observation that represents a question stays, without its value. hide indexes
+// the remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -117,8 +116,8 @@ func (d *Document) hide(n *Node) {
 	}
 }
 
-// passOn copies an entry's nullFlavor to its statement, because a null ActRelationship doesn't relate its section to
-// any statement (CDA R2, InfrastructureRoot.nullFlavor).
+// passOn copies an entry's nullFlavor to its statement, because a null ActRelationship relates its section to no
+// statement (CDA R2, InfrastructureRoot.nullFlavor).
 func passOn(entry *Node) {
 	flavor := entry.Attr("nullFlavor")
 	if entry.Name != "entry" || flavor == "" {
@@ -131,7 +130,7 @@ func passOn(entry *Node) {
 	}
 }
 
-// trim removes the parts of a statement that don't state a fact and reports whether any parts remain.
+// trim removes the parts of a statement that state no fact, and reports whether any parts are left.
 func (d *Document) trim(n *Node) bool {
 	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
@@ -151,10 +150,10 @@ func (d *Document) trim(n *Node) bool {
 	return true
 }
 
-// unlink removes a child. last is the preceding child, or nil if child is the first child.
+// unlink removes a child. last is the preceding child, or nil.
 func unlink(n, last, child *Node) {
 	if flavor := child.Attr("nullFlavor"); flavor != "" && IsStatement(child) && n.Attr("nullFlavor") == "" {
-		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // an entry of a null statement is null
+		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // An entry of a null statement is null.
 	}
 	if last == nil {
 		n.first = child.next
@@ -163,7 +162,7 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes a statement's children for which isPart is false, attaching them to the statement as hidden.
+// keep removes a statement's children for which isPart is false, and attaches them to the statement as hidden.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
@@ -182,7 +181,7 @@ func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool
 	}
 }
 
-// isOfQuestion reports whether a child of a null observation belongs to the question and not to an answer.
+// isOfQuestion reports whether a child of a null observation belongs to the question rather than the answer.
 func isOfQuestion(_, child *Node) bool {
 	switch child.Name {
 	case "templateId", "id", "code", "text", "statusCode", "effectiveTime", "author", "informant", "methodCode":
@@ -193,17 +192,17 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfGroup reports whether a child of a null or negated organizer or concern may remain. Only the group's own
-// specimens and participants are removed.
+// isOfGroup reports whether a child of a null or negated organizer or concern stays: all except the group's own
+// specimens and participants.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
-// isOfDenial reports whether a child of a negated statement may remain. The subject, the author and the reason may
-// remain. Devices, specimens, locations and nested statements do not apply to an act that did not take place.
+// isOfDenial reports whether a child of a negated statement stays, such as the subject, the author and the reason. An
+// act that did not take place has no devices, specimens, locations or nested statements.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
 	case "specimen":
 		return false
-	case "participant": // substance of an allergy
+	case "participant": // an allergy's substance
 		return n.Name == "observation" && child.Attr("typeCode") == "CSM"
 	case "entryRelationship", "component":
 		return isAside(child)
@@ -211,22 +210,22 @@ func isOfDenial(n, child *Node) bool {
 	return true
 }
 
-// isAside reports whether a relationship points to a statement that holds regardless of the enclosing statement.
-// Examples are a comment, a reason, an instruction, a status, and a reference to another statement.
+// isAside reports whether a relationship's statement holds whatever the enclosing statement says, as a comment, reason,
+// instruction, status or reference does.
 func isAside(rel *Node) bool {
 	for s := range rel.Each() {
 		if !IsStatement(s) {
 			continue
 		}
 		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
-			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // a preference is not a reason
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // A preference is not a reason.
 		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
 		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}
 	return true
 }
 
-// asideRoots returns the templates of reasons, refusals, instructions and references to other statements.
+// asideRoots returns the templates of reasons, refusals, instructions and references.
 func asideRoots() []string {
 	return []string{
 		"2.16.840.1.113883.10.20.22.4.19", "2.16.840.1.113883.10.20.22.4.53", "2.16.840.1.113883.10.20.22.4.122",

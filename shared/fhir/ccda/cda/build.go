@@ -7,11 +7,11 @@ type tree struct {
 	text  string
 	arena arena
 	root  *Node // parent of the outermost element
-	isCut bool  // whether some nodes are stored in runs
+	isCut bool  // whether some nodes are in runs
 
 	pieceNodes int // number of nodes in a piece; 0 if the entire document is in memory
 	recent     recent
-	// removes the parts without facts when an element is parsed again; nil until the document is open
+	// removes the parts that state no fact when an element is parsed again; nil until the document is open
 	hide func(n *Node)
 }
 
@@ -28,7 +28,7 @@ func (t *tree) parse(pieceNodes int) (*Node, error) {
 	return b.document()
 }
 
-// arena allocates nodes in blocks, which takes less time and memory than individual allocations.
+// arena allocates nodes in blocks, which takes less time and memory.
 type arena struct {
 	blocks    [][]Node
 	blockSize int // nodes in one block
@@ -50,7 +50,6 @@ func (a *arena) node() *Node {
 // at returns the node at a position in the arena.
 func (a *arena) at(place int) *Node { return &a.blocks[place/a.blockSize][place%a.blockSize] }
 
-// attribute adds an attribute to the current element.
 func (a *arena) attribute(name, value string) {
 	if len(a.attrs) == cap(a.attrs) {
 		begun := a.attrs[a.begun:]
@@ -61,7 +60,6 @@ func (a *arena) attribute(name, value string) {
 	a.attrs = append(a.attrs, attribute{name, value})
 }
 
-// attributes returns the current element's attributes.
 func (a *arena) attributes() []attribute {
 	list := a.attrs[a.begun:len(a.attrs):len(a.attrs)]
 	a.begun = len(a.attrs)
@@ -73,7 +71,7 @@ type mark struct{ size, attrs, slab int }
 
 func (a *arena) mark() mark { return mark{size: a.size, attrs: len(a.attrs), slab: a.slab} }
 
-// release frees the nodes allocated since a mark. The caller must not hold references to these nodes.
+// release frees the nodes allocated since a mark, which the caller must no longer use.
 func (a *arena) release(to mark) {
 	for ; a.size > to.size; a.size-- {
 		*a.at(a.size - 1) = Node{}
@@ -99,17 +97,17 @@ type builder struct {
 	attributes   int32  // number of attributes so far
 	count        int32  // number of nodes so far, including those in pieces
 	pieceNodes   int    // number of nodes in a piece; 0 to hold all nodes in memory
-	isPiece      bool   // whether a piece of the outermost open element is being parsed again
+	isPiece      bool   // whether a piece of the outermost open element is parsed again
 	first        *Node  // first node of the piece
 }
 
-// open is an element whose end tag has not yet been read.
+// open is an element whose end tag has not been read.
 type open struct {
 	last     *Node // last child so far
 	children int   // number of children, excluding those that maxChildren does not count
 
-	stretch stretch // most recent children, which may be combined into a piece
-	isWhole bool    // whether the element does not contain a run
+	stretch stretch // latest children, which may become a piece
+	isWhole bool    // whether the element contains no run
 }
 
 // start begins an element. The caller must call set for each of the element's attributes.
@@ -160,7 +158,7 @@ func (b *builder) started(at int) error {
 	return b.isTooLarge()
 }
 
-// end completes an element. from and to are the start and end offsets of its end tag.
+// end completes an element whose end tag spans from to to.
 func (b *builder) end(name string, from, to int) error {
 	if b.inside == b.root || b.inside.Name != name || b.isPiece && len(b.open) == 1 {
 		return errXML
@@ -174,7 +172,7 @@ func (b *builder) end(name string, from, to int) error {
 	return nil
 }
 
-// add adds text to the open element. to is the text's end offset. White space alone is ignored outside the narrative.
+// add adds text to the open element. to is the text's end offset. Outside the narrative, white space alone is ignored.
 func (b *builder) add(text string, isEscaped bool, to int) error {
 	if isEscaped {
 		text = unescaped(text)
@@ -208,7 +206,7 @@ func (b *builder) isCrowded(n *Node) bool {
 
 func (b *builder) append(n *Node) {
 	n.Parent = b.inside
-	if len(b.open) == 0 { // a well-formed document has only one element at the top level
+	if len(b.open) == 0 { // A well-formed document has one element at the top level.
 		n.next, b.root.first = b.root.first, n
 		return
 	}

@@ -12,9 +12,9 @@ type Document struct {
 	Root       *Node           // the ClinicalDocument element
 	PatientIDs map[string]bool // the patient's ids in the form returned by IDKey
 	Zone       string          // time zone of effectiveTime; empty if unknown
-	Elements   int             // a number greater than the number of every element
+	Elements   int             // exceeds every element's number
 	Written    string          // digits of effectiveTime; empty if unknown
-	Unstated   []Unstated      // parts that don't state a fact and were removed from the tree
+	Unstated   []Unstated      // removed parts that state no fact
 
 	tree      *tree
 	asks      func(*Node) bool
@@ -22,8 +22,8 @@ type Document struct {
 	acts      acts
 }
 
-// Open indexes a document and removes the parts that don't state a fact. asks reports whether a null observation
-// represents a question without an answer.
+// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is an
+// unanswered question.
 func Open(p Parsed, asks func(*Node) bool) *Document {
 	root := p.Root
 	d := &Document{
@@ -36,7 +36,7 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 	for _, key := range PatientKeys(root) {
 		d.PatientIDs[key] = true
 	}
-	p.tree.recent = recent{} // discards cached pieces, which were parsed before hide was set
+	p.tree.recent = recent{} // Cached pieces were parsed before hide was set.
 	body := root.At("component")
 	d.index(root)
 	for child := root.FirstChild(); child != nil; child = child.NextSibling() {
@@ -55,7 +55,7 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 // Node returns the element with the given number.
 func (d *Document) Node(number int32) *Node { return d.tree.node(number) }
 
-// Named returns the element with the given ID attribute, or nil if no element has that ID.
+// Named returns the element with the given ID attribute, or nil.
 func (d *Document) Named(id string) *Node {
 	number, known := d.narrative[id]
 	if !known {
@@ -64,8 +64,8 @@ func (d *Document) Named(id string) *Node {
 	return d.Node(number)
 }
 
-// Acts iterates over the clinical statements with the given RealID in document order. Acts skips statements for which
-// isWanted returns false, without parsing them. A nil isWanted accepts all statements.
+// Acts iterates over the clinical statements with the given RealID in document order. Statements for which isWanted
+// returns false are skipped without being parsed. A nil isWanted accepts all.
 func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if id == "" {
@@ -84,8 +84,8 @@ func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*N
 	}
 }
 
-// acts indexes statement numbers by a hash of the statement's RealID. A document can have many statements, so the index
-// is designed to use little memory.
+// acts indexes statement numbers by a hash of the statement's RealID. Documents can have many statements, so the index
+// is compact.
 type acts struct {
 	chains map[uint64]struct{ first, last int32 } // indexes into list, starting at 1
 	list   []struct{ number, next int32 }
@@ -104,17 +104,17 @@ func (a *acts) add(key string, number int32) {
 	a.chains[hash] = chain
 }
 
-// hashOf returns a hash of text. Senders can't easily construct collisions, but callers must also compare the text.
+// hashOf returns a hash of text. Collisions are hard to construct, but callers must also compare the text.
 func hashOf(text string) uint64 {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // nothing is kept secret by it
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// IsPast reports whether a time is before the document's time, the reference time for statuses. A time without a day is
-// compared at its own precision.
+// IsPast reports whether a time is before the document's, to which statuses refer. A time without a day is compared at
+// its own precision.
 func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
-// IsLater reports whether a time is after the document's time.
+// IsLater reports whether a time is after the document's.
 func (d *Document) IsLater(at *Node) bool { return d.compare(at) > 0 }
 
 // index adds an element to the document's indexes.
@@ -144,8 +144,7 @@ func (d *Document) indexAll(n *Node) {
 	}
 }
 
-// compare returns -1 for a time before the document's time and 1 for a later time. It returns 0 if the order is
-// unknown.
+// compare returns -1 for a time before the document's, 1 for a later time, and 0 for an unknown order.
 func (d *Document) compare(at *Node) int {
 	s, ok := ReadStamp(at.Attr("value"))
 	if !ok || d.Written == "" {

@@ -20,19 +20,17 @@ var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
 // decoded is a document converted to UTF-8, without characters that XML forbids.
 type decoded struct {
 	text []byte
-	// Replaced counts the byte sequences that are invalid in the document's encoding. Each such sequence becomes U+FFFD
-	// in text.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. Each becomes U+FFFD in text.
 	Replaced int
 	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document
 	// declares UTF-8 or no encoding.
 	Guessed int
 }
 
-// decode detects a document's encoding (Extensible Markup Language, appendix F). decode checks the byte order mark, the
-// zero bytes of UTF-16, whether the document is valid UTF-8, and finally the declaration, which is often wrong. If a
-// document is not valid UTF-8 but declares UTF-8 or no encoding, decode treats it as windows-1252, a superset of
-// ISO-8859-1, and counts the affected bytes. decode does not modify document. If conversion is not needed, text shares
-// document's memory. decode returns ErrInvalid on failure.
+// decode detects a document's encoding (Extensible Markup Language, appendix F): by the byte order mark, the zero bytes
+// of UTF-16, validity as UTF-8, and finally the declaration, which is often wrong. Invalid UTF-8 that declares UTF-8 or
+// nothing is treated as windows-1252, a superset of ISO-8859-1, and the affected bytes are counted. document is not
+// modified; text shares its memory if no conversion is needed. The error is ErrInvalid.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -62,7 +60,7 @@ func (d *decoded) byDeclaration(document []byte) error {
 	isUTF8 := utf8.Valid(document)
 	switch {
 	case name == "", name == "utf-8", name == "windows-1252", strings.HasPrefix(name, "utf-16"):
-		// An XML declaration written in ASCII can't be in UTF-16, regardless of the encoding that it declares.
+		// An XML declaration in ASCII can't be UTF-16, whatever it declares.
 	case isEastAsian(name) && (!isUTF8 || hasWideCharacters(document, name)):
 		return d.by(of, document)
 	case isUTF8:
@@ -79,9 +77,8 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns the encoding with the given name. If the encoding is in the WHATWG Encoding Standard, named also
-// returns the encoding's name in that standard. All other names are from the IANA registry. named returns nil for an
-// unknown encoding.
+// named returns the encoding with the given name, from the WHATWG Encoding Standard, with its name there, or from the
+// IANA registry. It returns nil for an unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)
@@ -123,8 +120,8 @@ func isEastAsian(name string) bool {
 	return slices.Contains([]string{"gb18030", "gbk", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"}, name)
 }
 
-// hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. Characters of these encodings
-// take three bytes in UTF-8, so text without three-byte characters is valid UTF-8 only by chance. ISO-2022-JP is ASCII
+// hasWideCharacters reports whether a document that is valid UTF-8 is really in the declared East Asian encoding. East
+// Asian characters take three bytes in UTF-8, so text without any is valid UTF-8 only by chance. ISO-2022-JP is ASCII
 // with escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
@@ -140,7 +137,7 @@ func hasWideCharacters(document []byte, name string) bool {
 	return !isASCII
 }
 
-// declared returns the encoding in the XML declaration, in lower case, or "" if no encoding is declared.
+// declared returns the encoding in the XML declaration, in lower case, or "" if there is none.
 func declared(document []byte) string {
 	text := bytes.TrimLeft(document[:min(len(document), 1024)], " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("<?xml")) {
@@ -174,8 +171,8 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 // to themselves.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-// fromWindows1252 preserves valid UTF-8 and decodes each remaining byte as windows-1252. count is the number of bytes
-// decoded as windows-1252. Documents are often assembled from parts in different encodings.
+// fromWindows1252 keeps valid UTF-8 and decodes each other byte as windows-1252, because documents are often assembled
+// from parts in different encodings. count is the number of decoded bytes.
 func fromWindows1252(document []byte) (text []byte, count int) {
 	table := []rune(windows1252)
 	out := make([]byte, 0, len(document)+len(document)/16)
@@ -195,7 +192,7 @@ func fromWindows1252(document []byte) (text []byte, count int) {
 }
 
 // withoutControls replaces characters that XML 1.0 forbids (Extensible Markup Language, 2.2) with spaces, because some
-// senders include such characters.
+// senders write them.
 func withoutControls(document []byte) []byte {
 	clean := true
 	for i, b := range document {

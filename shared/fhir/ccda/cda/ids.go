@@ -11,9 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// RealID returns the key of the element's first globally unique id, or "" if the element doesn't have a globally unique
-// id. A root without an extension is globally unique only if it is a UUID, because senders put their own OID in the
-// root.
+// RealID returns the key of the element's first globally unique id, or "". A root without an extension is globally
+// unique only if it is a UUID, because senders write their own OID as the root.
 func RealID(n *Node) string {
 	for id := range n.Each("id") {
 		if key := IDKey(id); key != "" {
@@ -23,7 +22,7 @@ func RealID(n *Node) string {
 	return ""
 }
 
-// IDKey returns an II in canonical form for comparison, or "" if the II doesn't identify anything.
+// IDKey returns an II in canonical form for comparison, or "" if it identifies nothing.
 func IDKey(id *Node) string {
 	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
 	switch {
@@ -32,13 +31,13 @@ func IDKey(id *Node) string {
 	case terms.IsUUID(root) || extension != "" && root != "":
 		return root + "|" + extension
 	case terms.IsOID(root) && extension == "" && strings.Count(root, ".") > 10:
-		return root + "|" // some senders use a separate OID arc for each act
+		return root + "|" // Some senders use a separate OID arc for each act.
 	}
 	return ""
 }
 
-// Digest returns a hash of an element and its content. The hash doesn't depend on the element's position in the
-// document. Two elements that differ only in attribute order, white space, UUID case or templates have the same digest.
+// Digest returns a hash of an element and its content. It doesn't depend on the element's position, or on attribute
+// order, white space, UUID case and templates.
 func Digest(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	s.buffer = make([]byte, 0, 4<<10)
@@ -47,7 +46,7 @@ func Digest(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// DigestOfWords returns the same hash as DigestOf for an element's Words, without holding the words in memory.
+// DigestOfWords returns DigestOf for an element's Words without holding them in memory.
 func DigestOfWords(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	if n != nil {
@@ -60,7 +59,7 @@ func DigestOfWords(n *Node) string {
 // speller hashes the data written to it.
 type speller struct {
 	hash   hash.Hash
-	buffer []byte // data that has not been hashed yet
+	buffer []byte
 }
 
 // flushAt is the buffer size in bytes at which a speller hashes its buffer.
@@ -112,7 +111,7 @@ func PatientKeys(document *Node) []string {
 	return keys
 }
 
-// spell writes an element in canonical form. Zero bytes, which XML forbids, separate the parts.
+// spell writes an element in canonical form. Zero bytes, which XML forbids, separate its parts.
 func (s *speller) spell(n *Node) {
 	if n == nil {
 		return
@@ -128,7 +127,7 @@ func (s *speller) spell(n *Node) {
 		attrs = slices.Clone(attrs)
 		slices.SortFunc(attrs, byName)
 	}
-	if n.Name == "entry" { // the optional attributes of an entry add no meaning
+	if n.Name == "entry" { // An entry's optional attributes add no meaning.
 		attrs = nil
 	}
 	for _, a := range attrs {
@@ -138,10 +137,10 @@ func (s *speller) spell(n *Node) {
 		}
 		s.buffer = append(append(s.buffer, 0), a.name...)
 		s.buffer = append(s.buffer, '=')
-		_, _ = s.WriteString(value) // WriteString never fails
+		_, _ = s.WriteString(value) // WriteString never fails.
 	}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		if child.Name == "templateId" { // senders may claim different versions of the same template
+		if child.Name == "templateId" { // Senders may state different versions of a template.
 			continue
 		}
 		s.buffer = append(s.buffer, 0)

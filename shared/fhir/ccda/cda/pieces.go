@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// stretch marks the start of an open element's most recent children, which may become a piece.
+// stretch marks the start of an open element's latest children, which may become a piece.
 type stretch struct {
 	mark
 
@@ -16,8 +16,7 @@ type stretch struct {
 	names      []string
 }
 
-// minRest is the minimum size, in nodes, of a final piece: the remaining children of an element that has been split
-// into pieces.
+// minRest is the minimum size, in nodes, of the final piece of an element that is split into pieces.
 const minRest = 16
 
 // begin starts a stretch of children at a text offset.
@@ -31,9 +30,8 @@ func (b *builder) begin(at int) {
 	}
 }
 
-// ended adds a child to the open element's stretch if the child may be part of a piece. to is the child's end offset. A
-// child that is itself split into pieces can't be part of a piece, because each visit to one of the child's own pieces
-// would parse the entire child again.
+// ended adds a child to the open element's stretch if it may be part of a piece. to is its end offset. A child that is
+// itself split into pieces may not, because each visit to one of its pieces would parse all of it again.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -52,9 +50,9 @@ func (b *builder) ended(n *Node, isWhole bool, to int) {
 	}
 }
 
-// mayBeRead reports whether a child of the open element can be parsed again later. Entries, sections and parts of the
-// narrative can be parsed again. All other children must stay in memory, because Document.hide modifies them when the
-// document is opened.
+// mayBeRead reports whether a child of the open element can be parsed again later, as entries, sections and parts of
+// the narrative can. Other children must stay in memory, because Document.hide modifies them when the document is
+// opened.
 func (b *builder) mayBeRead(n *Node) bool {
 	switch {
 	case b.narrative > 0:
@@ -67,7 +65,7 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish turns the last children of an element that is split into pieces into a final piece. at is the element's end
+// finish turns the last children of an element that is split into pieces into the final piece. at is the element's end
 // offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
@@ -76,7 +74,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold turns the open element's stretch into a piece that ends at offset to, and then releases the stretch's nodes.
+// fold turns the open element's stretch into a piece that ends at offset to, and releases its nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -102,12 +100,12 @@ func (b *builder) fold(to int) {
 	b.begin(to)
 }
 
-// run is a sequence of siblings that are parsed again from the text on each visit.
+// run is a sequence of siblings that are parsed again on each visit.
 type run struct {
 	tree      *tree
 	node      *Node    // node that represents the siblings
 	names     []string // names of the siblings
-	narrative int      // same meaning as builder.narrative
+	narrative int      // as in builder
 	pieces    []piece
 	end       piece
 }
@@ -116,8 +114,7 @@ type run struct {
 // group.
 type piece struct{ from, number, attributes int32 }
 
-// has reports whether the run contains a sibling with one of the given names. If names is empty, has reports whether
-// the run contains any element.
+// has reports whether the run contains a sibling with one of the given names. Without names, any element counts.
 func (r *run) has(names ...string) bool {
 	if len(names) == 0 {
 		return true
@@ -125,7 +122,7 @@ func (r *run) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
 }
 
-// read returns the first node of a piece. The node's sibling links continue into the next piece.
+// read returns the first node of a piece. Its sibling links continue into the next piece.
 func (r *run) read(at int) *Node {
 	if first := r.tree.recent.get(r, at); first != nil {
 		return first
@@ -142,7 +139,7 @@ func (r *run) read(at int) *Node {
 		inside: r.node.Parent, isPiece: true, open: []open{{}}, narrative: r.narrative, count: begin.number,
 	}
 	s := scanner{text: r.tree.text[begin.from:end.from], to: &b}
-	_ = s.scan() // the text has already been parsed without errors
+	_ = s.scan() // The text has already been parsed without errors.
 	if r.narrative == 0 && r.tree.hide != nil {
 		for child := b.first; child != nil; child = child.next {
 			r.tree.hide(child)
@@ -177,7 +174,7 @@ func (t *tree) node(number int32) *Node {
 	return descend(t.root.first, number)
 }
 
-// descend searches a list of siblings and their descendants for the node with the given number.
+// descend searches siblings and their descendants for the node with the given number.
 func descend(n *Node, number int32) *Node {
 	for n != nil {
 		for n.next != nil && n.next.Number <= number {
@@ -194,7 +191,7 @@ func descend(n *Node, number int32) *Node {
 	return nil
 }
 
-// recent caches the most recently parsed pieces.
+// recent caches the latest parsed pieces.
 type recent struct {
 	list [16]struct {
 		run   *run
@@ -218,18 +215,17 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the threshold above which text counts as large, in bytes per node of a piece. For a large document,
-// the resulting threshold is 64 KB.
+// largeFactor is the threshold for large text, in bytes per node of a piece. In a large document, it amounts to 64 KB.
 const largeFactor = 512
 
-// IsLarge reports whether an element's content is too large to be held in memory twice. IsLarge always returns false
-// unless the document is read in pieces.
+// IsLarge reports whether an element's content is too large to be held in memory twice. It returns false unless the
+// document is read in pieces.
 func (d *Document) IsLarge(n *Node) bool {
 	most := largeFactor * d.tree.pieceNodes
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns the approximate length of an element's text. size stops counting once the length exceeds most.
+// size returns the approximate length of an element's text. It stops counting above most.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

@@ -8,16 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. The scanner accepts unambiguous
-// markup that is not well-formed. Unknown entities stay unchanged, attributes may lack quotes or a value, and comments
-// may contain hyphens. The scanner skips document type declarations and never expands their entities.
+// scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup that
+// is not well-formed: unknown entities stay unchanged, attributes may lack quotes or a value, and comments may contain
+// hyphens. Document type declarations are skipped, and their entities are never expanded.
 type scanner struct {
 	text string
 	at   int
 	to   *builder
 }
 
-// scan processes all tokens. It returns ErrInvalid if the document is invalid.
 func (s *scanner) scan() error {
 	for s.at < len(s.text) {
 		if s.text[s.at] != '<' {
@@ -253,7 +252,7 @@ func unescaped(text string) string {
 	return string(append(out, text...))
 }
 
-// maxEntity limits the length of an entity name. The longest HTML entity has 10 characters.
+// maxEntity limits the length of an entity name. The longest entity of HTML has 10 characters.
 const maxEntity = 32
 
 // entity returns the character for an entity's name or number, or "" for an unknown entity. Characters that XML forbids

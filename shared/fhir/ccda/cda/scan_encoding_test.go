@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches an exception
-// is not compared, because Parse accepts or rejects it for a different reason.
+// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches one is not
+// compared.
 var exceptions = []struct {
 	why   string
 	match func(document []byte) bool
@@ -46,8 +46,7 @@ var exceptions = []struct {
 	}},
 }
 
-// leniencies lists errors that encoding/xml returns for documents that Parse intentionally accepts because their
-// meaning is clear.
+// leniencies lists errors of encoding/xml for documents that Parse accepts because their meaning is clear.
 var leniencies = []struct{ why, err string }{
 	{"an attribute's value may have a <", "unescaped < inside quoted string"},
 	{"a text may have a ]]>", "unescaped ]]> not in CDATA section"},
@@ -103,15 +102,14 @@ func scanned(document []byte) (string, error) {
 	return s.String(), nil
 }
 
-// element is an element as parsed by encoding/xml.
 type element struct {
 	name     string
 	attrs    []string
 	children []any // *element or string
 }
 
-// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml, under the rules of package cda.
-// The shape omits prefixes, namespace declarations, white space outside the narrative, and spaces around values.
+// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml. As in package cda, it omits
+// prefixes, namespace declarations, white space outside the narrative, and spaces around values.
 func decodedByLibrary(document []byte) (string, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	decoder.Strict = false
@@ -197,7 +195,7 @@ func (e *element) write(s *shape) {
 }
 
 // compare verifies that the scanner and encoding/xml either build the same tree from a document or both reject it.
-// isCompared is false if an exception applies to the document.
+// isCompared is false if an exception applies.
 func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	t.Helper()
 	for _, e := range exceptions {
@@ -268,7 +266,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document at one position by removing, repeating or moving a part, or by inserting markup.
+// mutated changes a document at one position, by removing, repeating or moving a part, or by inserting markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",
@@ -300,7 +298,7 @@ func TestParseBuildsSameTreeAsEncodingXML(t *testing.T) {
 		if compare(t, name, document) {
 			compared++
 		}
-		if len(document) > 20_000 { // the scanner has little context, so small documents suffice
+		if len(document) > 20_000 { // The scanner has little context, so small documents suffice.
 			at := random.IntN(len(document) - 10_000)
 			document = slices.Concat([]byte("<ClinicalDocument><text>"), document[at:at+2000],
 				[]byte("</text></ClinicalDocument>"))

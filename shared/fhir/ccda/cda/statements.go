@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// CodeOf returns an element's code attribute verbatim, or "" if the attribute is missing.
+// CodeOf returns an element's code attribute verbatim, or "".
 func CodeOf(n *Node) string { return n.Attr("code") }
 
-// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "" if the status is missing or
-// null.
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case, or "" if it is missing or null.
 func StatusOf(n *Node) string {
 	status := n.At("statusCode")
 	if n.Attr("nullFlavor") != "" || status.Attr("nullFlavor") != "" {
@@ -18,8 +17,7 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement lacks a statusCode. A statusCode with an unknown status is not considered
-// missing.
+// HasNoStatus reports whether a statement lacks a statusCode. An unknown status is not a missing one.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
 // Has reports whether a CD or any of its translations has one of the given codes, in any code system.
@@ -48,7 +46,7 @@ func IsStatement(n *Node) bool {
 	return false
 }
 
-// Container returns the key of the closest enclosing statement with a real id, or "" if no such statement exists.
+// Container returns the key of the closest enclosing statement with a real id, or "".
 func Container(n *Node) string {
 	for up := n.Parent; up != nil; up = up.Parent {
 		if IsStatement(up) {
@@ -82,9 +80,8 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf returns the statement in n's entryRelationships that has the given template. If no statement has the
-// template, EntryOf returns the statement with the given code. EntryOf ignores negated statements, because they don't
-// add a fact to n.
+// EntryOf returns the first statement in n's entryRelationships with the given template or one of the codes. Negated
+// statements are ignored, because they add no fact to n.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {

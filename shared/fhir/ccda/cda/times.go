@@ -12,9 +12,9 @@ type Stamp struct {
 	Zone   string // ±hh:mm or Z; may be empty
 }
 
-// IsPlaceholder reports whether a value represents an unknown time. Placeholders are the minimum time, the maximum time
-// and the epoch of the sender's software. No clinical event took place, and no living patient was born, on any of these
-// days (docs/reference/ccda.md, "Placeholders").
+// IsPlaceholder reports whether a value represents an unknown time. Placeholders are the minimum, the maximum and the
+// epoch of senders' software: days without clinical events on which no living patient was born (docs/reference/ccda.md,
+// "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {
@@ -32,7 +32,7 @@ func IsPlaceholder(value string) bool {
 // the time is invalid or a placeholder.
 func ReadStamp(value string) (s Stamp, ok bool) {
 	value = strings.TrimSpace(value)
-	if len(value) >= 7 && value[4] == '-' { // in ISO 8601, the first two hyphens do not start a zone
+	if len(value) >= 7 && value[4] == '-' { // In ISO 8601, the first two hyphens don't begin a zone.
 		date, rest := value, ""
 		if len(value) > 10 {
 			date, rest = value[:10], strings.TrimLeft(value[10:], "T ")
@@ -53,7 +53,7 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 		}
 		s.Frac, rest = rest[:end], rest[end:]
 	}
-	if len(s.Digits)%2 == 1 { // an extra digit that makes the number of digits odd is meaningless
+	if len(s.Digits)%2 == 1 { // A final odd digit is meaningless.
 		s.Digits = s.Digits[:len(s.Digits)-1]
 	}
 	s.Zone, ok = readZone(strings.TrimSpace(rest))

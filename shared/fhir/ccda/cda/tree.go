@@ -1,5 +1,5 @@
 // Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree, and provides access to elements, codes, ids,
-// times, templates and clinical statements. The package does not depend on FHIR.
+// times, templates and clinical statements.
 package cda
 
 import (
@@ -9,9 +9,8 @@ import (
 	"slices"
 )
 
-// ErrInvalid is returned if a document cannot be converted at all. An invalid document is not well-formed XML, does not
-// contain a ClinicalDocument, is too large, or is nested too deeply. The error text never contains any part of the
-// document.
+// ErrInvalid means that a document can't be converted: it is not well-formed XML, contains no ClinicalDocument, is too
+// large, or is nested too deeply. Its text contains no part of the document.
 var ErrInvalid = errors.New("ccda: invalid document")
 
 // Limits on documents, which come from untrusted sources.
@@ -31,30 +30,30 @@ var (
 	errCDA   = fmt.Errorf("%w: no ClinicalDocument", ErrInvalid)
 )
 
-// Node is an element or a text node. Element names don't have a prefix, because documents use different prefixes.
-// Elements of C-CDA's extension (sdtc) either have unique names or add to a list of the same name (raceCode). All
-// methods accept a nil Node, which represents a missing element.
+// Node is an element or a text node. Element names have no prefix, because documents use different ones. The names of
+// C-CDA's extension (sdtc) are unique, or add to a list (raceCode). All methods accept a nil Node, which represents a
+// missing element.
 type Node struct {
 	Name   string // empty for a text node
 	Text   string // set for a text node
 	attrs  []attribute
 	Parent *Node
-	first  *Node // first child, which may represent a run of siblings
-	next   *Node // next sibling, which may represent a run of siblings
+	first  *Node // first child, which may stand for a run of siblings
+	next   *Node // next sibling, which may stand for a run of siblings
 	Number int32 // position in the document, starting at 0
 	more   *more // nil for most nodes
 }
 
 type attribute struct{ name, value string }
 
-// more holds fields that most nodes don't need, to save memory.
+// more holds fields that most nodes don't need.
 type more struct {
 	run    *run    // run of siblings represented by the node
 	piece  int     // first piece of the run
-	hidden []*Node // children that don't state a fact (see Document)
+	hidden []*Node // children that state no fact (see Document)
 }
 
-// FirstChild returns an element's first child, which may be a text node, or nil if the element is empty.
+// FirstChild returns an element's first child, which may be a text node, or nil.
 func (n *Node) FirstChild() *Node {
 	if n == nil {
 		return nil
@@ -65,7 +64,7 @@ func (n *Node) FirstChild() *Node {
 // NextSibling returns the next element or text node with the same parent, or nil after the last sibling.
 func (n *Node) NextSibling() *Node { return shown(n.next) }
 
-// shown returns n itself, or the first node of the run that n represents.
+// shown returns n, or the first node of the run that n stands for.
 func shown(n *Node) *Node {
 	if n == nil || n.more == nil || n.more.run == nil {
 		return n
@@ -73,7 +72,7 @@ func shown(n *Node) *Node {
 	return n.more.run.read(n.more.piece)
 }
 
-// Hidden returns a statement's children that don't state a fact and were removed from the tree.
+// Hidden returns a statement's children that state no fact and were removed from the tree.
 func (n *Node) Hidden() []*Node {
 	if n.more == nil {
 		return nil
@@ -81,19 +80,19 @@ func (n *Node) Hidden() []*Node {
 	return n.more.hidden
 }
 
-// Parsed holds a document's ClinicalDocument element and the numbers of unreadable and guessed characters.
+// Parsed holds a document's ClinicalDocument element, and the numbers of unreadable and guessed characters.
 type Parsed struct {
 	Root *Node
 	// Replaced counts the byte sequences that are invalid in the document's encoding. Guessed counts the bytes that
-	// were decoded as windows-1252, although the document does not declare this encoding.
+	// were decoded as windows-1252 although the document doesn't declare it.
 	Replaced, Guessed int
 
 	tree *tree
 }
 
-// Parse parses a document. Parse decodes HTML entities, but skips document type declarations and never expands their
-// entities. If pieceNodes is positive, groups of that many entries, sections and narrative parts remain text and are
-// parsed again on each visit (ADR 49, "Memory").
+// Parse parses a document. HTML entities are decoded, but document type declarations are skipped and their entities
+// never expanded. If pieceNodes is positive, groups of that many entries, sections and narrative parts stay text and
+// are parsed again on each visit (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize
@@ -107,7 +106,7 @@ func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed, tree: tree}, err
 }
 
-// Attr returns an attribute's value without surrounding spaces, or "" if the attribute is missing.
+// Attr returns an attribute's value without surrounding spaces, or "".
 func (n *Node) Attr(name string) string {
 	if n == nil {
 		return ""
@@ -120,8 +119,8 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names from n. At each step, it moves to the first child with the next name. At returns
-// nil if no element matches the path.
+// At follows a path of element names from n. Each step selects the first child with the next name. At returns nil if
+// the path matches nothing.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {
@@ -140,8 +139,8 @@ func (n *Node) At(names ...string) *Node {
 	return n
 }
 
-// Each iterates over the child elements with one of the names, in document order. If names is empty, Each iterates over
-// all child elements.
+// Each iterates over the child elements with one of the names, in document order. Without names, it iterates over all
+// child elements.
 func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if n == nil {

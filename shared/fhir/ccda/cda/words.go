@@ -29,7 +29,7 @@ func (n *Node) OnlyText() (text string, ok bool) {
 	return only.Text, true
 }
 
-// HasWords reports whether Words would return a non-empty string.
+// HasWords reports whether Words would return a nonempty string.
 func (n *Node) HasWords() bool {
 	if n == nil {
 		return false
@@ -109,7 +109,7 @@ func (n *Node) Write(text *strings.Builder) {
 	}
 }
 
-// separates reports whether a narrative element separates its words from the preceding words, as a table cell does.
+// separates reports whether a narrative element, such as a table cell, separates its words from the preceding ones.
 func separates(name string) bool {
 	switch name {
 	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":

@@ -21,7 +21,7 @@ func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated returns the words of the narrative part that a statement refers to, which also appear in the section.
+// repeated returns the words of the narrative part that a statement refers to. The section also contains them.
 func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
@@ -33,11 +33,10 @@ func (r *texts) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding converts the code of a CD, CE or CV, without its translations. ok is false if n doesn't have a code. If the
-// code system doesn't have a URI, for example because its OID is invalid, the OID and name become an extension text
-// beside Coding.system.
+// Coding converts the code of a CD, CE or CV, without its translations. ok is false if n has no code. If the code
+// system has no URI, for example because its OID is invalid, the OID and name become an extension of Coding.system.
 func Coding(n *cda.Node) (r4.Coding, bool) {
-	// a FHIR code allows only single spaces between words (datatypes.html#code)
+	// A FHIR code allows only single spaces between words (datatypes.html#code).
 	code := strings.Join(strings.Fields(n.Attr("code")), " ")
 	if code == "" {
 		return r4.Coding{}, false
@@ -57,10 +56,9 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 	return coding, true
 }
 
-// Concept converts a CD with its translations, in order, and its text. The text consists of the sender's words
-// (originalText, or the narrative part that originalText references). If the sender's words are missing, the text is
-// the display name of a code without a system (C-CDA on FHIR, "Mapping Guidance": CD). Concept returns nil if the CD is
-// empty. Concept marks the converted parts as covered.
+// Concept converts a CD with its translations, in order, and its text. The text is the sender's words (originalText, or
+// the narrative part that it references) or, without them, the display name of a code without a system (C-CDA on FHIR,
+// "Mapping Guidance": CD). Concept returns nil if the CD is empty, and marks the converted parts as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -79,7 +77,7 @@ func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	return concept
 }
 
-// isWords reports whether an element is text (ST, ED) and not a code.
+// isWords reports whether an element is text (ST, ED) rather than a code.
 func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("originalText") == nil }
 
 func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
@@ -95,7 +93,7 @@ func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is like Concept. If the concept is missing, ConceptOr returns a substitute based on the nullFlavor.
+// ConceptOr is like Concept. A missing concept is replaced with one that states the nullFlavor.
 func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
@@ -114,8 +112,8 @@ func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConc
 	return list
 }
 
-// Text returns the words of an ED or ST. If the element references a narrative part, Text returns the words of that
-// part instead. reference/@value contains the part's ID, with or without "#".
+// Text returns the words of an ED or ST, or of the narrative part that it references. reference/@value is the part's
+// ID, with or without "#".
 func (r *texts) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
@@ -128,7 +126,7 @@ func (r *texts) Text(n *cda.Node) string {
 	return n.Words()
 }
 
-// Note returns the words of a statement's text as a note. It returns nil if the statement's code has the same words.
+// Note returns the words of a statement's text as a note. It returns nil if the code has the same words.
 func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	words := r.Text(n.At("text"))
 	if words == "" || known != nil && strings.EqualFold(words, known.Text) {
@@ -137,7 +135,7 @@ func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	return []r4.Annotation{{Text: words}}
 }
 
-// CodeOrWords converts a statement's code, or the statement's words if the code is missing.
+// CodeOrWords converts a statement's code or, without a code, its words.
 func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
@@ -145,8 +143,8 @@ func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords returns a concept that contains a statement's words instead of a null code. If the statement doesn't contain
-// words, the concept states the reason for the absence.
+// InWords returns a concept with a statement's words instead of its null code or, without words, the reason for the
+// absence.
 func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
@@ -154,7 +152,7 @@ func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(null)
 }
 
-// Joined joins two texts with a line feed. If either text is empty, Joined returns the other text.
+// Joined joins two texts with a line feed. An empty text is left out.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Forms concatenates parts of the narrative and returns the result as two attachments, one in XHTML and one in plain
-// text (C-CDA on FHIR, "Notes": /text/reference/@value).
+// Forms returns concatenated parts of the narrative as two attachments, XHTML and plain text (C-CDA on FHIR, "Notes":
+// /text/reference/@value).
 func (r *contents) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
 	markup, plain = &r4.Attachment{ContentType: "application/xhtml+xml"}, &r4.Attachment{ContentType: "text/plain"}
 	isLarge := false
@@ -36,7 +36,7 @@ func writeFragments(b textWriter, parts []*cda.Node) {
 			writeFragment(b, n)
 			continue
 		}
-		writeText(b, "<div>") // mixed content of an entry's text: "Narrative Text"
+		writeText(b, "<div>") // an entry's text with mixed content ("Narrative Text")
 		writeFragment(b, n)
 		writeText(b, "</div>")
 	}

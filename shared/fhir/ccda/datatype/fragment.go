@@ -2,9 +2,8 @@ package datatype
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// writeFragment writes a narrative element as self-contained XHTML. A table row is written with the table's head, and a
-// table or list in full. Only the content of any other element is written (C-CDA on FHIR, "Narrative Text": C-CDA
-// Entry/Text).
+// writeFragment writes a narrative element as self-contained XHTML. A table row is written with the table's head, a
+// table or list in full, and any other element without its tags (C-CDA on FHIR, "Narrative Text": C-CDA Entry/Text).
 func writeFragment(b textWriter, n *cda.Node) {
 	switch n.Name {
 	case "tr", "thead", "tbody", "tfoot":

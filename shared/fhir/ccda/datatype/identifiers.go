@@ -13,7 +13,7 @@ const URISystem = "urn:ietf:rfc:3986"
 
 // Identifier converts an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). A root with an extension
 // becomes system and value; a root alone becomes a URI value. A root that is not a URI, such as an OID with letters,
-// becomes the assigner's name, or the value if the II doesn't have an extension. ok is false if the II is empty.
+// becomes the assigner's name or, without an extension, the value. ok is false if the II is empty.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), strings.TrimSpace(n.Attr("extension"))
 	if root == uriRoot && extension != "" {
@@ -33,7 +33,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 		id.Value = root
 	case uri == "" && root != "":
 		name = strings.TrimSpace(name + " " + root)
-	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // a namespace is not a value
+	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // A namespace is not a value.
 		return id, false
 	case extension == "":
 		id.System, id.Value = URISystem, uri

@@ -34,8 +34,8 @@ func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	return start, end
 }
 
-// shifted returns from plus a duration if sign is 1, or minus a duration if sign is -1, with the same precision. It
-// returns "" if that precision is coarser than the duration's unit.
+// shifted returns from plus (sign 1) or minus (sign -1) a duration, with from's precision. It returns "" if that is
+// coarser than the duration's unit.
 func shifted(from string, width *cda.Node, sign int) string {
 	amount, unit := PeriodOf(width)
 	count, err := strconv.Atoi(string(amount))
@@ -71,7 +71,7 @@ func shifted(from string, width *cda.Node, sign int) string {
 		return ""
 	}
 	if len(from) > len(time.DateOnly) && unit != "h" && unit != "min" && unit != "s" {
-		layout = time.DateOnly // a width in days is precise to the day
+		layout = time.DateOnly // A width in days is precise to the day.
 	}
 	return at.Format(layout)
 }

@@ -22,7 +22,7 @@ type textWriter interface {
 // large returns the output of write as a Large text without holding it in memory.
 func (r *contents) large(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Text(buffered(write))
-	if err != nil { // only the hash w could fail, and hashes never fail
+	if err != nil { // Only the hash w could fail, and hashes never fail.
 		return nil
 	}
 	return large
@@ -31,7 +31,7 @@ func (r *contents) large(write func(textWriter)) *r4.Large {
 // largeData is like large, but for bytes.
 func (r *contents) largeData(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Data(buffered(write))
-	if err != nil { // only the hash w could fail, and hashes never fail
+	if err != nil { // Only the hash w could fail, and hashes never fail.
 		return nil
 	}
 	return large
@@ -49,7 +49,7 @@ func buffered(write func(textWriter)) func(io.Writer) error {
 // Attach sets an attachment's data to the content of an ED.
 func (r *contents) Attach(a *r4.Attachment, n *cda.Node) { a.Data, a.Large = r.Data(n) }
 
-// Data returns the content of an ED, or a Large if the content is too large to be held in memory.
+// Data returns the content of an ED, or a Large if it is too large to be held in memory.
 func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	if !r.document.IsLarge(n) {
 		return BytesOf(n), nil
@@ -75,7 +75,7 @@ func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	return nil, r.largeData(func(w textWriter) { _, _ = w.WriteString(text) })
 }
 
-// isPacked reports whether an ED is base64-encoded: the ED either declares base64, or is not text and doesn't declare a
+// isPacked reports whether an ED is base64-encoded: it declares base64, or it is not text and declares no
 // representation.
 func isPacked(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" ||

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps a set of uses (SET<CS>, separated by spaces) to the value for the first use that is in the table.
+// useOf maps the first of several uses (SET<CS>, separated by spaces) that is in the table.
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -30,8 +30,8 @@ func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName converts a PN. If a family name is qualified as a birth name, the entire name becomes a maiden name, as in
-// FHIR. A call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
+// humanName converts a PN. A family name qualified as a birth name makes the entire name a maiden name, as in FHIR. A
+// call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
 func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for use := range strings.FieldsSeq(n.Attr("use")) {
@@ -89,7 +89,7 @@ func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	return list
 }
 
-// Address converts an AD. It returns nil if all parts of the AD are unknown.
+// Address converts an AD. It returns nil if all parts are unknown.
 func (r *names) Address(n *cda.Node) *r4.Address {
 	if n == nil {
 		return nil
@@ -131,7 +131,7 @@ func (r *names) Address(n *cda.Node) *r4.Address {
 	return &a
 }
 
-// Telecoms converts all telecoms of an element that have a value.
+// Telecoms converts an element's telecoms that have values.
 func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	var list []r4.ContactPoint
 	for n := range parent.Each("telecom") {
@@ -150,8 +150,7 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem returns the system for a TEL's scheme. If the value doesn't have a scheme, telecomSystem infers the
-// system from the value's form.
+// telecomSystem returns the system for a TEL's scheme. Without a scheme, the system follows from the value's form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {
@@ -179,7 +178,7 @@ func telecomSystem(value string) (system, rest string) {
 
 func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }
 
-// telecomUse maps a telecom's use. A mobile telephone always maps to "mobile", regardless of its other uses.
+// telecomUse maps a telecom's use. A mobile telephone always maps to "mobile", whatever its other uses.
 func telecomUse(n *cda.Node) string {
 	if hasUse(n, "MC") {
 		return "mobile"

@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html). The XHTML doesn't contain
-// scripts, forms, styles or script URLs. NarrativeOf returns nil if the text doesn't contain any words. The status is
-// "additional", because a section may state more than its entries do (narrative.html, status).
+// NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html). It contains no scripts, forms,
+// styles or script URLs. NarrativeOf returns nil if the text has no words. The status is "additional", because a
+// section may state more than its entries (narrative.html, status).
 func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
 		return nil
@@ -38,7 +38,7 @@ func XHTML(inner string) string {
 	return divBegin + inner + divEnd
 }
 
-// writeXHTML writes a narrative element, omitting unknown elements but retaining their words.
+// writeXHTML writes a narrative element. Unknown elements are omitted, but their words are kept.
 func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
 		writeEscaped(b, n.Text)
@@ -77,8 +77,8 @@ func writeInner(b textWriter, n *cda.Node) {
 	}
 }
 
-// writeAttributes writes only the attributes that the output retains: IDs that entries reference, table structure,
-// emphasis and safe links.
+// writeAttributes writes the attributes that the output keeps: IDs that entries reference, table structure, emphasis
+// and safe links.
 func writeAttributes(b textWriter, n *cda.Node) {
 	put := func(name, value string) { writeText(b, " "+name+`="`+Escaped(value)+`"`) }
 	if id := n.Attr("ID"); id != "" {

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// writePlain writes the content of a narrative element without markup. Each paragraph, list item and table row gets its
-// own line, with tabs between cells. Text without elements retains its line breaks.
+// writePlain writes the content of a narrative element without markup. Each paragraph, list item and table row is a
+// line, with tabs between cells. Text without elements keeps its line breaks.
 func writePlain(b textWriter, n *cda.Node) {
 	if text, isOnly := n.OnlyText(); isOnly {
 		writeText(b, strings.TrimSpace(text))
@@ -48,7 +48,7 @@ func (w *lineWriter) inner(n *cda.Node) {
 	}
 }
 
-// write writes a text node or an element. number is the number of a list item.
+// write writes a text node or an element. number is a list item's number.
 func (w *lineWriter) write(n *cda.Node, number int) {
 	switch n.Name {
 	case "":
@@ -91,7 +91,7 @@ func (w *lineWriter) words(text string) {
 	}
 }
 
-// space adds a space within a line, unless the line already ends with a space.
+// space adds a space within a line, unless the line already ends with one.
 func (w *lineWriter) space() {
 	if line := w.line.String(); line != "" && !strings.HasSuffix(line, " ") && !strings.HasSuffix(line, "\t") {
 		w.line.WriteByte(' ')

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-// AgeOf converts an age. It returns nil if FHIR does not allow the unit for ages (age-1).
+// AgeOf converts an age. It returns nil if FHIR doesn't allow the unit for ages (age-1).
 func AgeOf(value *cda.Node) *r4.Quantity {
 	age := Quantity(value)
 	if age == nil || !cda.IsOneOf(age.Code, "a", "mo", "wk", "d", "h", "min") ||
@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity converts a PQ. It returns nil if the PQ doesn't have a number. The unit is the sender's text. The unit gets
-// a code only if it is a UCUM unit, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity converts a PQ. It returns nil if there is no number. The unit is the sender's text. It has a code only if it
+// is a UCUM unit, as CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -92,8 +92,8 @@ func isAbove(a, b json.Number) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil if the IVL_PQ has
-// both bounds or neither bound.
+// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil for both bounds or
+// neither.
 func Bound(n *cda.Node) *r4.Quantity {
 	low, high := n.At("low"), n.At("high")
 	switch l, h := Quantity(low), Quantity(high); {

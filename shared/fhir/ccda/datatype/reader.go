@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Reader converts data types whose meaning depends on the document, such as texts that point to the document's
-// narrative and times without a zone.
+// Reader converts data types whose meaning depends on the document, such as texts that point to its narrative and times
+// without a zone.
 type Reader struct {
 	concepts
 	contents
@@ -53,26 +53,26 @@ type quantities struct{ *placeholders }
 // names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts placeholder values, each only once.
+// placeholders counts each placeholder value once.
 type placeholders struct {
 	account Account
-	dropped map[int32]bool // numbers of elements already counted, because an element may be read several times
+	dropped map[int32]bool // numbers of the elements counted so far, because an element may be read several times
 }
 
-// Account records which parts of a document have been converted and which parts had to be omitted.
+// Account records which parts of a document were converted and which were omitted.
 type Account interface {
-	// Sources returns the functions that write content that is too large to be held in memory.
+	// Sources returns the functions that write content too large to be held in memory.
 	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
-	// Affords reports whether the budget allows the given number of additional bytes. If the budget is exhausted,
-	// Affords counts what as dropped.
+	// Affords reports whether the budget allows the given number of additional bytes. If not, it counts what as
+	// dropped.
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is exhausted.
 	IsFull() bool
-	// Drop counts a part of the document that states a fact but does not affect the output.
+	// Drop counts a part of the document that states a fact but is not in the output.
 	Drop(what, reason string)
-	// DropUnstated counts a part of the document that does not affect the output because it doesn't state a fact.
+	// DropUnstated counts a part of the document that is not in the output because it states no fact.
 	DropUnstated(what, reason string)
 }
 
@@ -90,8 +90,8 @@ func NewReader(document *cda.Document, account Account) *Reader {
 // placeholder is the reason for omitting a placeholder value.
 const placeholder = "a placeholder for an unknown value"
 
-// unknownNumber is the placeholder for an amount or dose that the sender does not know (CDC, HL7 2.5.1 Implementation
-// Guide for Immunization Messaging, RXA-6).
+// unknownNumber is the placeholder for an unknown amount or dose (CDC, HL7 2.5.1 Implementation Guide for Immunization
+// Messaging, RXA-6).
 const unknownNumber = 999
 
 // Count converts the number of times, doses or repetitions. It returns nil for a placeholder.
@@ -104,7 +104,7 @@ func (r *quantities) Count(n *cda.Node) *int32 {
 	return number
 }
 
-// Dose converts the amount of a vaccine. It returns nil for the placeholder value, which doesn't have a unit.
+// Dose converts the amount of a vaccine. It returns nil for the placeholder, which has no unit.
 func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
@@ -114,8 +114,8 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether n, an element that does not affect the output, has not been counted yet. An element may be
-// read several times.
+// isFirst reports whether n, which is not in the output, has not been counted yet. An element may be read several
+// times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false

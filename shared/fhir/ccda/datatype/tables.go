@@ -44,8 +44,8 @@ OTH other
 UNK unknown
 `
 
-// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap maps L to two codes.
-// The guide's examples use "usual".
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). It maps L to two codes, of which the
+// guide's examples use "usual".
 const nameUses terms.Table = `
 L usual
 OR official
@@ -148,8 +148,8 @@ italics font-style: italic
 underline text-decoration: underline
 `
 
-// unknownNames lists meaningless texts that senders write instead of a name. Underscores represent spaces. C-CDA
-// documents should use a nullFlavor instead (C-CDA R2.1, volume 1, "Unknown and No Known Information").
+// unknownNames lists meaningless texts that senders write instead of a name. Underscores stand for spaces. C-CDA
+// requires a nullFlavor instead (C-CDA R2.1, volume 1, "Unknown and No Known Information").
 const unknownNames terms.Table = `
 unk yes
 unsupported yes
@@ -165,7 +165,7 @@ see_notes yes
 see_narrative yes
 `
 
-// noDataEndings lists the final words of texts that start with "no" or "not" and state that data is missing.
+// noDataEndings lists the final words of texts that begin with "no" or "not" and state that data is missing.
 const noDataEndings terms.Table = `
 applicable yes
 asked yes

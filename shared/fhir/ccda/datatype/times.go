@@ -25,7 +25,7 @@ func Duration(amount, of string) (value json.Number, unit string) {
 	return value, unit
 }
 
-// InstantOf converts a dateTime to an instant. It returns "" if the dateTime is less precise than a day.
+// InstantOf converts a dateTime to an instant. It returns "" for a dateTime that is less precise than a day.
 func (r *times) InstantOf(moment string) string {
 	zone := cmp.Or(r.document.Zone, "Z")
 	switch {
@@ -38,8 +38,7 @@ func (r *times) InstantOf(moment string) string {
 }
 
 // DateTime converts a TS to a FHIR dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
-// requires a zone for a time of day. A time without a zone gets the document's zone. If the document doesn't have a
-// zone either, DateTime drops the time of day.
+// requires a zone for a time of day: the time's own, or the document's. Without either, the time of day is dropped.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -93,7 +92,7 @@ func (r *times) Date(n *cda.Node) string {
 }
 
 // Instant is like DateTime, but returns a FHIR instant, which requires a precision of seconds. A day begins in the
-// document's zone, or in UTC if the document's zone is unknown.
+// document's zone, or in UTC if that is unknown.
 func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -107,8 +106,8 @@ func (r *times) Instant(n *cda.Node) string {
 	return t + "T00:00:00" + r.document.Zone
 }
 
-// Issued is like Instant, but accepts only times with a precision of minutes or better. A day alone does not state when
-// a result became available.
+// Issued is like Instant, but requires a precision of minutes, because a day alone doesn't state when a result became
+// available.
 func (r *times) Issued(n *cda.Node) string {
 	if t := r.DateTime(n); len(t) > len("2006-01-02") {
 		return t
@@ -117,7 +116,7 @@ func (r *times) Issued(n *cda.Node) string {
 }
 
 // Period converts an IVL_TS. It returns nil if all times are unknown. A single value becomes a period that starts and
-// ends at that time. A width extends from low.
+// ends then. A width extends from low.
 func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
 	if start == "" && end == "" {
@@ -138,7 +137,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 	return &r4.Period{Start: start, End: end}
 }
 
-// SameZone reports whether two dateTimes either have the same zone or have no time of day.
+// SameZone reports whether two dateTimes have the same zone or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
 // Start returns the time at which a fact began: the first known of low, the value itself, center and high.
@@ -151,7 +150,7 @@ func (r *times) Start(n *cda.Node) string {
 	return ""
 }
 
-// Effective converts a time that FHIR represents as a dateTime or a Period. It returns a Period if n has a start and a
+// Effective converts a time that FHIR represents as a dateTime or a Period. It is a Period if n has a start and a
 // different end.
 func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	p := r.Period(n)
@@ -164,8 +163,8 @@ func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting adjusts the result of Effective for facts that continue until a stated end. If the end is missing, the result
-// is an open Period (FHIR Observation.effective[x]), not only the first day.
+// Lasting adjusts the result of Effective for facts that continue until a stated end. Without an end, the result is an
+// open Period (FHIR Observation.effective[x]) rather than the first day.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

@@ -6,15 +6,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnnamed reports whether a concept doesn't name anything that the patient has or had. An unnamed concept is unknown
-// or contains a negating text, such as "No allergy data is applicable".
+// IsUnnamed reports whether a concept names nothing that the patient has or had: it is unknown, or has a negating text
+// such as "No allergy data is applicable".
 func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept doesn't name anything. An unknown concept is absent, has only an absence reason,
-// or contains only words that declare it unknown. Words that name something count as much as a code. A code for the
-// absence of something names that absence.
+// IsUnknown reports whether a concept names nothing: it is absent, has only an absence reason, or has only words that
+// declare it unknown. Words name something as a code does, and a code for an absence names that absence.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true
@@ -33,13 +32,13 @@ const (
 	unknownOfSnomed = "261665006" // SNOMED CT, Unknown (qualifier value)
 )
 
-// Normalized returns the words of text as a key for a table. The words are in lower case, joined by underscores and
-// without surrounding punctuation.
+// Normalized returns the words of text as a table's key: in lower case, joined by underscores, without surrounding
+// punctuation.
 func Normalized(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(text, " .:;-*()[]"))), "_")
 }
 
-// isUnknownName reports whether a name only expresses that something is unknown, such as "Unknown problem".
+// isUnknownName reports whether a name only says that something is unknown, such as "Unknown problem".
 func isUnknownName(text string) bool {
 	name := Normalized(text)
 	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2

@@ -22,8 +22,8 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the content of an ED. BytesOf decodes base64 if the ED declares base64, or if the ED is not text and
-// doesn't declare a representation.
+// BytesOf returns the content of an ED. Base64 is decoded if the ED declares it, or is not text and declares no
+// representation.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
@@ -40,8 +40,8 @@ func BytesOf(n *cda.Node) []byte {
 	return []byte(strings.TrimSpace(text))
 }
 
-// Value converts an observation's value by its xsi:type. If the type is missing or wrong, Value converts the value by
-// its form (C-CDA on FHIR, "Results": value[x]). ok is false if the observation doesn't have a value.
+// Value converts an observation's value by its xsi:type or, if the type is missing or wrong, by its form (C-CDA on
+// FHIR, "Results": value[x]). ok is false if there is no value.
 func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	if n == nil || IsFile(n) {
 		return v, false
@@ -83,7 +83,7 @@ func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	return v, v != (r4.Value{})
 }
 
-// IsFile reports whether an ED is a base64-encoded file, such as a PDF, and not text.
+// IsFile reports whether an ED is a base64-encoded file, such as a PDF, rather than text.
 func IsFile(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" && !strings.HasPrefix(cmp.Or(n.Attr("mediaType"), "text/plain"), "text/")
 }
@@ -104,7 +104,7 @@ func interval(n *cda.Node) (v r4.Value) {
 	return v
 }
 
-// guess converts a value whose type is missing or does not match its form.
+// guess converts a value whose type is missing or doesn't match its form.
 func (r *Reader) guess(n *cda.Node) (v r4.Value) {
 	r.account.Take(n)
 	switch concept := r.Concept(n); {

@@ -60,8 +60,7 @@ func OfWords(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*c.Emit.AddEntity(r))
 }
 
-// SectionHeader starts the resource for a section. The resource's id depends only on the section's name and words, not
-// on the section's entries.
+// SectionHeader starts the resource for a section. Its id depends only on the section's name and words.
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),
@@ -76,8 +75,7 @@ func ExternalAct(c *statement.Context, n *cda.Node) {
 }
 
 // External creates a DocumentReference for an external document (External Document Reference,
-// 2.16.840.1.113883.10.20.22.4.115). External does not fetch the document. It returns nil if all details of the
-// document are unknown.
+// 2.16.840.1.113883.10.20.22.4.115). The document is not fetched. External returns nil if nothing is known about it.
 func External(c *statement.Context, n *cda.Node, told ...*cda.Node) *r4.Reference {
 	text := n.At("text")
 	a := &r4.Attachment{ContentType: text.Attr("mediaType"), Title: r4.Words(c.Read.Concept(n.At("code")))}

@@ -5,40 +5,39 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// The budget limits a document's output relative to the document's size. A document can refer to one long text, name or
-// code thousands of times, and FHIR repeats the content for each reference. Real documents grow to at most three times
-// their size (docs/reference/ccda.md, "Budget").
+// The budget limits a document's output relative to its size. A document can refer to one long text, name or code
+// thousands of times, and FHIR repeats it for each reference. Real documents grow to at most three times their size
+// (docs/reference/ccda.md, "Budget").
 const (
 	outputPerByte = 8
 	outputAtLeast = 256 << 10
 )
 
-// overBudget is the reason for omitting parts of a document after its budget is exhausted.
+// overBudget is the reason for omitting parts of a document that exceeds its budget.
 const overBudget = "more than a document of its size may become"
 
 // RelationSize is the size in bytes of a reference between two statements, including the extension that some references
 // need.
 const RelationSize = 200
 
-// budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget. Sections,
-// whose narrative is for human readers, may use fifteen sixteenths. The remainder is reserved for references that
-// resources gain later.
+// budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget, and
+// sections, whose narrative people read, fifteen sixteenths. The rest is reserved for references that resources gain
+// later.
 type budget struct {
 	total  int
 	made   int
-	isFull bool // whether statements may add no further output
+	isFull bool // whether statements may add nothing more
 }
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
 
-// forStatements returns the maximum output size for adding statements, and forSections returns the maximum output size
-// for adding sections.
+// forStatements and forSections return the output sizes up to which statements and sections may be added.
 func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds the given number of bytes for statements if the budget has room. After rejecting one request, allows also
-// rejects all later requests.
+// allows adds the given number of bytes for statements if the budget has room. After one rejection, it rejects all
+// later requests.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
 	if !b.isFull {
@@ -56,8 +55,8 @@ func (b *budget) allowsSection(bytes int) bool {
 	return true
 }
 
-// Affords spends part of the statement budget and reports whether the part fits. Affords counts a part that does not
-// fit as dropped.
+// Affords spends part of the statement budget and reports whether the part fits. A part that doesn't fit is counted as
+// dropped.
 func (e *spending) Affords(what string, bytes int) bool {
 	if e.budget.allows(bytes) {
 		return true
@@ -66,8 +65,8 @@ func (e *spending) Affords(what string, bytes int) bool {
 	return false
 }
 
-// AffordsResource is like Affords, but for a resource and all references to it. The resource's section, the document's
-// Provenance and a plan may contain such references.
+// AffordsResource is like Affords, for a resource and all references to it, which its section, the document's
+// Provenance and a plan may contain.
 func (e *spending) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
 	bytes := 0
@@ -92,11 +91,10 @@ func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 // LeftOut returns a placeholder for a reference to a resource that was omitted because the budget was exhausted.
 func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the document is too large"} }
 
-// NotStated returns a placeholder for a reference to a resource that would assert more than its statement asserts.
+// NotStated returns a placeholder for a reference to a resource that would assert more than its statement.
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
-// After calls do once all statements have their resources. It does nothing if the resource referenced by ref was
-// omitted.
+// After calls do once all statements have their resources. It does nothing if ref's resource was omitted.
 func (e *schedule) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
 		e.Afterwards(n, do)

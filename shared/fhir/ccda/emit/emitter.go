@@ -1,5 +1,5 @@
-// Package emit collects a document's output: the resources, with ids derived from their facts, within a budget. The
-// package records which document parts the resources cover and which parts were dropped.
+// Package emit collects a document's resources, with ids derived from their facts, within a budget. It records which
+// parts of the document the resources cover and which were dropped.
 //
 // Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules for ids.
 package emit
@@ -25,7 +25,7 @@ type Emitter struct {
 type headers struct {
 	Names
 
-	Salt string // empty, or the patient's id if the ids would match another patient's facts
+	Salt string // the patient's id if the ids would match another patient's facts, and otherwise empty
 }
 
 // coverage records which resource represents each statement.
@@ -56,8 +56,8 @@ type tally struct {
 	textsLost int
 }
 
-// New returns an Emitter for a document of the given size in bytes. If packer is not nil, a large document's resources
-// are packed between entries (see Pack).
+// New returns an Emitter for a document of the given size in bytes. With a packer, a large document's resources are
+// packed between entries (see Pack).
 func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
 	counts := &tally{report: DocumentReport{
@@ -73,7 +73,7 @@ func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	}
 }
 
-// RunLater runs the functions that were deferred until all statements have their resources.
+// RunLater runs the functions deferred until all statements have their resources.
 func (e *Emitter) RunLater() {
 	for _, do := range e.later {
 		do()
@@ -90,10 +90,10 @@ func (e *Emitter) Report() DocumentReport {
 	return e.report
 }
 
-// Merged returns the number of resources that were merged into an earlier resource of the document.
+// Merged returns the number of resources that were merged into an earlier one.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is like ResourceOf. Use Seen if the caller only reads the resource and does not retain it.
+// Seen is like ResourceOf, for callers that only read the resource and don't retain it.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -103,8 +103,8 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	return r
 }
 
-// ResourceOf returns the resource to which a reference points. The resource includes additions from later resources
-// with the same id. ResourceOf returns nil if the resource has another type.
+// ResourceOf returns the resource that a reference points to, with additions from later resources with the same id. It
+// returns nil for a resource of another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {
 		return nil

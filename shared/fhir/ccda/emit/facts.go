@@ -12,7 +12,7 @@ func (e *Emitter) Store() *Store { return e.store }
 // resource headers from one entry to the next.
 func (e *Emitter) Pack() { e.store.Pack() }
 
-// Head returns the header of the resource to which ref points, or nil if the resource is unknown.
+// Head returns the header of the resource that ref points to, or nil if it is unknown.
 func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -21,16 +21,16 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.store.Get(at).Base()
 }
 
-// Sources returns the functions that write content that is too large to be held in memory.
+// Sources returns the functions that write content too large to be held in memory.
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
-// CountMerged counts a resource that was merged into an earlier resource.
+// CountMerged counts a resource that was merged into an earlier one.
 func (e *tally) CountMerged() { e.merged++ }
 
 // CountTemplate counts an entry template that has a rule.
 func (e *tally) CountTemplate(root string) { e.report.Templates[root]++ }
 
-// CountUnknown counts an entry template that doesn't have a rule.
+// CountUnknown counts an entry template without a rule.
 func (e *tally) CountUnknown(root string) { e.report.Unknown[root]++ }
 
 // CountSection adds a section's report, including the texts counted since the previous section.
@@ -53,14 +53,13 @@ func (e *tally) CountText(isKept bool) {
 // IsFull reports whether the statement budget is exhausted.
 func (e *spending) IsFull() bool { return e.budget.isFull }
 
-// Afterwards calls do with n once all statements have their resources. In a large document, n is parsed again first.
+// Afterwards calls do with n once all statements have their resources. In a large document, n is first parsed again.
 func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
 }
 
-// Reference returns a reference to the resource that represents a statement, or nil if no resource represents the
-// statement.
+// Reference returns a reference to the resource that represents a statement, or nil.
 func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
@@ -90,7 +89,7 @@ func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	e.facts[n.Number] = at
 }
 
-// Fact returns the header of the resource that represents a statement, or nil if no resource represents the statement.
+// Fact returns the header of the resource that represents a statement, or nil.
 func (e *coverage) Fact(n *cda.Node) *r4.Header {
 	if n == nil {
 		return nil
@@ -117,10 +116,10 @@ func (e *coverage) HasFact(number int32) bool {
 	return known
 }
 
-// Drop counts a part of the document that states a fact but does not affect the output.
+// Drop counts a part of the document that states a fact but is not in the output.
 func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
-// DropUnstated counts a part of the document that does not affect the output because it doesn't state a fact.
+// DropUnstated counts a part of the document that is not in the output because it states no fact.
 func (e *tally) DropUnstated(what, reason string) {
 	e.drop(Dropped{What: what, Reason: reason, Count: 1, Unstated: true})
 }

@@ -13,12 +13,12 @@ import (
 type Names struct {
 	Source   string // meta.source: the document's id as a URI
 	Document string // the document's id as text, from which ids are derived
-	Version  string // identifies only this document, even if the sender reused its id
-	Key      string // identifies the document's set, from which the ids of facts in all versions are derived
+	Version  string // identifies only this document, even if the sender has reused its id
+	Key      string // identifies the document's set, from which facts in all versions derive their ids
 }
 
-// NamesOf returns a document's names. The texts from which ids are derived never change, even if the form of
-// meta.source changes.
+// NamesOf returns a document's names. The texts that ids are derived from never change, even if the form of meta.source
+// does.
 func NamesOf(document *cda.Node) Names {
 	id := document.At("id")
 	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
@@ -44,9 +44,8 @@ const (
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the namespace UUID for a document's ids, as bytes. If the root is a UUID, the namespace is the
-// root itself. For any other root, the namespace is the version 5 UUID of the root's OID or URI. Anyone with a document
-// can derive its meta.source from its id.
+// namespaceOf returns the namespace UUID for a document's ids, as bytes. It is the root itself if that is a UUID, and
+// otherwise the version 5 UUID of the root's OID or URI. Anyone with a document can derive its meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

@@ -2,7 +2,7 @@ package emit
 
 import "slices"
 
-// DocumentReport describes the conversion of one document. The report contains only numbers, codes and template ids.
+// DocumentReport describes the conversion of one document. It contains only numbers, codes and template ids.
 type DocumentReport struct {
 	Source    string          `json:"source"`             // meta.source of the document's resources
 	Code      string          `json:"code,omitempty"`     // LOINC code of the document's type
@@ -19,7 +19,7 @@ func (r DocumentReport) IsCut() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
-// IsPartial reports whether any fact stated in the document did not affect its resources.
+// IsPartial reports whether any stated fact is missing from the resources.
 func (r DocumentReport) IsPartial() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return !d.Unstated })
 }
@@ -31,15 +31,15 @@ type SectionReport struct {
 	Entries int    `json:"entries"`        // 0 if the section contains only narrative
 
 	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that are in a resource
-	TextsLost int `json:"texts_lost,omitempty"` // number of texts that are not in any resource
+	TextsLost int `json:"texts_lost,omitempty"` // number of texts that are in no resource
 }
 
-// Dropped counts the document parts that did not affect the output for one reason.
+// Dropped counts the parts of the document that are not in the output for one reason.
 type Dropped struct {
 	What   string `json:"what"` // an element name or a template
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
-	// Unstated reports whether the part doesn't state a fact because it is a null statement, a part of a negated
-	// statement, or a placeholder value.
+	// Unstated reports whether the part states no fact, as a null statement, a part of a negated statement, or a
+	// placeholder value.
 	Unstated bool `json:"unstated,omitempty"`
 }

@@ -15,7 +15,7 @@ func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	return e.HeaderWith(kind, Derive(e.Salt, kind, e.Key, cda.Container(n), cda.Digest(n)))
 }
 
-// Entity starts the resource for an independent entity, which has the same id in all documents.
+// Entity starts the resource for an independent entity, with the same id in all documents.
 func (e *headers) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	own := cda.RealID(n)
 	if own == "" {
@@ -30,7 +30,7 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 }
 
 // identity returns the parts of a statement that, together with its id, identify its fact: the subject, the negation
-// and the start time. The kind of a problem or allergy does not identify a fact.
+// and the start time. The kind of a problem or allergy doesn't identify its fact.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
@@ -44,14 +44,14 @@ func identity(kind string, n *cda.Node) []string {
 		of = []*cda.Node{n.At("value")}
 	case kind == "AllergyIntolerance" && anyCode(substance) != "|":
 		of = []*cda.Node{substance}
-	case kind == "Procedure": // another mention of the procedure may omit devices and locations
+	case kind == "Procedure": // Another mention of the procedure may omit devices and locations.
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
 	if parts[1] == "" && cda.IsNegated(n) {
 		parts[1] = "true"
 	}
-	// a question without an answer is a different fact from a question with an answer
+	// A question without an answer is a different fact.
 	if flavor := cda.NullFlavor(n); flavor != "" {
 		parts = append(parts, flavor)
 	}
@@ -70,8 +70,8 @@ func anyCode(n *cda.Node) string {
 	return n.Attr("codeSystem") + "|" + n.Attr("code")
 }
 
-// Merge adds a resource for the given statements. If a resource with the same id exists, Merge completes the existing
-// resource unless the two resources contradict each other. Merge returns the header of the resulting resource.
+// Merge adds a resource for the given statements. An existing resource with the same id is completed, unless the two
+// contradict each other. Merge returns the resulting resource's header.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
@@ -97,7 +97,7 @@ func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	return e.Keep(r)
 }
 
-// Keep is like AddEntity, but for a resource already included in the budget.
+// Keep is like AddEntity, for a resource that the budget already includes.
 func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := e.store.Find(name); known {

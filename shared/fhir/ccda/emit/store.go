@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store holds resources in insertion order, indexed by "Type/id". A store with a Packer packs resources while they are
-// not in use, so a pointer to a resource is valid only until the next Pack call.
+// Store holds resources in insertion order, indexed by "Type/id". With a Packer, resources are packed while they are
+// not in use, so a pointer to one is valid only until the next Pack call.
 type Store struct {
 	packer *r4.Packer // nil if resources are never packed
 	slots  []slot
 	index  map[string]int32
-	fresh  []int32 // slots of facts that are not packed
+	fresh  []int32 // slots of unpacked facts
 }
 
 // slot holds a resource, either as a struct or packed.
@@ -23,7 +23,7 @@ type slot struct {
 	packed   []byte
 }
 
-// NewStore returns an empty store. If packer is not nil, the store packs resources.
+// NewStore returns an empty store, which packs resources if packer is not nil.
 func NewStore(packer *r4.Packer) *Store { return &Store{packer: packer, index: map[string]int32{}} }
 
 // Len returns the number of resources.
@@ -65,7 +65,7 @@ func (s *Store) Get(at int32) r4.Resource {
 	return slot.resource
 }
 
-// See returns a resource for reading. A packed resource remains packed.
+// See returns a resource for reading. A packed resource stays packed.
 func (s *Store) See(at int32) r4.Resource {
 	if slot := &s.slots[at]; slot.resource == nil {
 		return s.packer.Unpack(slot.packed)
@@ -79,8 +79,8 @@ func (s *Store) Set(at int32, r r4.Resource) {
 	s.slots[at].resource = r
 }
 
-// Add adds a resource under a new name. If the resource represents a fact, the next Pack call packs it. Independent
-// entities remain unpacked, because many facts refer to the same entity.
+// Add adds a resource under a new name. The next Pack call packs it if it is a fact. Entities stay unpacked, because
+// many facts refer to them.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at
@@ -116,7 +116,7 @@ func (s *Store) PackAll() {
 	s.fresh = nil
 }
 
-// Take returns a resource and removes it from memory. The caller must not request the resource again.
+// Take returns a resource and removes it from memory. It must not be requested again.
 func (s *Store) Take(at int32) r4.Resource {
 	r := s.Get(at)
 	s.slots[at], s.fresh = slot{}, nil

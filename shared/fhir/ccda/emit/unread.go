@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason for dropping a part that does not fit into any member of a resource.
+// noMember is the reason for dropping a part that no member of a resource can hold.
 const noMember = "no rule converts this value"
 
 // CountMisread counts a document's unreadable characters and the characters whose encoding was guessed.
@@ -19,8 +19,8 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts the times in a document that no rule has read. Call CountUnread after all rules have run. For a
-// document over its budget, CountUnread counts statements instead of their times.
+// CountUnread counts the times in a document that no rule has read, after all rules have run. For a document over its
+// budget, it counts statements instead.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
 		return
@@ -30,15 +30,15 @@ func (e *Emitter) CountUnread(document *cda.Node) {
 		what, value := timeOf(n), n.Attr("value")
 		if what == "" || value == "" || n.Attr("nullFlavor") != "" || e.IsTaken(n) ||
 			value == n.At("low").Attr("value") || value == n.At("high").Attr("value") ||
-			what == "birthTime" && value == born { // stated twice, the second time for an insurance plan member
+			what == "birthTime" && value == born { // stated again for an insurance plan member
 			continue
 		}
 		e.Drop(what, noMember)
 	}
 }
 
-// timeOf returns the name of the time that an element represents or bounds. It returns "" if the element is not a time
-// (CDA R2: TS, IVL_TS, PIVL_TS).
+// timeOf returns the name of the time that an element represents or bounds. It returns "" for any other element (CDA
+// R2: TS, IVL_TS, PIVL_TS).
 func timeOf(n *cda.Node) string {
 	switch n.Name {
 	case "low", "high", "center":

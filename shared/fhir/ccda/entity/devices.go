@@ -26,8 +26,8 @@ func (m *Maker) Devices(n *cda.Node) []*r4.Reference {
 }
 
 // device creates a Device for a product instance, with the UDI parts from the enclosing statement. It returns nil if
-// all details of the device are unknown. Senders use one id for several products, so the resource's id also includes
-// the code.
+// all details of the device are unknown. The resource's id also depends on the code, because senders use one id for
+// several products.
 func (m *Maker) device(role, n *cda.Node) *r4.Reference {
 	product := cmp.Or(role.At("playingDevice"), role.At("playingEntity"))
 	d := &r4.Device{
@@ -99,7 +99,7 @@ func udi(text string, d *r4.Device) r4.UDICarrier {
 	return carrier
 }
 
-// dayOfGS1 converts a date in the form YYMMDD. A day of 00 means that the day is unknown.
+// dayOfGS1 converts a date in the form YYMMDD. A day of 00 means an unknown day.
 func dayOfGS1(text string) string {
 	if len(text) != 6 {
 		return ""

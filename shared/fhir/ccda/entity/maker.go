@@ -1,5 +1,5 @@
-// Package entity creates the resources for independent entities that occur in many parts of a document: people and
-// their roles, organizations, locations, devices and specimens (C-CDA on FHIR, "Participations").
+// Package entity creates the resources for entities that occur in many parts of a document: people and their roles,
+// organizations, locations, devices and specimens (C-CDA on FHIR, "Participations").
 package entity
 
 import (

@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Organization creates an Organization. It returns nil if all details of the organization are unknown.
+// Organization creates an Organization. It returns nil if nothing is known about the organization.
 func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
-	// US Core requires Active, and a document names only existing organizations.
+	// US Core requires Active, and documents name only existing organizations.
 	o := &r4.Organization{
 		Identifier: datatype.Identifiers(n), Active: r4.True(),
 		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n),
 	}
-	for i := range o.Telecom { // org-2, org-3: an organization can't have a home address or telecom
+	for i := range o.Telecom { // org-2, org-3: an organization has no home address or telecom
 		o.Telecom[i].Use = strings.TrimPrefix(o.Telecom[i].Use, "home")
 	}
 	for i := range o.Address {
@@ -44,7 +44,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 		o.PartOf = m.Organization(whole)
 	}
 	own := cda.RealID(n)
-	if root := n.At("id").Attr("root"); own == "" && terms.IsOID(root) { // the OID itself identifies the organization
+	if root := n.At("id").Attr("root"); own == "" && terms.IsOID(root) { // The OID itself identifies the organization.
 		own = root
 	}
 	if own == "" {
@@ -56,7 +56,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// software creates a Device for software that acts as an author.
+// software creates a Device for software that is an author.
 func (m *Maker) software(role, device *cda.Node, owner *r4.Reference) *r4.Reference {
 	d := &r4.Device{
 		Identifier: datatype.Identifiers(role), Type: m.read.Concept(cmp.Or(device.At("code"), role.At("code"))),

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AuthorsOf returns all authors of a statement or section. If a section doesn't have an author, its narrative is
-// attributed to the document's authors.
+// AuthorsOf returns all authors of a statement or section. The narrative of a section without authors is attributed to
+// the document's authors.
 func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	if n.Name == "section" && n.At("author") == nil {
 		n = m.document.Root
@@ -26,15 +26,14 @@ func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	return list
 }
 
-// Party holds the resources for a person, organization or device that participates in a statement. All fields are nil
-// if the participant is unknown.
+// Party holds the resources of a person, organization or device that participates in a statement. The fields of an
+// unknown participant are nil.
 type Party struct {
 	Practitioner, role, Organization, device, Patient, related *r4.Reference
 	Time                                                       string // time of the participation
 }
 
-// As returns the party's resource of one of the given types. If the party has resources of several types, As returns
-// the resource whose type is listed first. It returns nil if no type matches.
+// As returns the party's resource of the first listed type for which it has one, or nil.
 func (p Party) As(types ...string) *r4.Reference {
 	for _, t := range types {
 		var found *r4.Reference
@@ -59,10 +58,10 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns the author of a statement or section. The result is the most recent of the statement's own authors,
-// with the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement doesn't have its
-// own author, Author considers the authors of the enclosing concern or organizer (same pages: authors of the concern
-// act). The section's and the document's authors are named in Provenance and not attributed to the statement.
+// Author returns the author of a statement or section. The result is the latest of the statement's own authors, with
+// the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). For a statement without authors, the
+// enclosing concern's or organizer's authors count (same pages: authors of the concern act). The section's and the
+// document's authors are named only in Provenance.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -75,7 +74,7 @@ func (m *Maker) Author(n *cda.Node) Party {
 	return Party{}
 }
 
-// isWrapper reports whether a statement only wraps other statements and names authors on their behalf.
+// isWrapper reports whether a statement only wraps other statements and names authors for them.
 func isWrapper(n *cda.Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
@@ -103,9 +102,8 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns a statement's first author. If the statement doesn't have an author, Conducted returns the first
-// author of the closest enclosing element that has one, up to the document (CDA R2, context conduction). Only
-// Provenance should use Conducted.
+// Conducted returns a statement's first author. Without one, it returns the first author of the closest enclosing
+// element that has one, up to the document (CDA R2, context conduction). Conducted is for Provenance only.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -122,8 +120,8 @@ func (m *Maker) Conducted(n *cda.Node) Party {
 	return Party{}
 }
 
-// authorAround returns the author of a section or document. The result is cached, because thousands of entries share
-// the same author.
+// authorAround returns the author of a section or document. The result is cached, because thousands of entries may
+// share an author.
 func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	author, known := m.authors[n.Number]
 	if !known {
@@ -136,8 +134,7 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 // OwnAuthor is like Author, but ignores enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns a statement's performers. If the statement doesn't have its own performers, Performers returns the
-// enclosing organizer's performers.
+// Performers returns a statement's performers. Without any, it returns the enclosing organizer's.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -170,7 +167,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 	return p
 }
 
-// roleOf converts the player of a role. A role with only an id refers to an earlier role with the same id.
+// roleOf converts the player of a role. A role with only an id repeats an earlier role.
 func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	person := cmp.Or(
 		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),
@@ -206,7 +203,7 @@ func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	return p
 }
 
-// IsPatient reports whether a role belongs to the patient. A patient can also act as an author or informant.
+// IsPatient reports whether a role belongs to the patient. A patient can be an author or informant.
 func (m *Maker) IsPatient(role *cda.Node) bool {
 	for id := range role.Each("id") {
 		if key := cda.IDKey(id); key != "" && m.document.PatientIDs[key] {
@@ -220,7 +217,7 @@ func (m *Maker) IsPatient(role *cda.Node) bool {
 const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS " +
 	"DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
 
-// isPersonal reports whether a role belongs to a relative or friend and not to a professional (RoleClass, RoleCode).
+// isPersonal reports whether a role belongs to a relative or friend rather than a professional (RoleClass, RoleCode).
 func isPersonal(role *cda.Node) bool {
 	if code := role.At("code"); code.Attr("codeSystem") == "2.16.840.1.113883.5.111" &&
 		strings.Contains(relatives, " "+cda.CodeOf(code)+" ") {
@@ -247,14 +244,14 @@ func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference
 	return named(m.emit.AddEntity(p), names)
 }
 
-// personHeader derives the resource's id from the person's NPI, which is globally unique, if available.
+// personHeader derives the resource's id from the person's NPI, if available, because NPIs are globally unique.
 func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
 	for id := range role.Each("id") {
 		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // a person without a real id is identified without the signing time
+	if cda.RealID(role) == "" { // Without a real id, the signing time is not part of a person's identity.
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,
@@ -313,7 +310,7 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 		class = "GUARD"
 	}
 	if class != "" && (r.Relationship == nil && class != "PRS" ||
-		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // such as a spouse, or a contact person
+		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, for example, or a contact person
 		r.Relationship = append(
 			r.Relationship, *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-RoleClass", class, ""),
 		)
@@ -335,9 +332,8 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 	return named(m.emit.AddEntity(r), names)
 }
 
-// correctGuarantor replaces the code system of the code GUAR with the correct code system. C-CDA's Guarantor Performer
-// (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but only RoleClass contains the code (FHIR R4, v3 code
-// systems).
+// correctGuarantor corrects the code system of the code GUAR. C-CDA's Guarantor Performer
+// (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but the code is in RoleClass (FHIR R4, v3 code systems).
 func correctGuarantor(relationships []r4.CodeableConcept) {
 	for _, r := range relationships {
 		for i := range r.Coding {

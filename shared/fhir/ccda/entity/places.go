@@ -11,7 +11,7 @@ import (
 )
 
 // Facility creates a Location for a healthCareFacility or a Service Delivery Location
-// (2.16.840.1.113883.10.20.22.4.32). It returns nil if all details of the facility are unknown.
+// (2.16.840.1.113883.10.20.22.4.32). It returns nil if nothing is known about the facility.
 func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
@@ -40,7 +40,7 @@ func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 }
 
 // Place returns the Location at which a statement took place (Service Delivery Location,
-// 2.16.840.1.113883.10.20.22.4.32), or nil if the statement doesn't name a place.
+// 2.16.840.1.113883.10.20.22.4.32), or nil if it names none.
 func (m *Maker) Place(n *cda.Node) *r4.Reference {
 	for p := range n.Each("participant") {
 		if p.Attr("typeCode") == "LOC" {

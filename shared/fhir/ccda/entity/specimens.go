@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Specimens creates the Specimens that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
-// same organizer took a specimen, that procedure provides the collection details.
+// Specimens creates the Specimens that a statement names (C-CDA on FHIR, "Results": Specimen). A procedure in the same
+// organizer that took a specimen provides the collection details.
 func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 	if n == nil {
 		return nil
 	}
-	if list, known := m.specimens[n.Number]; known { // an organizer's members share specimens
+	if list, known := m.specimens[n.Number]; known { // An organizer's members share specimens.
 		return list
 	}
 	var list []*r4.Reference
@@ -52,9 +52,9 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	return s
 }
 
-// TakenBy adds a note about the procedure that took a specimen. R4 doesn't have a member for the procedure, and R4
-// validators do not recognise R5's extension for Specimen.collection.procedure. The note doesn't contain an id, because
-// exports derive their own ids from the note (package fetch).
+// TakenBy adds a note about the procedure that took a specimen, because R4 has no member for it, and R4 validators
+// don't recognise R5's extension for Specimen.collection.procedure. The note contains no id, because exports replace
+// ids (package fetch).
 func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
 	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
 	if p == nil {

@@ -26,7 +26,7 @@ func documentConsent(c *statement.Context, n *cda.Node) {
 }
 
 // readEncompassing creates the document's own Encounter, with its location and participants (C-CDA on FHIR,
-// "Encounters": encompassingEncounter). An entry with the same id is merged into this Encounter.
+// "Encounters": encompassingEncounter). An entry with the same id is merged into it.
 func readEncompassing(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return

@@ -1,5 +1,5 @@
-// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1). Package header
-// creates the Patient, the Composition, the document's encounter, the care team and the document's Provenance.
+// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1). It creates the
+// Patient, the Composition, the document's encounter, the care team and the document's Provenance.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
 package header
@@ -64,8 +64,8 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because FHIR
-// allows only codes from this value set.
+// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because
+// FHIR's value set is required.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -101,7 +101,7 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events converts the services that the document describes. The services' performers form the care team (C-CDA on FHIR,
+// events converts the services that the document describes. Their performers form the care team (C-CDA on FHIR,
 // "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
@@ -125,7 +125,7 @@ func events(c *statement.Context) []r4.CompositionEvent {
 	return list
 }
 
-// careTeam creates a CareTeam from a service's performers. It returns nil if the service doesn't have performers.
+// careTeam creates a CareTeam from a service's performers. It returns nil without performers.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
 	t := &r4.CareTeam{
 		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,
@@ -155,7 +155,7 @@ func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Re
 }
 
 // AddProvenance creates the Provenance for the entire document, with the document's authors, sender and time (US Core
-// Provenance). If several documents state a fact, the Provenances of these documents together name every source.
+// Provenance). The Provenances of all documents that state a fact name all its sources.
 func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	d := c.Document.Root
 	p := &r4.Provenance{

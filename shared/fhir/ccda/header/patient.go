@@ -11,8 +11,7 @@ import (
 )
 
 // Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), the guardians and the provider organization.
-// Patient uses only the first recordTarget. Additional record targets would describe a group, and C-CDA doesn't define
-// documents for groups.
+// Only the first recordTarget is used, because C-CDA defines no documents about groups.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")
@@ -24,7 +23,7 @@ func Patient(c *statement.Context) {
 		Address:   c.Read.Addresses(role), MaritalStatus: c.Read.Concept(who.At("maritalStatusCode")),
 	}
 	c.Emit.Keep(p)
-	if p.Gender == "" { // US Core requires a gender
+	if p.Gender == "" { // US Core requires a gender.
 		p.Gender = "unknown"
 	}
 	if p.BirthDate == "" {
@@ -122,7 +121,7 @@ func isOMB(code string) bool {
 	return cda.IsOneOf(code, "1002-5", "2028-9", "2054-5", "2076-8", "2106-3", "2135-2", "2186-5")
 }
 
-// languageOf converts a languageCode. The element name implies the code system.
+// languageOf converts a languageCode. The element implies the code system.
 func languageOf(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("code")
 	if code == "" {

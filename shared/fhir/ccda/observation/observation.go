@@ -174,7 +174,7 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 			r.AppliesTo = c.Read.Concepts(within, "precondition")
 			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil &&
 				cda.CodeOf(within.At("interpretationCode")) != "N" {
-				r.Type = meaning // FHIR treats a range without a type as the normal range
+				r.Type = meaning // FHIR treats a range without a type as the normal range.
 				if r.Text == "" && r.Low == nil && r.High == nil {
 					r.Text = r4.Words(meaning)
 				}
@@ -187,8 +187,7 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns a bound that is excluded from its range as text, because FHIR's bounds are inclusive. openBound
-// returns "" for any other bound.
+// openBound returns an exclusive bound as text, because FHIR's bounds are inclusive, and "" for any other bound.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})

@@ -24,9 +24,8 @@ func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept)
 	return o
 }
 
-// Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). The
-// Observation's time is the organizer's own time. If the organizer doesn't have a time, Panel uses the span from the
-// first member to the last.
+// Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). Its
+// time is the organizer's own, or the span from the first member to the last.
 func Panel(
 	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
 ) *r4.Observation {
@@ -43,8 +42,8 @@ func Panel(
 }
 
 // SpanOf returns the span from an organizer's first member to its last (C-CDA on FHIR, "Results" and "Vital Signs": an
-// organizer without effectiveTime). If the times can't be ordered because their zones or precisions differ, SpanOf
-// returns the first time.
+// organizer without effectiveTime). If the times can't be ordered, because their zones or precisions differ, it returns
+// the first.
 func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	var times []string
 	for member := range cda.Members(n) {
@@ -67,8 +66,8 @@ func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period
 	return "", &r4.Period{Start: first, End: last}
 }
 
-// Recode adds a LOINC code that a US Core profile requires to a statement's codes. The new code replaces any code that
-// only marks an assertion.
+// Recode adds a LOINC code that a US Core profile requires to a statement's codes. It replaces a code that only marks
+// an assertion.
 func Recode(o *r4.Observation, code, display string) {
 	kept := []r4.Coding{{System: terms.LOINC, Code: code, Display: display}}
 	for _, coding := range o.Code.Coding {
@@ -86,7 +85,7 @@ func Recode(o *r4.Observation, code, display string) {
 
 // Component returns an Observation's content as a component of another Observation.
 func Component(o *r4.Observation) r4.Component {
-	if o.Value == (r4.Value{}) && o.Absent == nil && len(o.Component) == 1 { // a negated value
+	if o.Value == (r4.Value{}) && o.Absent == nil && len(o.Component) == 1 { // The value is negated.
 		return o.Component[0]
 	}
 	return r4.Component{
@@ -95,8 +94,7 @@ func Component(o *r4.Observation) r4.Component {
 	}
 }
 
-// SetAbsent records that an Observation's value is missing. It does nothing if the Observation has a value or parts (US
-// Core: us-core-2).
+// SetAbsent records that an Observation's value is missing. A value or parts prevail (US Core: us-core-2).
 func SetAbsent(o *r4.Observation, value *cda.Node) {
 	if o.Value == (r4.Value{}) && o.Absent == nil && o.Component == nil && o.HasMember == nil {
 		o.Absent = datatype.AbsentConcept(value)

@@ -9,14 +9,14 @@ import (
 // Coding is a code from a code system (datatypes.html#Coding).
 type Coding struct {
 	System     string   `json:"system,omitempty"`
-	SystemText Original `json:"_system,omitempty"` // name of the code system if it doesn't have a URI
+	SystemText Original `json:"_system,omitempty"` // name of a code system without a URI
 	Version    string   `json:"version,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original holds a primitive's source text if the primitive doesn't have a FHIR value. Original is encoded as the
-// element that accompanies the primitive, with the extension originalText (extension-originaltext.html).
+// Original is the source text of a primitive without a FHIR value. It is encoded as the element that accompanies the
+// primitive, with the extension originalText (extension-originaltext.html).
 type Original string
 
 // MarshalJSON implements json.Marshaler.
@@ -152,8 +152,7 @@ type Value struct {
 	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
 }
 
-// Extension holds a value that doesn't have a FHIR member (extensibility.html). Either Extension or a single value is
-// set.
+// Extension holds a value that no FHIR member can hold (extensibility.html). Either Extension or one value is set.
 type Extension struct {
 	URL                  string           `json:"url"`
 	Extension            []Extension      `json:"extension,omitempty"`
@@ -170,7 +169,7 @@ type Extension struct {
 	ValueTiming          *Timing          `json:"valueTiming,omitempty"`
 }
 
-// Element accompanies a primitive that doesn't have a value (json.html#primitive).
+// Element accompanies a primitive without a value (json.html#primitive).
 type Element struct {
 	Extension []Extension `json:"extension,omitempty"`
 }

@@ -14,8 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Large represents text or other content that is too large to be held in memory. The content is written directly from
-// its source when the resource is encoded.
+// Large is content that is too large to be held in memory. It is written from its source when the resource is encoded.
 type Large struct {
 	Size    int    // in bytes
 	Encoded int    // maximum number of bytes added to the resource's JSON
@@ -25,7 +24,7 @@ type Large struct {
 // Sources maps each Large's Sum to the function that writes its content.
 type Sources map[string]func(io.Writer) error
 
-// Text adds UTF-8 text that will be encoded as a JSON string. Text returns any error from write.
+// Text adds UTF-8 text that is encoded as a JSON string. It returns any error from write.
 func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New(), escaped: sizer{most: math.MaxInt}}
 	text := runes{to: func(part []byte) error {
@@ -39,13 +38,13 @@ func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	return s.add(write, &Large{Size: m.size, Encoded: m.escaped.size, Sum: string(m.hash.Sum(nil))}), nil
 }
 
-// Data adds bytes that will be encoded in base64. Data returns any error from write.
+// Data adds bytes that are encoded in base64. It returns any error from write.
 func (s Sources) Data(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New()}
 	if err := write(&m); err != nil {
 		return nil, err
 	}
-	// the length includes the member's name, as Size does
+	// The length includes the member's name, as in Size.
 	encoded := len(`"data,omitempty":"",`) + base64.StdEncoding.EncodedLen(m.size)
 	return s.add(write, &Large{Size: m.size, Encoded: encoded, Sum: string(m.hash.Sum(nil))}), nil
 }
@@ -64,7 +63,7 @@ func (m *meter) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// runes forwards the data written to it in chunks that end at character boundaries.
+// runes forwards data in chunks that end between characters.
 type runes struct {
 	to   func(part []byte) error
 	rest []byte
@@ -101,7 +100,7 @@ type place struct {
 }
 
 // places returns the members of a resource that have a Large as their value. Only types with a narrative or attachments
-// have such members.
+// have any.
 func places(r Resource) []place {
 	var list []place
 	markup := func(n *Narrative) {
@@ -198,13 +197,13 @@ func (s Sources) writeTo(w io.Writer, r Resource) error {
 	return err //nolint:wrapcheck // Write does it
 }
 
-// marked returns a resource's JSON with a marker in place of each Large. The markers are in the same order as list and
-// do not occur elsewhere in the JSON.
+// marked returns a resource's JSON with a marker in place of each Large. The markers are in list's order and occur
+// nowhere else in the JSON.
 func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]
 		for i, p := range list {
-			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length that needs no base64 padding
+			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // A mark of this length needs no base64 padding.
 			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))
@@ -231,19 +230,19 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 // write encodes a Large as the value of a member.
 func (s Sources) write(w io.Writer, p place) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	_ = out.WriteByte('"') // Flush returns the error
+	_ = out.WriteByte('"') // Flush returns the error.
 	var err error
 	if p.isData {
 		encoder := base64.NewEncoder(base64.StdEncoding, out)
 		err = s[p.large.Sum](encoder)
-		_ = encoder.Close() // Flush returns the error
+		_ = encoder.Close() // Flush returns the error.
 	} else {
 		err = s[p.large.Sum](escaping(out))
 	}
 	if err != nil {
 		return err
 	}
-	_ = out.WriteByte('"') // Flush returns the error
+	_ = out.WriteByte('"') // Flush returns the error.
 	return out.Flush()     //nolint:wrapcheck // Write does it
 }
 

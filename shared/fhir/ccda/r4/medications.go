@@ -97,8 +97,7 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is the FHIR Medication resource (medication.html), which represents a product that a code alone can't
-// describe.
+// Medication is the FHIR Medication resource (medication.html), which represents a product that is more than a code.
 type Medication struct {
 	Header
 

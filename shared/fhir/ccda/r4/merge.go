@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxCodings limits the codings that other resources may add to a concept. Real concepts have fewer codings.
+// maxCodings limits the codings that other resources may add to a concept. Real concepts have fewer.
 const maxCodings = 100
 
-// Filler merges resources that have the same type and id. A Filler caches the elements of long lists, so each
-// repetition of a resource is merged in constant time. The zero value is ready to use.
+// Filler merges resources of the same type and id. It caches the elements of long lists, so each repetition of a
+// resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill completes a resource from another resource that has the same type and id. Fill adds missing members, missing
-// codings of the same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Fill does
-// not merge any other lists, because two records of one dose do not mean two doses. Fill does not change into's source.
-// The resources share elements after Fill returns, so other must not be used again.
+// Fill completes a resource from another one of the same type and id. It adds missing members, missing codings of the
+// same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Other lists are not
+// merged, because two records of one dose don't mean two doses. The source of into is unchanged. The resources share
+// elements afterwards, so other must not be used again.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,15 +25,13 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether two resources of the same type agree with each other. Fill doesn't lose data from resources
-// that agree.
+// Agree reports whether Fill would lose no data from two resources of the same type.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
 		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
-// endsActive reports whether one resource is an active condition while the other resource states when the condition
-// ended (con-4).
+// endsActive reports whether one resource is an active condition and the other states its end (con-4).
 func endsActive(active, ended Resource) bool {
 	a, okA := active.(*Condition)
 	e, okE := ended.(*Condition)
@@ -44,7 +42,7 @@ func endsActive(active, ended Resource) bool {
 	return a.ClinicalStatus.Has(system, "active", "recurrence", "relapse")
 }
 
-// walk reports whether two values agree. If f is not nil, walk also fills in missing parts.
+// walk reports whether two values agree. A non-nil f also fills in missing parts.
 func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	agree = true
 	fill := f != nil
@@ -66,7 +64,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 			if fill {
 				a.Set(b)
 			}
-		case field.Tag.Get("merge") == "first": // the member describes the source, not the fact
+		case field.Tag.Get("merge") == "first": // The member describes the source, not the fact.
 		case field.Tag.Get("merge") == "union":
 			if fill {
 				f.union(a, b)
@@ -78,8 +76,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	return agree
 }
 
-// choices returns the names of the choice elements (value[x]) that already have a value and to which Fill must not add
-// another.
+// choices returns the choice elements (value[x]) that have a value, to which Fill must not add another.
 func choices(of reflect.Value) []string {
 	var taken []string
 	for i := range of.NumField() {
@@ -102,8 +99,7 @@ func (f *Filler) fillMeta(into, other reflect.Value) {
 	}
 }
 
-// same reports whether two values have the same meaning. Concepts with a common coding have the same meaning and
-// complete each other.
+// same reports whether two values have the same meaning. Concepts with a common coding do, and complete each other.
 func same(into, other reflect.Value, fill bool) bool {
 	if reflect.DeepEqual(into.Interface(), other.Interface()) {
 		return true
@@ -124,8 +120,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods are compatible. If one period is open, the other period's end may close it. A
-// date is compatible with a time on the same day.
+// samePeriod reports whether two periods are compatible. An open period may be closed by the other's end. A date is
+// compatible with a time on the same day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {
@@ -142,8 +138,8 @@ func samePeriod(into *Period, other any, fill bool) bool {
 	return true
 }
 
-// finer returns the more precise of two times. The times match if they are equal, if either is empty, or if one is a
-// less precise form of the other.
+// finer returns the more precise of two times. Times match if they are equal, either is empty, or one is a less precise
+// form of the other.
 func finer(a, b string) (string, bool) {
 	if strings.HasPrefix(b, a) {
 		return b, true

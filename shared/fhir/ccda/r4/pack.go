@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, which take a tenth of the space, and decodes the bytes. A Packer stores each text
-// that several of its resources share only once. The zero value is ready to use.
+// Packer encodes resources as bytes, which take a tenth of the space, and decodes them. A text that several resources
+// share is stored once. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
@@ -24,8 +24,8 @@ const (
 	seenTexts    = 1 << 13
 )
 
-// A text is encoded in one of these forms: the text's length and bytes, the position of a known text, a UUID, or a UUID
-// after a known text such as "Patient/".
+// A text is encoded as its length and bytes, as a known text's position, as a UUID, or as a UUID after a known text
+// such as "Patient/".
 const (
 	asBytes = iota
 	asKnown
@@ -125,8 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of a known text. place adds a text to the known texts when the text is packed for the
-// second time, or immediately if atOnce is set.
+// place returns the position of a known text. A text becomes known when it is packed for the second time, or
+// immediately if atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false
@@ -150,7 +150,7 @@ func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(p.texts) == maxTexts {
 		return 0, false
 	}
-	text = strings.Clone(text) // text is often a slice of the document and would keep the document in memory
+	text = strings.Clone(text) // The text is often a slice of the document, which it would keep in memory.
 	place = uint64(len(p.texts))
 	p.texts = append(p.texts, text)
 	p.known[text] = place
@@ -179,7 +179,7 @@ func (p *Packer) uuid(text string) {
 	for _, part := range [...]string{text[:8], text[9:13], text[14:18], text[19:23], text[24:]} {
 		n += copy(digits[n:], part)
 	}
-	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has already validated the digits
+	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has already validated the digits.
 }
 
 type unpacker struct {

@@ -103,8 +103,8 @@ type Location struct {
 	Managing   *Reference        `json:"managingOrganization,omitempty"`
 }
 
-// Device is the FHIR Device resource (device.html), which represents a patient's implant or aid, or software that acts
-// as an author.
+// Device is the FHIR Device resource (device.html), which represents a patient's implant or aid, or software that is an
+// author.
 type Device struct {
 	Header
 

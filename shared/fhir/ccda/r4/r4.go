@@ -1,5 +1,5 @@
 // Package r4 defines the FHIR R4 (4.0.1) resources that package ccda creates. Each struct has only the members that
-// ccda sets, in FHIR's order. The file merge.go defines how two resources with the same id are merged.
+// ccda sets, in FHIR's order. Filler merges resources with the same id.
 package r4
 
 import (
@@ -23,7 +23,7 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta holds a resource's source and the source's codes for which FHIR does not define another member.
+// Meta holds a resource's source, and the source's codes that no FHIR member can hold.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
@@ -44,7 +44,7 @@ func (h *Header) Reference() *Reference {
 	return &Reference{Reference: h.ResourceType + "/" + h.ID}
 }
 
-// Tag adds any codings that are not yet in meta.tag.
+// Tag adds the codings that are not yet in meta.tag.
 func (h *Header) Tag(codings ...Coding) {
 	if len(codings) == 0 {
 		return
@@ -55,8 +55,7 @@ func (h *Header) Tag(codings ...Coding) {
 	h.Meta.Tag = AppendNew(h.Meta.Tag, codings...)
 }
 
-// JSON encodes a resource as one compact line without a line feed. JSON does not escape HTML characters, because the
-// output is not HTML.
+// JSON encodes a resource as one compact line without a line feed. HTML characters are not escaped.
 func JSON(r Resource) ([]byte, error) {
 	var line line
 	encoder := json.NewEncoder(&line)
@@ -67,7 +66,7 @@ func JSON(r Resource) ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte{'\n'}), nil
 }
 
-// line holds the output of a single call to an encoder, without spare capacity.
+// line collects an encoder's output without spare capacity.
 type line []byte
 
 // Write implements io.Writer.
@@ -80,7 +79,7 @@ func (l *line) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// AppendNew appends to list each element that list does not yet contain.
+// AppendNew appends the elements that list does not yet contain.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		known := false

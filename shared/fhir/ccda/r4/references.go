@@ -28,7 +28,7 @@ func (l *ReferenceSet) Add(r Reference) {
 	}
 }
 
-// AppendReference appends to list each reference that list does not yet contain.
+// AppendReference appends the references that list does not yet contain.
 func AppendReference(list []Reference, more ...Reference) []Reference {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(r Reference) bool { return r.Reference == m.Reference }) {
@@ -49,7 +49,7 @@ func OfType(list []Reference, types ...string) []Reference {
 	return some
 }
 
-// Without returns a copy of the list without the references that are equal to one.
+// Without returns a copy of the list without references equal to one.
 func Without(list []Reference, one *Reference) []Reference {
 	var others []Reference
 	for _, r := range list {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound on the number of JSON bytes needed to encode a resource or part of a resource. Size stops
-// counting once the result exceeds most, so measuring a value never costs more than writing the allowed output.
+// Size returns an upper bound for the JSON of a resource, or of a part of one, in bytes. It stops counting above most,
+// so measuring never costs more than writing the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))
@@ -63,7 +63,7 @@ func (s *sizer) members(v reflect.Value) {
 			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
-			s.size += len(tag) + len(`"":,`) // includes the tag's options, so the size can only be too high
+			s.size += len(tag) + len(`"":,`) // The tag's options are included, so the size can only be too high.
 			s.value(member)
 		}
 	}

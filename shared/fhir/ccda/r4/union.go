@@ -10,7 +10,7 @@ import (
 const (
 	// few is the maximum number of elements for which comparison is faster than hashing.
 	few = 32
-	// maxNames limits the number of names that other resources may add to a person, because names must be compared
+	// maxNames limits the number of names that other resources may add to a person, because names are compared
 	// pairwise.
 	maxNames = 100
 )
@@ -58,7 +58,6 @@ func compare(into, other reflect.Value, most int) {
 	}
 }
 
-// membersOf returns the members of a list that may have grown since the previous call.
 func (f *Filler) membersOf(list reflect.Value) *members {
 	at := list.Addr().Interface()
 	m := f.known[at]
@@ -102,7 +101,7 @@ func spell(to []byte, v reflect.Value) []byte {
 		to = append(count(to, v.Len()), v.String()...)
 	case v.CanInt():
 		to = count(to, int(v.Int()))
-	case v.CanUint(): // for example, a byte
+	case v.CanUint(): // a byte, for example
 		to = strconv.AppendUint(to, v.Uint(), 16)
 		to = append(to, ' ')
 	default:
@@ -113,8 +112,7 @@ func spell(to []byte, v reflect.Value) []byte {
 
 func count(to []byte, n int) []byte { return append(strconv.AppendInt(to, int64(n), 10), ' ') }
 
-// sameName reports whether two names are the same, even if parts of either name are missing, and copies the more
-// complete name to into.
+// sameName reports whether two names are the same, even if parts are missing, and copies the more complete one to into.
 func sameName(into, other reflect.Value) bool {
 	a, okA := reflect.TypeAssert[HumanName](into)
 	b, okB := reflect.TypeAssert[HumanName](other)

@@ -10,9 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collects the authors of statements that name their own authors, and the performers of statements whose
-// resource doesn't have a member for performers. Statements with the same author and time share a Provenance (C-CDA on
-// FHIR, "Mapping Guidance": Provenance).
+// authorships collects statements' own authors, and their performers if the resource can't hold them. Statements with
+// the same author and time share a Provenance (C-CDA on FHIR, "Mapping Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -24,9 +23,9 @@ type authorship struct {
 	targets    r4.ReferenceSet
 }
 
-// Attribute collects a statement's authors. If the resource doesn't have a member for performers, Attribute also
-// collects the performers. For a statement other than the main statement, such as the concern around a problem,
-// Attribute also collects the time, which is missing from the resource.
+// Attribute collects a statement's authors, and its performers if the resource can't hold them. For a statement other
+// than the main one, such as the concern around a problem, it also collects the time, which the resource doesn't
+// contain.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeToAuthors(head, n)
 	if n.At("author") != nil {
@@ -53,8 +52,8 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether a statement's resource lacks a member for the statement's performers. A
-// MedicationRequest names the intended performer, so it can't name the person who administered a reported medication.
+// hasNoPerformer reports whether a resource can't hold its statement's performers. A MedicationRequest names the
+// intended performer, and not whoever administered a reported medication.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
@@ -65,8 +64,8 @@ func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	return false
 }
 
-// AttributeSection attributes resources in a section to the section's authors if the resource's statements don't name
-// an author (CDA R2, context conduction: an author in an entry overrides the section's authors).
+// AttributeSection attributes a section's resources to the section's authors unless their statements name authors (CDA
+// R2, context conduction: an entry's author overrides the section's).
 func (c *Context) AttributeSection(section *cda.Node, resources []r4.Reference) {
 	if section.At("author") == nil {
 		return
@@ -85,8 +84,7 @@ func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// activityOf derives a statement's activity from the statement's code or, if the code doesn't determine an activity,
-// from the statement's class.
+// activityOf derives a statement's activity from its code or, failing that, its class.
 func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code
@@ -96,12 +94,12 @@ func activityOf(n *cda.Node) r4.Coding {
 	}
 }
 
-// participation is a person's role in a statement and the time of participation.
+// participation is a person's role in a statement, and its time.
 type participation struct {
 	kind, display string // the agent's role
 	moment        string
 	period        *r4.Period
-	activity      r4.Coding // empty if the person authored the resource
+	activity      r4.Coding // empty for the author of the resource
 }
 
 func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation) {
@@ -152,8 +150,8 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	}
 }
 
-// AddAuthorships adds a Provenance for each author and time that Attribute collected. The recorded time is the
-// document's time.
+// AddAuthorships adds a Provenance for each author and time that Attribute collected. Its recorded time is the
+// document's.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {
 		p := a.provenance

@@ -21,8 +21,8 @@ func IsHealthConcern(r *r4.Condition) bool {
 	return false
 }
 
-// ConsentStatus returns the status of a Consent. A recorded directive (completed) is in force until its period ends. A
-// directive with an unknown status must not be acted on (FHIR R4, Consent.status: draft).
+// ConsentStatus returns the status of a Consent. A recorded directive (completed) is in force until its period ends. An
+// unknown status must not be acted on (FHIR R4, Consent.status: draft).
 func (c *Context) ConsentStatus(n *cda.Node) string {
 	status := cmp.Or(consentStates.Of(cda.StatusOf(n)), "draft")
 	if cda.HasNoStatus(n) {
@@ -48,8 +48,7 @@ func ConditionStatus(code string) *r4.CodeableConcept {
 }
 
 // StatusIn finds the status observation of a problem or allergy by its template or code (C-CDA on FHIR, "Problems" and
-// "Allergies": status observation). It returns the observation's code or words. denied reports whether the observation
-// is negated.
+// "Allergies": status observation). value is its code or words, and denied reports whether it is negated.
 func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 	if status := cda.EntryOf(n, root, "33999-4"); status != nil {
 		return status.At("value"), false
@@ -65,8 +64,8 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 // End classifies the effectiveTime/high of a problem or allergy.
 type End int
 
-// Classes of effectiveTime/high. In C-CDA, UNK means that the fact has ended at an unknown date. Any other nullFlavor
-// does not imply an end (C-CDA on FHIR, "Problems", row effectiveTime/high).
+// Classes of effectiveTime/high. UNK means an end at an unknown date. Other nullFlavors imply no end (C-CDA on FHIR,
+// "Problems", row effectiveTime/high).
 const (
 	NoEnd End = iota
 	UnknownEnd
@@ -85,10 +84,9 @@ func (c *Context) EndOf(when *cda.Node) End {
 	return NoEnd
 }
 
-// ClinicalStatus returns the clinical status of a problem or allergy without a status observation. The status is
-// derived from the concern's status (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). A problem or allergy that
-// has ended is always inactive ("Problems", row effectiveTime/high), so that all its mentions agree. ClinicalStatus
-// returns "" if the document doesn't state a status.
+// ClinicalStatus returns the clinical status of a problem or allergy without a status observation, derived from the
+// concern's status (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). It is inactive after an end ("Problems", row
+// effectiveTime/high), so all mentions agree, and "" if the document states none.
 func ClinicalStatus(concern string, end End) string {
 	if end != NoEnd {
 		return "inactive"
@@ -99,10 +97,10 @@ func ClinicalStatus(concern string, end End) string {
 // ProblemStatusRoot is the template OID of a problem's status observation.
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
-// ProblemStatus returns the clinical status of a problem or concern. ProblemStatus uses the status observation if
-// present, and otherwise the concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode,
-// effectiveTime/high and Problem Status). A problem with a dated end is not active (con-4). An end without a known date
-// does not contradict a status observation. ProblemStatus returns nil if the document doesn't state a status.
+// ProblemStatus returns the clinical status of a problem or concern. It uses the status observation or, without one,
+// the concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status).
+// A problem with a dated end is not active (con-4). An end at an unknown date doesn't override a status observation.
+// ProblemStatus returns nil if the document states no status.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))

@@ -1,6 +1,5 @@
-// Package statement contains code that all sections share. The package provides the context for converting a clinical
-// statement, the structure of section rules, and access to a statement's authors, comments and relations to other
-// statements.
+// Package statement provides the sections' common code: the context for converting a clinical statement, the structure
+// of section rules, and access to a statement's authors, comments and relations.
 package statement
 
 import (
@@ -11,41 +10,40 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Context is passed to every rule. Rules may read its fields but must not assign them. The first group of fields
-// applies to the entire document. Package body sets the second group, which applies to the current section.
+// Context is passed to every rule. Rules must not assign its fields. The first group of fields applies to the document.
+// The second group, which package body sets, applies to the current section.
 type Context struct {
 	Document  *cda.Document
 	Patient   *r4.Reference
-	Encounter *r4.Reference // encompassingEncounter, set by package header; nil if the document doesn't have one
+	Encounter *r4.Reference // encompassingEncounter, set by package header; may be nil
 	Read      *datatype.Reader
 	Make      *entity.Maker
 	Emit      *emit.Emitter
 	Rules     Rules
 	Problems  Problems
 
-	Within    string          // name of the section's rule; empty if no rule applies
+	Within    string          // name of the section's rule, if any
 	InSection *cda.Node       // the section's element
 	Open      r4.ReferenceSet // resources created in the section so far
 
 	authorships authorships
 }
 
-// Rules converts nested statements, regardless of the section to which their rules belong.
+// Rules converts nested statements, whichever section their rules belong to.
 type Rules interface {
-	// ConvertBy converts a statement by a template's rule, even if the statement does not have that template. It
-	// reports whether a rule exists for the template.
+	// ConvertBy converts a statement by a template's rule, even if it doesn't have that template. It reports whether a
+	// rule exists for the template.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer by the statement's own template or by the template that the section
-	// assumes. It returns a reference to the statement's resource, or nil if no resource was created.
+	// Member converts a statement in an organizer by its own template or the one that the section assumes. It returns a
+	// reference to the statement's resource, or nil if no resource was created.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 
 // Problems converts problem observations outside the problem list, such as an encounter's diagnoses.
 type Problems interface {
-	// Is reports whether an observation is a problem, as opposed to an accompanying status or note.
+	// Is reports whether an observation is a problem, rather than its status or a note.
 	Is(n *cda.Node) bool
-	// Convert creates a Condition for a problem. act is the enclosing concern, or nil if the problem is outside a
-	// concern.
+	// Convert creates a Condition for a problem. act is the enclosing concern, or nil.
 	Convert(n, act *cda.Node) *r4.Reference
 	// ConvertAct creates Conditions for all problems in an act.
 	ConvertAct(act *cda.Node) []r4.Reference
@@ -57,7 +55,7 @@ func NewContext(d *cda.Document, patient *r4.Reference, to *emit.Emitter) *Conte
 	return &Context{Document: d, Patient: patient, Read: read, Make: entity.NewMaker(d, patient, read, to), Emit: to}
 }
 
-// Named calls do with the section's rule name temporarily replaced by rule.
+// Named calls do with rule as the section's rule name.
 func (c *Context) Named(rule string, do func()) {
 	within := c.Within
 	c.Within = rule

@@ -13,10 +13,9 @@ const (
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit ensures that a resource doesn't assert more than its statement, regardless of the rule that created the
-// resource. A negated statement becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor
-// in progress. limit returns the reason for dropping a resource whose type can't express the status, or "" for any
-// other resource.
+// limit makes a resource assert no more than its statement, whichever rule created it. A negated statement becomes
+// refuted or not done. A null or unnamed statement becomes neither confirmed nor in progress. limit returns the reason
+// for dropping a resource whose type can't express the status, or "".
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
@@ -39,7 +38,7 @@ func (c *Context) isUnnamed(r r4.Resource) bool {
 		return datatype.IsUnnamed(r.Code)
 	case *r4.Procedure:
 		return datatype.IsUnnamed(r.Code)
-	case *r4.ServiceRequest: // in a ServiceRequest, "No smoking" is a valid name
+	case *r4.ServiceRequest: // "No smoking" is a valid name of a ServiceRequest.
 		return datatype.IsUnknown(r.Code)
 	case *r4.DeviceRequest:
 		return datatype.IsUnknown(r.Code)
@@ -63,8 +62,7 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 }
 
 // negate sets a resource's status to absent or not done (FHIR R4, the status of each type). It reports whether the type
-// has such a status. For a Condition, an AllergyIntolerance or an Observation, rules have already set the code,
-// verification status or value.
+// has such a status. Rules have already negated Conditions, AllergyIntolerances and Observations.
 func negate(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:
@@ -80,7 +78,7 @@ func negate(r r4.Resource) bool {
 		r.DoNotPerform = r4.True()
 	case *r4.ServiceRequest:
 		r.DoNotPerform = r4.True()
-	case *r4.DeviceRequest: // R4's DeviceRequest doesn't have doNotPerform
+	case *r4.DeviceRequest: // R4's DeviceRequest has no doNotPerform.
 		r.Status = "revoked"
 	case *r4.SupplyDelivery:
 		r.Status = "abandoned"
@@ -97,8 +95,7 @@ func negate(r r4.Resource) bool {
 }
 
 // markUnconfirmed sets a resource's status to unknown or unconfirmed (FHIR R4, the status of each type; US Core,
-// "Missing Data"). It reports whether the type has such a status. markUnconfirmed does not change a status of ended or
-// entered in error.
+// "Missing Data"). It reports whether the type has such a status. A status of ended or entered in error is unchanged.
 func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -133,7 +130,7 @@ func markUnconfirmed(r r4.Resource) bool {
 	return true
 }
 
-// statusOf returns a pointer to a resource's status. It returns nil if the type doesn't have the code "unknown".
+// statusOf returns a pointer to a resource's status. It returns nil if the type has no code "unknown".
 func statusOf(r r4.Resource) *string {
 	switch r := r.(type) {
 	case *r4.Observation:
@@ -160,7 +157,7 @@ func statusOf(r r4.Resource) *string {
 	return nil
 }
 
-// setOpen replaces a status that means in progress or done with open.
+// setOpen replaces a status of in progress or done with open.
 func setOpen(status *string, open string) {
 	if cda.IsOneOf(*status, "active", "completed", "final", "in-progress", "finished", "available") {
 		*status = open

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement, based on the
-// relationship and the template.
+// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement, by its relationship and
+// template.
 func IsReaction(r, n *cda.Node) bool {
 	if cda.IsNegated(n) {
 		return false
@@ -24,8 +24,8 @@ func IsReaction(r, n *cda.Node) bool {
 	return false
 }
 
-// SeverityOf returns a reaction's Severity Observation. If the reaction doesn't have one, SeverityOf returns a Severity
-// Observation beside several reactions, which applies to all of them.
+// SeverityOf returns a reaction's Severity Observation. If there is none, it returns the Severity Observation beside
+// the reactions, which applies to all of them.
 func SeverityOf(n *cda.Node) *cda.Node {
 	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
 }
@@ -42,8 +42,8 @@ func IsReason(rel, n *cda.Node) bool {
 		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
 }
 
-// Reason appends a reason's code to codes. If the Condition with the reason's id precedes the reason in the document,
-// Reason also appends a reference to the Condition to references (C-CDA on FHIR, "Encounters": indication).
+// Reason appends a reason's code to codes. It also appends a reference to the Condition with the reason's id to
+// references, if the Condition comes first in the document (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {
@@ -55,7 +55,7 @@ func (c *Context) Reason(
 	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
 }
 
-// Reasons converts a statement's reasons. told contains the statements that express the reasons.
+// Reasons converts a statement's reasons. told contains the reasons' statements.
 func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each("observation") {

@@ -11,26 +11,25 @@ type RuleSet struct {
 
 // Entry is the rule for an entry template.
 type Entry struct {
-	// Roots lists the template's OIDs without versions, starting with the OID from C-CDA R2.1. The OIDs from C32, IHE
-	// and CCD follow.
+	// Roots lists the template's OIDs without versions: from C-CDA R2.1, then from C32, IHE and CCD.
 	Roots   []string
 	Name    string
 	Target  string // resource types, for documentation
 	Convert func(*Context, *cda.Node)
 }
 
-// Section is the rule for a section type, including the templates assumed for entries without a template.
+// Section is the rule for a section type, with the templates assumed for entries without one.
 type Section struct {
 	Codes  []string // LOINC codes
 	Roots  []string // template OIDs
 	Name   string
 	Titles []string // lower-case titles used by senders that omit the code
 	Assume []Assumption
-	// Shared lists templates from older guides whose meaning differs between sections. Within the section, Assume
-	// determines the meaning of entries with shared templates.
+	// Shared lists templates from older guides whose meaning differs between sections. Assume determines their meaning
+	// in the section.
 	Shared []string
-	// Narrative converts the section itself in addition to its entries, for example a note to a DocumentReference.
-	// Narrative is nil for most sections.
+	// Narrative converts the section itself in addition to its entries, for example a note to a DocumentReference. Most
+	// sections have none.
 	Narrative func(*Context, *cda.Node)
 }
 

@@ -9,11 +9,10 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Add adds a resource that covers one or more statements and returns a reference to the resource. The main statement
-// comes first. If a resource with the same id exists, Add completes the existing resource, unless the two contradict
-// each other. Codes that don't have a member in the resource, such as an act's class, are stored as tags. If a resource
-// would assert more than its statement, Add limits the resource (docs/reference/ccda.md, "Status, negation and
-// absence"), or drops and counts it.
+// Add adds a resource that covers one or more statements, main statement first, and returns a reference to it. A
+// resource with the same id is completed, unless the two contradict each other. Codes that no member holds, such as an
+// act's class, become tags. A resource that would assert more than its statement is limited (docs/reference/ccda.md,
+// "Status, negation and absence"), or dropped and counted.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -52,7 +51,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUncovered tags a resource with codes that no rule has read from a statement's code, value and interpretation.
+// TagUncovered tags a resource with codes of a statement's code, value and interpretation that no rule has read.
 func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
@@ -66,8 +65,8 @@ func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagHidden tags a resource with codes from the removed parts of a negated statement. For example, a procedure that was
-// not done may name a device.
+// tagHidden tags a resource with codes from a negated statement's removed parts, such as the device of a procedure that
+// was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
 		return
@@ -82,7 +81,7 @@ func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagComments tags a resource with the codes of the comments that became the resource's notes.
+// tagComments tags a resource with the codes of comments that became its notes.
 func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		if act := r.At("act"); act != nil && c.Emit.IsTaken(act) && cda.IsComment(act) {

@@ -17,7 +17,7 @@ nullified entered-in-error
 `
 
 // concernStatuses maps a concern's ActStatus to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ConditionClinicalStatus). The table adds statuses that the ConceptMap doesn't contain.
+// CF-ConditionClinicalStatus). The table contains further statuses.
 const concernStatuses terms.Table = `
 active active
 completed inactive
@@ -30,7 +30,7 @@ obsolete inactive
 `
 
 // problemStatuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ProblemStatus). The table includes codes and words used in older documents.
+// CF-ProblemStatus). The table also contains older documents' codes and words.
 const problemStatuses terms.Table = `
 55561003 active
 active active

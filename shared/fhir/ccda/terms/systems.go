@@ -97,8 +97,8 @@ const systems Table = `
 2.16.840.1.113883.12.487 http://terminology.hl7.org/CodeSystem/v2-0487
 `
 
-// systemNames maps the names of code systems to their OIDs, for documents that don't state an OID. Names are in lower
-// case and without punctuation.
+// systemNames maps the names of code systems to their OIDs, for documents without OIDs. Names are in lower case without
+// punctuation.
 const systemNames Table = `
 snomedct 2.16.840.1.113883.6.96
 snomed 2.16.840.1.113883.6.96
@@ -126,7 +126,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns a code system's FHIR URI, looked up by OID first, and then by name. It returns "" if neither is known.
+// System returns a code system's FHIR URI, by OID or else by name, or "" if neither is known.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -139,13 +139,12 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// shortestOID is the minimum length of an OID without its last arc. HL7's validator rejects shorter OIDs, such as
-// country OIDs.
+// shortestOID is the minimum length of an OID without its last arc. HL7's validator rejects shorter ones, such as
+// countries' OIDs.
 const shortestOID = len("1.2.3")
 
-// URI formats the root of an id or code system as a URI. If FHIR defines a URI for an OID, URI returns it. Any other
-// OID becomes a URN. URI returns "" for an invalid root, because FHIR allows urn:oid: and urn:uuid: only with a valid
-// OID or UUID (datatypes.html#uri).
+// URI formats the root of an id or code system as a URI: the one that FHIR defines for an OID, or a URN. It returns ""
+// for an invalid root, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID (datatypes.html#uri).
 func URI(root string) string {
 	root = strings.Trim(strings.TrimSpace(root), "{}")
 	root = strings.TrimSuffix(withoutScheme(root), ".")
@@ -163,7 +162,7 @@ func URI(root string) string {
 	return ""
 }
 
-// withoutScheme returns the OID or UUID in a URN (RFC 3061, RFC 9562). The scheme may be in upper or lower case.
+// withoutScheme returns the OID or UUID in a URN (RFC 3061, RFC 9562). The scheme's case is ignored.
 func withoutScheme(text string) string {
 	for _, scheme := range [...]string{"urn:oid:", "urn:uuid:"} {
 		if len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
@@ -220,7 +219,7 @@ func IsOID(text string) bool {
 	return text[0] == '2' || len(second) == 1 || len(second) == 2 && second < "40"
 }
 
-// IsUUID reports whether text is a UUID, in upper or lower case.
+// IsUUID reports whether text is a UUID, in either case.
 func IsUUID(text string) bool {
 	if len(text) != 36 {
 		return false
@@ -242,10 +241,9 @@ func IsURI(text string) bool {
 		!strings.ContainsAny(text, " \t\n")
 }
 
-// IsICD10PCS reports whether a code labelled as ICD-10-CM must be an ICD-10-PCS code because of its form. ICD-10-PCS
-// codes have seven digits and letters, without I and O. The section at the start of an ICD-10-PCS code never looks like
-// the letter and digit at the start of an ICD-10-CM code. Senders use the ICD-10-CM OID for both code systems (C-CDA on
-// FHIR, "Procedures": example).
+// IsICD10PCS reports whether a code that is labelled as ICD-10-CM has the form of an ICD-10-PCS code: seven digits and
+// letters, without I and O. Its first two characters never look like the letter and digit of an ICD-10-CM code. Senders
+// use the ICD-10-CM OID for both code systems (C-CDA on FHIR, "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"
 	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&

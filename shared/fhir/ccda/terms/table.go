@@ -1,15 +1,15 @@
-// Package terms provides lookup in terminology tables, and the FHIR URIs of code systems that CDA identifies by OID.
+// Package terms provides terminology tables, and the FHIR URIs of code systems that CDA identifies by OID.
 package terms
 
 import "strings"
 
-// A Table maps codes to codes or words, like a ConceptMap. Each line contains a key, a space and a value. Keys don't
-// contain white space. A constant Table doesn't need any initialization and reads like the published table.
+// A Table maps codes to codes or words, like a ConceptMap. Each line contains a key without white space, a space and a
+// value. A constant Table needs no initialisation and reads like the published table.
 type Table string
 
 // Of returns the value for a key, or "" if the table does not contain the key.
 func (t Table) Of(key string) string {
-	if key == "" || strings.ContainsAny(key, " \n") { // a key from a document could otherwise match across lines
+	if key == "" || strings.ContainsAny(key, " \n") { // A document's key could otherwise match across lines.
 		return ""
 	}
 	line := "\n" + key + " "

@@ -5,7 +5,7 @@ import "strings"
 // expression is the result of parsing a unit.
 type expression struct {
 	valid    bool
-	doubtful bool // whether the unit is valid but senders mean a different unit
+	doubtful bool // whether senders mean a different unit by this valid one
 }
 
 // parse parses an expression according to the UCUM 2.2 grammar:
@@ -14,8 +14,7 @@ type expression struct {
 //	term      = component { ("." | "/") component }
 //	component = symbol [exponent] [annotation] | annotation | factor [annotation] | "(" term ")" [annotation]
 //
-// The published grammar doesn't allow annotations on factors or on terms in parentheses, but UCUM's own examples use
-// such annotations.
+// The published grammar allows no annotations on factors or on terms in parentheses, but UCUM's own examples have them.
 func parse(text string) expression {
 	p := parser{rest: strings.TrimPrefix(text, "/")}
 	p.term(0)
@@ -33,7 +32,7 @@ const maxDepth = 16
 func (p *parser) term(depth int) {
 	for wasFactor := false; ; {
 		isFactor := p.component(depth)
-		p.doubtful = p.doubtful || wasFactor && isFactor // senders write 1.73 as a decimal number
+		p.doubtful = p.doubtful || wasFactor && isFactor // Senders write 1.73 as a decimal number.
 		if p.failed || p.rest == "" || p.rest[0] != '.' && p.rest[0] != '/' {
 			return
 		}
@@ -74,7 +73,7 @@ func (p *parser) component(depth int) (isFactor bool) {
 	return isFactor
 }
 
-// annotation parses text in braces. The text may contain printable ASCII, except braces and spaces (UCUM, section 6).
+// annotation parses text in braces: printable ASCII, except braces and spaces (UCUM, section 6).
 func (p *parser) annotation() {
 	end := strings.IndexByte(p.rest, '}')
 	if end < 0 {
@@ -106,7 +105,7 @@ func (p *parser) symbol(text string) {
 	p.failed = true
 }
 
-// symbolEnd returns the length of the symbol at the start of text. A symbol may include characters in square brackets.
+// symbolEnd returns the length of the symbol at the start of text. A symbol may contain square brackets.
 func symbolEnd(text string) int {
 	bracket := false
 	for i := range len(text) {
@@ -135,13 +134,13 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether senders use a valid symbol, given as prefix and atom, for a different unit. Examples are
-// MG for mg, Gm for gram, K for thousands, and F for degrees.
+// isDoubtful reports whether senders use a valid symbol, given as prefix and atom, for a different unit, such as MG for
+// mg, Gm for gram, K for thousands or F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""
 	}
-	if atom == "u" || unmeant.Of(prefix+atom) != "" { // by mu/L, senders mean mU/L, not daltons
+	if atom == "u" || unmeant.Of(prefix+atom) != "" { // By mu/L, senders mean mU/L, not daltons.
 		return true
 	}
 	isLarge := strings.IndexByte("YZEPTGM", prefix[0]) >= 0

@@ -2,8 +2,7 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant maps valid symbols to the units that clinical senders mean by them. A symbol in unmeant never becomes a code
-// on its own.
+// unmeant maps valid symbols to the units that clinical senders mean by them. Such a symbol alone never becomes a code.
 const unmeant terms.Table = `
 A year-or-ampere
 AU arbitrary-units
@@ -32,8 +31,8 @@ st stone
 u unit
 `
 
-// small lists symbols that documents never combine with a prefix of a million or more. Mg and Mmol, for example, are
-// capitalization errors.
+// small lists symbols that documents never combine with a prefix of a million or more. Mg and Mmol are capitalisation
+// errors.
 const small terms.Table = `
 g Mg
 l Ml
@@ -47,7 +46,7 @@ u Mu
 `
 
 // capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), without
-// symbols that often have other meanings in capitals (S, H, D, V, BQ, CI).
+// those that often have other meanings in capitals (S, H, D, V, BQ, CI).
 const (
 	capitalAtoms terms.Table = `
 G g
@@ -86,7 +85,7 @@ CEL Cel
 `
 )
 
-// multiples lists, in lower case, the multipliers that precede a volume in cell counts, such as the K in K/uL.
+// multiples lists, in lower case, multipliers that precede a volume in cell counts, such as the K in K/uL.
 const multiples terms.Table = `
 k 10*3
 th 10*3
@@ -127,7 +126,7 @@ pH [pH]
 
 // words maps unit names and synonyms, in lower case and without white space, to codes. Abbreviations are from ISMP,
 // "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU), and RxNorm (MEQ, HR, ACTUAT). Names are UCUM's unit names.
-// Codes have the same source as the codes in whole.
+// Codes are from the same table as whole's.
 const words terms.Table = `
 mg mg
 mgs mg

@@ -1,12 +1,11 @@
 // Package ucum validates units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and
-// looks up the UCUM code for other spellings of units.
+// finds the UCUM code for other spellings.
 package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit doesn't have a
-// code, or if senders use the spelling for a unit that differs from UCUM's. The rules are in docs/reference/ccda.md
-// ("Units").
+// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if there is none, or if
+// senders mean a different unit than UCUM by the spelling. The rules are in docs/reference/ccda.md ("Units").
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""
@@ -24,7 +23,7 @@ func Code(unit string) string {
 // maxLength is the maximum length of an expression, in bytes. UCUM's own examples are shorter than 40 bytes.
 const maxLength = 256
 
-// byParts returns the code for a quotient if each of its parts has a code.
+// byParts returns the code for a quotient whose parts all have codes.
 func byParts(unit string) string {
 	parts := strings.Split(unit, "/")
 	for i, part := range parts {
@@ -47,7 +46,7 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cell counts use the volume, so that a preceding "K" means thousands.
+// isVolume reports whether cell counts use the volume, so a preceding "K" means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
 // partCode returns the code for a unit that is not a quotient.
@@ -102,8 +101,8 @@ func powerOfTen(folded string) string {
 	return ""
 }
 
-// capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. capital
-// accepts only units that don't have another meaning in capitals.
+// capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. Units
+// with another meaning in capitals are rejected.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {
 		return ""

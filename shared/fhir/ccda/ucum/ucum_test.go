@@ -122,7 +122,7 @@ func TestCodeReturnsEmptyStringWhenUnitIsAmbiguous(t *testing.T) {
 	}
 }
 
-// Megagauss, megalitre, petagauss and similar units are valid UCUM, but senders who write in capitals never mean them.
+// Megagauss, megalitre, petagauss and similar units are valid UCUM, but no sender who writes in capitals means them.
 func TestCodeNeverInterpretsCapitalsAsLargePrefix(t *testing.T) {
 	t.Parallel()
 	for prefix := range strings.FieldsSeq("Y Z E P T G M") {

@@ -24,17 +24,22 @@ const FIND = `
 const FRAME = `return document.querySelector("svc-widget-element")?.shadowRoot.querySelector("iframe") ?? null;`;
 
 export class Browser {
+  /** The handle of the browser's first window. Handles are unordered, and earlier sign-in windows may still be closing. */
+  readonly first: string;
   readonly #engine: Engine;
   readonly #folder: string;
 
-  private constructor(engine: Engine, folder: string) {
+  private constructor(engine: Engine, folder: string, first: string) {
+    this.first = first;
     this.#engine = engine;
     this.#folder = folder;
   }
 
   static async start(engine: (options: Options) => Promise<Engine>, options: Omit<Options, "folder"> = { blocksCookies: false }): Promise<Browser> {
     const folder = mkdtempSync(join(tmpdir(), "recordbridge-engine-"));
-    return new Browser(await engine({ folder, ...options }), folder);
+    const started = await engine({ folder, ...options });
+    const [first = ""] = (await started.send("GetWindowHandles")) as string[];
+    return new Browser(started, folder, first);
   }
 
   async stop(): Promise<void> {

@@ -19,19 +19,18 @@ const exactly = (text: string): RegExp => new RegExp(`^${text}$`);
 export class Patient {
   readonly #browser: Browser;
   readonly #run: Run;
-  #page = "";
+  readonly #page: string; // handle of the window with the customer's page
   #others: string[] = [];
 
   constructor(browser: Browser, run: Run) {
     this.#browser = browser;
     this.#run = run;
+    this.#page = browser.first;
   }
 
   /** Visits a customer's page and clicks the element's button. */
   async click(host: Host, { headers = {}, ...placed }: Placed): Promise<void> {
     const body = `<main><h1>Alder Clinic</h1>${markup(this.#run, placed)}</main>`;
-    const all = await this.#browser.windows();
-    this.#page = all[0] ?? "";
     await this.#browser.show(this.#page);
     await this.#browser.visit(host.publish({ head: EARS + script(this.#run), body, headers }));
     await this.#browser.click("button", exactly("Share Records"));

@@ -22,8 +22,7 @@ func allergyAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// allergy creates an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the enclosing concern, or nil if the
-// allergy is outside a concern.
+// allergy creates an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the enclosing concern, or nil.
 func allergy(c *statement.Context, n, act *cda.Node) {
 	when, value := n.At("effectiveTime"), n.At("value")
 	substance := n.At("participant", "participantRole", "playingEntity")
@@ -70,7 +69,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 			}
 		}
 	}
-	if r.Reaction == nil && reactionSeverity(severity) != "" { // severity without a named reaction
+	if r.Reaction == nil && reactionSeverity(severity) != "" { // The severity has no named reaction.
 		r.Reaction = []r4.AllergyReaction{
 			{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)},
 		}
@@ -78,8 +77,8 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
 
-// unnamedAllergy returns the code for an allergy without a coded substance. The code comes from a value that states the
-// absence of allergies, or else from the document's words for the substance.
+// unnamedAllergy returns the code for an allergy without a coded substance. The code is the value's if it states the
+// absence of allergies, or else the document's words for the substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -87,8 +86,8 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category, and stores the value's codes and words, which are more specific (C-CDA on
-// FHIR, "Allergies", row value).
+// setAllergyKind sets type and category, and keeps the value's codes and words, which are more specific (C-CDA on FHIR,
+// "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
@@ -97,13 +96,13 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	if category != "" && category != "-" {
 		r.Category = []string{category}
 	}
-	if concept := c.Read.Concept(value); concept != nil { // R4 doesn't have a member for this concept
+	if concept := c.Read.Concept(value); concept != nil { // R4 has no member for this concept.
 		r.Tag(concept.Coding...)
 		switch {
 		case concept.Text == "":
 		case r.Type != "":
 			r.TypeText = r4.Original(concept.Text)
-		default: // a code element must have a value
+		default: // A code element must have a value.
 			r.Note = append(r.Note, r4.Annotation{Text: concept.Text})
 		}
 	}
@@ -111,10 +110,9 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 
 const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
-// allergyStatus returns an allergy's clinical status. The status observation, if present, takes precedence over the
-// concern's status and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status).
-// FHIR requires a status (ait-1). An allergy without a status is active, because C-CDA states an end for every allergy
-// that has ended.
+// allergyStatus returns an allergy's clinical status. A status observation takes precedence over the concern's status
+// and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR requires a
+// status (ait-1), so an allergy without one is active: C-CDA states the end of every past allergy.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
@@ -131,9 +129,8 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). FHIR defines codes for the
-// absence of a kind of allergy, and for the absence of an allergy to certain substances. For any other substance,
-// negateAllergy marks the allergy as refuted.
+// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). Codes exist for the absence
+// of a kind of allergy and of allergies to certain substances. For other substances, the allergy is refuted.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
 		words := ""
@@ -152,7 +149,7 @@ func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 		}
 	}
 	r.Verification = r4.Concept(statement.AllergyVerified, "refuted", "Refuted")
-	setAllergyStatus(r, "inactive") // ait-1 requires a status, and a negated allergy can't be active
+	setAllergyStatus(r, "inactive") // ait-1 requires a status, and a negated allergy can't be active.
 }
 
 // noKnown returns the concept for a SNOMED CT code and its display.
@@ -161,8 +158,8 @@ func noKnown(of string) *r4.CodeableConcept {
 	return r4.Concept("http://snomed.info/sct", code, display)
 }
 
-// nameNone adds a "no known allergy" code to an allergy whose words state that allergies are not known. Some senders
-// write such words in the substance field.
+// nameNone adds a "no known allergy" code to an allergy whose words say so, because some senders write such words in
+// the substance field.
 func nameNone(r *r4.AllergyIntolerance) {
 	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
 	for _, coding := range r.Code.Coding {
@@ -190,7 +187,7 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 }
 
 // reactionSeverity maps the SNOMED CT severity (the Severity ConceptMap of "C-CDA on FHIR"). A value between two levels
-// maps to the higher level.
+// maps to the higher one.
 func reactionSeverity(n *cda.Node) string {
 	value := n.At("value")
 	return cmp.Or(severities.Of(cda.CodeOf(value)), severityWords.Of(strings.ToLower(value.Attr("displayName"))))

@@ -40,8 +40,8 @@ resolved resolved
 `
 
 // none maps the kind of a negated allergy to a "no known allergy" code and its display (C-CDA on FHIR, ConceptMap
-// CF-NoKnownAllergies). The table adds equivalent codes that the ConceptMap omits or that older documents use. Any
-// other kind means that the patient doesn't have any known allergies.
+// CF-NoKnownAllergies). The table also contains equivalent codes, some from older documents. Any other kind means no
+// known allergies.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy
@@ -57,7 +57,7 @@ EALG 428607008 No known environmental allergy
 `
 
 // noneOf maps a negated substance to a code and display for "no known allergy" to this substance (C-CDA on FHIR,
-// "Allergies", row participant: latex). The table includes substance classes that older documents use instead of a
+// "Allergies", row participant: latex). The table also contains substance classes that older documents use instead of a
 // nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
@@ -68,7 +68,7 @@ const noneOf terms.Table = `
 762766007 429625007 No known food allergy
 `
 
-// noneInWords maps text in the substance field to a "no known allergy" code and its display. Underscores represent
+// noneInWords maps text in the substance field to a "no known allergy" code and its display. Underscores stand for
 // spaces.
 const noneInWords terms.Table = `
 no_known_allergies 716186003 No known allergy
@@ -96,7 +96,7 @@ CRITU unable-to-assess
 `
 
 // severities maps the value of a Severity Observation to reaction-event-severity (C-CDA on FHIR, ConceptMap
-// CF-Severity). A value between two levels maps to the higher level.
+// CF-Severity). A value between two levels maps to the higher one.
 const severities terms.Table = `
 255604002 mild
 6736007 moderate

@@ -47,8 +47,7 @@ func teamName(c *statement.Context, n *cda.Node) string {
 	return name
 }
 
-// addMembers adds the performers of a member's act, each with their function. If the act doesn't name a person,
-// addMembers adds a location.
+// addMembers adds the performers of a member's act with their functions or, if there are none, a location.
 func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	for p := range act.Each("performer") {
 		who := c.Make.Party(p)
@@ -63,7 +62,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 		if member.Member == nil {
 			continue
 		}
-		if member.Role == nil { // US Core requires a role
+		if member.Role == nil { // US Core requires a role.
 			member.Role = []r4.CodeableConcept{*datatype.AbsentConcept(p.At("functionCode"))}
 		}
 		t.Participant = append(t.Participant, member)
@@ -71,7 +70,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	addOthers(c, t, act)
 }
 
-// addOthers adds the remaining participants: the team's leader (PPRF) and people who are not professionals (IND).
+// addOthers adds the other participants: the team's leader (PPRF) and people who are not professionals (IND).
 func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	for p := range n.Each("participant") {
 		who := c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
@@ -90,8 +89,8 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document doesn't state a status. A team whose
-// period has ended is not active.
+// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document states none. A team whose period has ended
+// is not active.
 func teamStatus(c *statement.Context, n *cda.Node) string {
 	status := statuses.Of(cda.StatusOf(n))
 	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {

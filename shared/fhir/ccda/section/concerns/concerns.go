@@ -13,8 +13,8 @@ import (
 )
 
 // healthConcern creates Conditions for the problems in a concern (US Core Condition Problems and Health Concerns).
-// Supporting statements (SPRT) become evidence. A concern about another subject, such as smoking, becomes a Condition
-// for that subject. A concern that only refers to problems elsewhere marks these problems as health concerns.
+// Supporting statements (SPRT) become evidence. A concern about something else, such as smoking, becomes a Condition of
+// its own. A concern that only refers to problems elsewhere marks them as health concerns.
 func healthConcern(c *statement.Context, act *cda.Node) {
 	var made []r4.Reference
 	var about *cda.Node
@@ -37,8 +37,8 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }
 
-// concernAbout creates a Condition for a concern without a problem. The Condition is based on the value of the
-// concern's subject or on the concern's words.
+// concernAbout creates a Condition for a concern without a problem. Its code is the value of the concern's subject, or
+// the concern's words.
 func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	r := concernOf(c, act)
 	if v, ok := c.Read.Value(about.At("value")); ok && v.ValueCodeableConcept != nil {
@@ -51,7 +51,6 @@ func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	return c.Add(r, act)
 }
 
-// concernOf starts the Condition for an act.
 func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	by := c.Make.Author(act)
 	clinical := c.ProblemStatus(act, cda.StatusOf(act))
@@ -69,7 +68,7 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 }
 
 // statusByConcern returns the clinical status that a concern implies for a problem without its own status. It returns
-// nil if the concern doesn't imply a status.
+// nil if the concern implies none.
 func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
@@ -107,8 +106,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern creates a Condition for a risk. The Condition's code is the risk itself, not the possible problem,
-// because the patient does not have the problem. The problem is recorded as evidence of the risk.
+// riskConcern creates a Condition for a risk. Its code is the risk itself, because the patient doesn't have the
+// possible problem, which becomes evidence.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

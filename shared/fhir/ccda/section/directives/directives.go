@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// directives converts the directives in an organizer. The first directive also covers the organizer.
+// directives converts the directives in an organizer. The first one also covers the organizer.
 func directives(c *statement.Context, n *cda.Node) {
 	around := n
 	for part := range n.Each("component") {
@@ -49,7 +49,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 			*r4.Concept("http://terminology.hl7.org/CodeSystem/consentcategorycodes", "acd", "Advance Directive"),
 		},
 		PolicyRule: &r4.CodeableConcept{Text: "As the advance directive says"},
-		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // only the patient or a related person can consent
+		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // Only the patient or a related person can consent.
 	}
 	r.Category = append(r.Category, r4.Listed(c.Read.Concept(n.At("code")))...)
 	provision := r4.ConsentProvision{

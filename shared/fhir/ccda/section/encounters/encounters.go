@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// isNamedAgain reports whether a different statement has the same id as n.
+// isNamedAgain reports whether another statement has the same id as n.
 func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 	count := 0
 	for range c.Document.Acts(cda.RealID(n), nil) {
@@ -25,11 +25,11 @@ func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 // "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
 	if n.At("code") == nil && n.At("effectiveTime") == nil && isNamedAgain(c, n) {
-		c.Emit.Take(n) // the statement only refers to an encounter in another statement
+		c.Emit.Take(n) // The statement only refers to an encounter in another statement.
 		return
 	}
 	e := encounter.New(c, n)
-	if cda.IsNegated(n) { // a negated statement is not the encounter with the given id
+	if cda.IsNegated(n) { // A negated statement is not the encounter with its id.
 		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
 	}
 	if e.Type == nil {
@@ -60,12 +60,12 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that the header may already have described in less detail. Definite facts from the
-// header take precedence.
+// addEncounter adds an encounter that the header may already have described in less detail. The header's definite facts
+// take precedence.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
 		(isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {
-		e.ID = emit.Derive(e.ID, e.Period.Start) // the sender uses one id for several encounters
+		e.ID = emit.Derive(e.ID, e.Period.Start) // The sender uses one id for several encounters.
 	}
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil {
 		correct(before, e, cda.StatusOf(told[0]) != "", before.Status == "finished")
@@ -86,7 +86,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 	return ref
 }
 
-// isBefore reports whether one of two periods ended on a day before the other period started.
+// isBefore reports whether one of two periods ended on a day before the other began.
 func isBefore(a, b *r4.Period) bool {
 	if a == nil || b == nil || a.End == "" || b.Start == "" {
 		return false
@@ -95,14 +95,13 @@ func isBefore(a, b *r4.Period) bool {
 	return a.End[:n] < b.Start[:n]
 }
 
-// correct updates an encounter with more reliable information from a later statement. An encounter that has ended
-// remains ended.
+// correct updates an encounter with more reliable information from a later statement. An ended encounter stays ended.
 func correct(before, e *r4.Encounter, stated, isOver bool) {
 	if before.Class.Code == "UNK" {
 		before.Class = e.Class
 	}
 	if len(before.Type) == 1 && len(before.Type[0].Coding) == 1 && before.Type[0].Coding[0].Code == before.Class.Code {
-		before.Type = nil // the entry's own codings include the class
+		before.Type = nil // The entry's own codings include the class.
 	}
 	if stated || before.Status == "unknown" || before.Status == "in-progress" && e.Status == "finished" {
 		before.Status = e.Status
@@ -126,7 +125,6 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	c.Named("Encounters", func() { convertDiagnoses(c, e, n) })
 }
 
-// convertDiagnoses creates the Conditions for the encounter e.
 func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		var found []r4.Reference
@@ -147,8 +145,8 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	}
 }
 
-// linkDiagnosis links a Condition to an encounter as a diagnosis. linkDiagnosis does not link a refuted Condition,
-// which was only suspected.
+// linkDiagnosis links a Condition to an encounter as a diagnosis. A refuted Condition was only suspected, so it is not
+// linked.
 func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
 	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
 	if told != nil && told.Encounter == nil {

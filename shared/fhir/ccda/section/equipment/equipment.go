@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// supply creates a SupplyDelivery, with its Device, for equipment that the patient has received. C-CDA on FHIR does not
-// cover such equipment. US Core requires the Device. The rest of the statement corresponds to a FHIR delivery
+// supply creates a SupplyDelivery and its Device, which US Core requires, for equipment that the patient has received.
+// C-CDA on FHIR doesn't cover equipment; the rest of the statement corresponds to a FHIR delivery
 // (supplydelivery.html).
 func supply(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
@@ -42,7 +42,7 @@ func supply(c *statement.Context, n *cda.Node) {
 	c.Add(s, n)
 }
 
-// deliveryStatus maps ActStatus to supplydelivery-status. It returns "" if n doesn't have a status.
+// deliveryStatus maps ActStatus to supplydelivery-status. It returns "" if n has none.
 func deliveryStatus(n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "abandoned"

@@ -12,8 +12,8 @@ import (
 )
 
 // familyMember creates a FamilyMemberHistory for a relative and their conditions (FHIR familymemberhistory-mappings,
-// CDA), or for a single observation outside an organizer. FHIR can't negate a relative's condition, so negated
-// conditions become separate resources.
+// CDA), or for a single observation outside an organizer. Negated conditions become resources of their own, because
+// FHIR can't negate a relative's condition.
 func familyMember(c *statement.Context, n *cda.Node) {
 	h := &r4.FamilyMemberHistory{
 		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n),
@@ -41,8 +41,7 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	c.Add(h, told...)
 }
 
-// setRelative converts the relative (RelatedSubject). The code states the relative's relationship to the patient, which
-// FHIR requires.
+// setRelative converts the relative (RelatedSubject). FHIR requires the relationship to the patient, which is the code.
 func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.Node) {
 	who := relative.At("subject")
 	h.Relationship = c.Read.ConceptOr(relative.At("code"))
@@ -59,8 +58,8 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 }
 
 // familyCondition adds a relative's condition, the age at onset (Age Observation, 2.16.840.1.113883.10.20.22.4.31), and
-// whether the condition was the cause of death (Family History Death Observation, …4.47). familyCondition returns the
-// statements that it has covered.
+// whether the condition was the cause of death (Family History Death Observation, …4.47). It returns the statements
+// that it has covered.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -73,7 +72,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 			told = append(told, age)
 		}
 	}
-	if condition.OnsetAge == nil { // FHIR allows only one onset; Provenance holds the observation's time
+	if condition.OnsetAge == nil { // FHIR allows only one onset. Provenance holds the observation's time.
 		condition.OnsetPeriod = c.Read.Period(o.At("effectiveTime"))
 	}
 	death := cmp.Or(cda.EntryOf(o, "2.16.840.1.113883.10.20.22.4.47"), cda.EntryOf(o, "2.16.840.1.113883.10.20.1.42"))
@@ -109,7 +108,7 @@ func ageObservation(n *cda.Node) *cda.Node {
 	)
 }
 
-// historyStatus maps ActStatus to FamilyHistoryStatus. A history with an unknown status is treated as partial.
+// historyStatus maps ActStatus to FamilyHistoryStatus. An unknown status counts as partial.
 func historyStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "completed"

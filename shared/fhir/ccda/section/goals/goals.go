@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal creates a Goal (US Core Goal). The goal's code becomes the measure. The goal's value becomes the target, or the
-// description if the value is only text. A time after the document's time, or the center of an interval, is the due
-// date. Any other time is the start.
+// goal creates a Goal (US Core Goal). The code becomes the measure. The value becomes the target, or the description if
+// it is only text. A time after the document's, or the centre of an interval, is the due date. Any other time is the
+// start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -77,7 +77,7 @@ func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.Go
 	return t
 }
 
-// describeGoal sets the goal's description if the goal's code is meaningless or doesn't have any words.
+// describeGoal sets the goal's description if its code is meaningless or has no words.
 func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	code := n.At("code")
 	if g.Description.Text != "" {
@@ -136,15 +136,15 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	for _, other := range r4.Without(r4.OfType(all, "Goal"), ref) {
 		statement.PertainsToGoal(&g.Header, other)
 	}
-	for _, to := range r4.OfType(all, "MedicationRequest") { // Goal.addresses does not allow MedicationRequest
+	for _, to := range r4.OfType(all, "MedicationRequest") { // Goal.addresses doesn't allow MedicationRequest.
 		if head := c.Emit.Head(&to); head != nil {
 			statement.PertainsToGoal(head, *ref)
 		}
 	}
 }
 
-// preference creates an Observation of a statement's importance to the patient or a provider, with the statement as its
-// focus.
+// preference creates an Observation of a statement's importance to the patient or a provider. Its focus is the
+// statement.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -164,8 +164,7 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	}
 }
 
-// outcome creates an Observation for an intervention's outcome, and adds the Observation to the goal that the outcome
-// evaluates.
+// outcome creates an Observation for an intervention's outcome, and adds it to the goal that it evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
 	c.Emit.After(ref, n, func(n *cda.Node) {
@@ -185,12 +184,12 @@ func outcome(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// progress creates an Observation for progress toward a goal, unless a goal already includes the progress.
+// progress creates an Observation for progress toward a goal, unless a goal already includes it.
 func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
 
-// surveyed converts an opinion about the enclosing statement, which becomes the Observation's focus.
+// surveyed converts an opinion whose focus is the enclosing statement.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
 	o.Category = []r4.CodeableConcept{

@@ -77,7 +77,7 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID returns the UID of a study, series or object, which is the element's id if that id is an OID. FHIR and DICOM
+// dicomUID returns the UID of a study, series or object, which is the element's id if it is an OID. FHIR and DICOM
 // allow UIDs of up to 64 characters.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
@@ -90,13 +90,11 @@ func dicomUID(n *cda.Node) string {
 	return root
 }
 
-// images indexes the objects that a document's studies list.
 type images struct {
 	byUID map[string]int32 // statement numbers by UID; nil until needed
 }
 
-// convert converts an object outside its series. The enclosing Observation is derived from the object's study
-// (derivedFrom).
+// convert converts an object outside its series. The enclosing Observation refers to the object's study (derivedFrom).
 func (all *images) convert(c *statement.Context, n *cda.Node) {
 	number, isListed := all.of(c.Document.Root)[dicomUID(n)]
 	if !isListed {

@@ -11,7 +11,7 @@ import (
 )
 
 // immunization creates an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). A planned immunization
-// becomes a MedicationRequest, because FHIR doesn't define a request resource for immunizations.
+// becomes a MedicationRequest, because FHIR has no request resource for immunizations.
 func immunization(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		c.Rules.ConvertBy(statement.PlannedMedicationRoot, n)
@@ -30,7 +30,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 	}
 	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
 		im.Manufacturer = c.Make.Organization(maker)
-	} else if name := maker.At("name").Words(); name != "" { // a vaccine that was not given needs no Organization
+	} else if name := maker.At("name").Words(); name != "" { // A vaccine that was not given needs no Organization.
 		im.Manufacturer = &r4.Reference{Display: name}
 	}
 	if im.VaccineCode == nil {
@@ -63,8 +63,8 @@ func immunization(c *statement.Context, n *cda.Node) {
 }
 
 // immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a known status
-// counts as completed if its date has passed or if its status is missing. For any other event, FHIR doesn't have a
-// suitable status, and immunizationStatus returns "".
+// counts as completed if its date has passed or its status is missing. For other events, FHIR has no suitable status,
+// and immunizationStatus returns "".
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -98,8 +98,7 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	return list
 }
 
-// readImmunizationPart converts a statement nested in an immunization, and reports whether it converted the nested
-// statement's entire content.
+// readImmunizationPart converts a statement nested in an immunization, and reports whether it has converted all of it.
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32
 	switch {
@@ -134,8 +133,8 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 	return true
 }
 
-// immunizationReaction creates an Observation for a reaction to an immunization, because FHIR represents the reaction
-// as a separate resource. The severity becomes a component of the Observation.
+// immunizationReaction creates an Observation for a reaction to an immunization, because FHIR represents it as a
+// separate resource. The severity becomes a component.
 func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
 	told := []*cda.Node{n}

@@ -16,7 +16,7 @@ func setDosage(c *statement.Context, m *activity) {
 	d.Timing = timing(c, n)
 	d.Route, d.Site = c.Read.Concept(n.At("routeCode")), c.Read.Concept(n.At("approachSiteCode"))
 	d.Method = c.Read.Concept(n.At("code"))
-	if cda.Has(n.At("code"), "DRUG", "76662-6") { // the code is a kind of act, not a method
+	if cda.Has(n.At("code"), "DRUG", "76662-6") { // The code is a kind of act, not a method.
 		d.Method = nil
 	}
 	dose := r4.DoseAndRate{}
@@ -37,7 +37,7 @@ func setDosage(c *statement.Context, m *activity) {
 	if d.Text == "" {
 		d.Text = c.Read.Text(n.At("text"))
 	}
-	// MedicationAdministration doesn't have a member for the timing
+	// MedicationAdministration has no member for the timing.
 	if d.Timing != nil && d.Timing.Code != nil && c.Within == medicationsAdministered {
 		d.Text = datatype.Joined(d.Text, d.Timing.Code.Text)
 	}
@@ -45,7 +45,7 @@ func setDosage(c *statement.Context, m *activity) {
 	case repeat == nil:
 	case *repeat <= 0:
 		c.Emit.Drop("repeatNumber", "none or fewer")
-	default: // number of times that the medication may be, or has been, given
+	default: // The number counts allowed or past administrations.
 		if d.Timing == nil {
 			d.Timing = &r4.Timing{}
 		}
@@ -79,7 +79,7 @@ func amount(n *cda.Node) (*r4.Quantity, *r4.Range) {
 	return nil, datatype.Span(n)
 }
 
-// setFormUnit uses the dose form as a dose's unit, as in "2 puffs".
+// setFormUnit uses the dose form as the dose's unit, as in "2 puffs".
 func setFormUnit(q *r4.Quantity, form *r4.CodeableConcept) {
 	if form == nil {
 		return

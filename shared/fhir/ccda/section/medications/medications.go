@@ -44,12 +44,12 @@ func medication(c *statement.Context, n *cda.Node) {
 // isEvent reports whether a statement describes a past or current event (mood EVN).
 func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
-// activity holds the content of a medication activity, regardless of the target resource.
+// activity holds the content of a medication activity, whatever the target resource.
 type activity struct {
 	n        *cda.Node
-	status   string // status in FHIR's medication resources
+	status   string // FHIR status of the medication
 	concept  *r4.CodeableConcept
-	product  *r4.Reference // replaces concept if the product has more details than its code
+	product  *r4.Reference // replaces concept if the product is more than a code
 	moment   string
 	period   *r4.Period
 	dosage   r4.Dosage
@@ -75,8 +75,8 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 	return m
 }
 
-// readPart adds a nested statement, such as an indication or an instruction, to a medication activity. Any other nested
-// statement becomes a separate resource.
+// readPart adds a nested statement, such as an indication or an instruction, to a medication activity. Other nested
+// statements become separate resources.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
 	case n.Name == "observation" && !cda.IsNegated(n) && (cda.IsTemplate(n, statement.IndicationRoot) ||
@@ -107,9 +107,9 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). The result is unknown if the status
-// is missing or a status observation is negated. An active medication that ended before the document's time is
-// completed ("Medications": medication status).
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). A missing status and a negated
+// status observation give unknown. An active medication that ended before the document's time is completed
+// ("Medications": medication status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 	if _, denied := statement.StatusIn(n, listStatusRoot); denied && cda.IsOneOf(status, "active", "completed") {
@@ -121,8 +121,8 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-// medicationRequest creates a MedicationRequest. An event (EVN) is a report and not an order, so its MedicationRequest
-// names the informant but not a requester. Provenance names the author.
+// medicationRequest creates a MedicationRequest. An event (EVN) is a report, so its MedicationRequest names the
+// informant and no requester. Provenance names the author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
@@ -186,7 +186,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if words := schedule(m.dosage.Timing); words != "" { // R4's MedicationAdministration doesn't have a frequency
+	if words := schedule(m.dosage.Timing); words != "" { // R4's MedicationAdministration has no frequency.
 		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
@@ -213,8 +213,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	return a
 }
 
-// administrationStatus returns a MedicationAdministration's status. A listed medication with the status "active" is in
-// progress.
+// administrationStatus returns a MedicationAdministration's status. An active medication is in progress.
 func administrationStatus(m activity) string {
 	switch {
 	case cda.IsNegated(m.n):

@@ -1,5 +1,5 @@
 // Package medications converts the Medications Section (2.16.840.1.113883.10.20.22.2.1) and the sections for admission,
-// discharge and administered medications. The package creates MedicationRequests, MedicationAdministrations and
+// discharge and administered medications. It creates MedicationRequests, MedicationAdministrations and
 // MedicationDispenses.
 //
 // See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-medications.html.
@@ -52,7 +52,7 @@ func sections() []statement.Section {
 	}
 }
 
-// medicationsAdministered is the name of the section for medication administered by the document's author.
+// medicationsAdministered is the section for medication that the document's author administered.
 const medicationsAdministered = "Medications Administered"
 
 // entries returns the rules for the entry templates.

@@ -88,9 +88,8 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents returns the available forms of a text. A form is the text's bytes in their stated format, the text's URL, or
-// the words of the narrative as XHTML and plain text. The inline words precede the words of the narrative. contents
-// returns nil if none of these forms is available.
+// contents returns the available forms of a text: its bytes in the stated format, its URL, or the narrative's words as
+// XHTML and plain text. Inline words precede the narrative's. It returns nil if there are none.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")

@@ -45,7 +45,7 @@ func relationEntries() []statement.Entry {
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
 			Target:  "reference in the enclosing statement's resource",
-			Convert: func(*statement.Context, *cda.Node) {}, // the statement is empty; related resolves it
+			Convert: func(*statement.Context, *cda.Node) {}, // The statement is empty; related resolves it.
 		},
 		{
 			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",

@@ -8,8 +8,8 @@ type narrativeSection struct {
 	titles []string
 }
 
-// noteKinds returns the codes for all kinds of notes (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity,
-// which names the author, may repeat the section's text.
+// noteKinds returns the codes for all kinds of notes (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity
+// may repeat the section's text to name its author.
 func noteKinds() []narrativeSection {
 	return []narrativeSection{{
 		name: "Notes",

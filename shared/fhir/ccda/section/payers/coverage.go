@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// authorization marks an authorization without a code as covered, because nested statements hold its content.
+// authorization marks an authorization without a code as covered, because its content is in nested statements.
 func authorization(c *statement.Context, n *cda.Node) {
 	if cda.CodeOf(n.At("code")) == "" {
 		c.Emit.Take(n)
 	}
 }
 
-// coverageAct creates Coverages for the policies that an act lists, in order of payment. If the act doesn't list any
-// policies, coverageAct converts the act itself to a Coverage.
+// coverageAct creates Coverages for the policies that an act lists, in order of payment. Without policies, the act
+// itself becomes a Coverage.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
 	for rel := range n.Each("entryRelationship") {
@@ -39,8 +39,8 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// convertPolicy creates a Coverage (US Core Coverage). The Coverage names the payer as payor, the covered person with
-// their member number, and the policy holder. act is the act that lists the policy, or nil if no act lists the policy.
+// convertPolicy creates a Coverage (US Core Coverage). It names the payor, the covered person with the member number,
+// and the policy holder. act is the act that lists the policy, or nil.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -84,7 +84,7 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 		}
 	}
 	if r.Status == "active" && isOver {
-		r.Status = "cancelled" // FHIR doesn't have another status for a policy that has ended
+		r.Status = "cancelled" // FHIR has no other status for an expired policy.
 	}
 	if r.Payor == nil {
 		r.Payor = []r4.Reference{{Display: "Unknown"}}
@@ -97,7 +97,7 @@ func classOfCoverage(code, name string) *r4.CodeableConcept {
 }
 
 // addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87) or a guarantor (…4.88). A guarantor pays
-// amounts that the insurer does not cover.
+// what the insurer doesn't cover.
 func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	role := p.At("assignedEntity")
 	if names := c.Read.HumanNames(role.At("assignedPerson")); names != nil {
@@ -128,7 +128,7 @@ func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	r.Payor = append([]r4.Reference{*org}, r4.Without(r.Payor, org)...)
 }
 
-// appendIdentifiers appends to list each identifier that list does not yet contain.
+// appendIdentifiers appends the identifiers that list does not yet contain.
 func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	for _, id := range more {
 		known := false
@@ -173,8 +173,8 @@ func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder returns the policy holder, which is either the patient or a RelatedPerson with a name. It returns nil if the
-// role states only a number.
+// holder returns the policy holder: the patient or a RelatedPerson with a name. It returns nil for a role with only a
+// number.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -187,7 +187,7 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 }
 
 // coverageStatus maps ActStatus to a policy's status. In C-CDA, the status refers to the statement, so a policy in
-// force has the status completed. A policy with an unknown status may not be in force.
+// force has the status completed. An unknown status doesn't mean that the policy is in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "active"

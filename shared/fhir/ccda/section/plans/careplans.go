@@ -14,11 +14,10 @@ import (
 
 // carePlans holds a document's CarePlans.
 type carePlans struct {
-	first *r4.Reference // CarePlan that receives the document's goals; nil if the document doesn't contain a plan
+	first *r4.Reference // CarePlan that receives the document's goals; nil if there is none
 }
 
-// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan doesn't have a member
-// for the assessment.
+// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan has no member for it.
 func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node) {
 	docref.OfWords(c, section)
 	if section.At("entry") != nil {
@@ -26,16 +25,15 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 	}
 }
 
-// convert creates a CarePlan for a section (US Core CarePlan). The section's words become the plan's text, and the
-// entries become the planned activities. The plan includes the document's goals and health concerns, regardless of
-// their section.
+// convert creates a CarePlan for a section (US Core CarePlan). The section's words become the plan's text, and its
+// entries the planned activities. The plan includes the document's goals and health concerns, whatever their section.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	text := c.Read.NarrativeOf(section.At("text"))
 	entries := c.Open.List
 	if text == nil && entries == nil {
 		return
 	}
-	if section.Attr("nullFlavor") != "" && entries == nil { // the words only state that the patient doesn't have a plan
+	if section.Attr("nullFlavor") != "" && entries == nil { // The words only state that there is no plan.
 		docref.OfWords(c, section)
 		return
 	}
@@ -75,14 +73,14 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 	ref := c.Emit.AddEntity(p)
 	c.Open.Add(*ref)
-	if all.first == nil { // add the goals only once, because they do not belong to each of the document's plans
+	if all.first == nil { // The goals belong to one of the document's plans, not to each.
 		all.first = ref
 		c.Emit.After(ref, section, func(*cda.Node) { completeCarePlan(c, ref) })
 	}
 }
 
-// planStatus derives a plan's status from its entries, because sections don't have a status. The plan is active if any
-// entry has not yet been done, and completed if all entries have ended.
+// planStatus derives a plan's status from its entries, because sections have none. The plan is active if any entry is
+// still to be done, and completed if all have ended.
 func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {
@@ -135,8 +133,7 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 }
 
 // intervention converts an act performed for a goal to a request or a procedure. The act is an Intervention Act or, in
-// other moods, a Planned Intervention Act. Nested statements become separate resources that refer to the request or
-// procedure.
+// other moods, a Planned Intervention Act. Nested statements become resources that refer to it.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)

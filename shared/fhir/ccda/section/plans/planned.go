@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity converts a plan entry from a document that predates C-CDA, in which all plan entries have the same
-// template.
+// planActivity converts a plan entry of a document older than C-CDA, in which all plan entries have the same template.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == n.Attr("moodCode")) {
@@ -31,8 +30,8 @@ func plannedObservation(c *statement.Context, n *cda.Node) {
 	request(c, n)
 }
 
-// request creates a ServiceRequest for a planned statement. C-CDA on FHIR does not cover plans. The rule follows the
-// mapping of C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
+// request creates a ServiceRequest for a planned statement. C-CDA on FHIR doesn't cover plans, so the rule follows the
+// FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
 func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	r := &r4.ServiceRequest{
 		Header: c.Emit.Header("ServiceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n),
@@ -71,8 +70,8 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts converts the location, reason and method, and returns the statements that it has covered. All
-// remaining statements become separate resources.
+// readRequestParts converts the location, reason and method, and returns the statements that it has covered. All others
+// become separate resources.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	for p := range n.Each("participant") {
@@ -108,8 +107,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds references to a request once all resources exist: to reasons in other sections, the coverage, the
-// goals and the request's parts.
+// relateRequest adds a request's references, once all resources exist: to reasons in other sections, the coverage, the
+// goals and its parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
@@ -162,8 +161,8 @@ func instruction(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// plannedEncounter creates a planned Encounter. If the encounter is only requested or proposed, plannedEncounter
-// creates a ServiceRequest instead (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
+// plannedEncounter creates a planned Encounter. A requested or proposed encounter becomes a ServiceRequest instead
+// (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
 func plannedEncounter(c *statement.Context, n *cda.Node) {
 	if cda.IsOneOf(n.Attr("moodCode"), "RQO", "PRP", "ARQ") ||
 		len(c.Read.Concepts(n, "code")) == 0 && n.At("effectiveTime") == nil {
@@ -195,8 +194,8 @@ func plannedEncounter(c *statement.Context, n *cda.Node) {
 	c.Add(e, told...)
 }
 
-// plannedSupply creates a MedicationRequest for a medication or vaccine to be dispensed, and a DeviceRequest for any
-// other supply.
+// plannedSupply creates a MedicationRequest for a medication or vaccine to be dispensed, and a DeviceRequest for other
+// supplies.
 func plannedSupply(c *statement.Context, n *cda.Node) {
 	if n.At("product", "manufacturedProduct") != nil {
 		c.Rules.ConvertBy(statement.SupplyOrderRoot, n)
@@ -234,7 +233,7 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// handoff creates a Communication for a handoff of the patient's care, with the handoff's recipients.
+// handoff creates a Communication for a handoff of the patient's care.
 func handoff(c *statement.Context, n *cda.Node) {
 	r := &r4.Communication{
 		Header: c.Emit.Header("Communication", n), Identifier: datatype.Identifiers(n), Status: communicationStatus(n),

@@ -1,5 +1,5 @@
 // Package plans converts the Plan of Treatment Section (2.16.840.1.113883.10.20.22.2.10) and the intervention, referral
-// and instruction sections. The package creates CarePlans, ServiceRequests and other requests.
+// and instruction sections. It creates CarePlans, ServiceRequests and other requests.
 //
 // C-CDA on FHIR does not cover these sections, so the rules follow the workflow pattern of FHIR R4 (workflow.html) and
 // US Core CarePlan and ServiceRequest.

@@ -12,10 +12,10 @@ type Elsewhere struct{ c *statement.Context }
 // New returns an Elsewhere for a document.
 func New(c *statement.Context) Elsewhere { return Elsewhere{c} }
 
-// Is reports whether an observation is a problem, as opposed to an accompanying status or note.
+// Is reports whether an observation is a problem, rather than a status or note of one.
 func (e Elsewhere) Is(n *cda.Node) bool { return isProblem(n) }
 
-// Convert creates a Condition for a problem. act is the enclosing concern, or nil if the problem is outside a concern.
+// Convert creates a Condition for a problem. act is the enclosing concern, or nil.
 func (e Elsewhere) Convert(n, act *cda.Node) *r4.Reference { return problem(e.c, n, act) }
 
 // ConvertAct creates Conditions for all problems in an act.

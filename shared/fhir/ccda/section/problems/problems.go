@@ -28,8 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem, as opposed to an accompanying status or note. isProblem checks
-// the observation's template or, if the template is missing, the observation's value.
+// isProblem reports whether an observation is a problem, rather than a status or note of one, by its template or,
+// without one, its value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {
@@ -42,14 +42,14 @@ func isProblem(n *cda.Node) bool {
 	return !known && n.At("value") != nil && !cda.IsOneOf(cda.CodeOf(n.At("code")), "33999-4", "SEV", "11323-3")
 }
 
-// isCDA reports whether a template is defined by C-CDA or CCD and therefore has a known meaning.
+// isCDA reports whether a template is C-CDA's or CCD's, and therefore has a known meaning.
 func isCDA(root string) bool {
 	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") ||
 		strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
 }
 
 // problem creates a Condition for a problem observation (C-CDA on FHIR, "Problems"). act is the enclosing concern, or
-// nil if the problem is outside a concern.
+// nil.
 func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	when := n.At("effectiveTime")
 	value := n.At("value")
@@ -103,8 +103,8 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	return ref
 }
 
-// setStatus sets the clinical and verification status. It returns the Problem Status Observation, or nil if the problem
-// doesn't have such an observation. A status that Condition can't represent is stored as a tag.
+// setStatus sets the clinical and verification status. It returns the Problem Status Observation, or nil. A status that
+// Condition can't represent becomes a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
 	value, high := n.At("value"), n.At("effectiveTime", "high")
 	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
@@ -153,8 +153,8 @@ func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	return nil
 }
 
-// verification returns a problem's verification status. A problem with a code qualified as suspected (SNOMED CT,
-// finding context) is not confirmed.
+// verification returns a problem's verification status. A code qualified as suspected (SNOMED CT, finding context) is
+// not confirmed.
 func verification(value *cda.Node) *r4.CodeableConcept {
 	for q := range value.Each("qualifier") {
 		if cda.Has(q.At("value"), "415684004") {
@@ -164,7 +164,7 @@ func verification(value *cda.Node) *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 }
 
-// problemCategories returns the category for the section and the kind of problem stated in the document, in this order.
+// problemCategories returns the categories: the section's, and then the kind of problem in the document.
 func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
 	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
@@ -183,9 +183,8 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It returns nil if the status is missing, because another mention of the
-// problem may state a status. If the act is not a concern but, for example, a diagnosis, its status describes only the
-// act.
+// problemStatus returns the clinical status. It returns nil if there is none, because another mention of the problem
+// may state one. The status of an act other than a concern, such as a diagnosis, describes only the act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
@@ -195,8 +194,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). A separate code represents the
-// absence of all problems. A refuted problem doesn't have a clinical status unless the problem has an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of all problems has
+// its own code. A refuted problem has a clinical status only with an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

@@ -140,8 +140,8 @@ func TestConvertMapsProblemsToConditions(t *testing.T) {
 	})
 }
 
-// TestDischargeDiagnosisReferencesDocumentEncounter covers discharge diagnoses, including a problem that is also an
-// admission diagnosis.
+// TestDischargeDiagnosisReferencesDocumentEncounter covers a problem that is both a discharge and an admission
+// diagnosis.
 func TestDischargeDiagnosisReferencesDocumentEncounter(t *testing.T) {
 	t.Parallel()
 	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/>` +
@@ -165,8 +165,7 @@ func TestDischargeDiagnosisReferencesDocumentEncounter(t *testing.T) {
 	}
 }
 
-// TestConcernAuthorIsConvertedToProvenance covers a concern's start and second author, for which Condition doesn't have
-// members.
+// TestConcernAuthorIsConvertedToProvenance covers a concern's start and second author, which Condition can't hold.
 func TestConcernAuthorIsConvertedToProvenance(t *testing.T) {
 	t.Parallel()
 	author := func(id, when string) string {

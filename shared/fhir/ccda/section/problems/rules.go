@@ -1,8 +1,7 @@
 // Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the diagnosis sections to
 // Conditions.
 //
-// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert their problems with this package
-// through statement.Problems.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert problems through statement.Problems.
 package problems
 
 import (
@@ -129,7 +128,7 @@ func problemRoots() []string {
 
 func problemBy(c *statement.Context, n *cda.Node) { problem(c, n, nil) }
 
-// problemAlone creates a Condition for a problem outside a concern.
+// problemAlone creates a Condition for a problem without a concern.
 func problemAlone(c *statement.Context, n *cda.Node) {
 	if n.At("value") != nil {
 		problem(c, n, nil)

@@ -2,7 +2,7 @@ package problems
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// noneInWords lists texts in the problem field that state the absence of problems. Underscores represent spaces.
+// noneInWords lists texts that mean no problems. Underscores stand for spaces.
 const noneInWords terms.Table = `
 no_known_problems yes
 no_known_problem yes

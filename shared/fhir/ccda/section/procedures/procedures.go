@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// procedure creates a Procedure for a completed procedure (C-CDA on FHIR, "Procedures"; US Core Procedure).
+// procedure creates a Procedure (C-CDA on FHIR, "Procedures"; US Core Procedure).
 func procedure(c *statement.Context, n *cda.Node) {
 	switch mood := n.Attr("moodCode"); {
 	case n.Name == "observation":
@@ -58,7 +58,7 @@ func procedure(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateProcedure(c, ref, n) })
 }
 
-// procedureCode returns a statement's code, or the statement's words if the code is missing.
+// procedureCode returns a statement's code or, if there is none, its words.
 func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	code := c.Read.Concept(n.At("code"))
 	if code == nil {
@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens creates the Specimens that a procedure took, and records the procedure in each Specimen.
+// tookSpecimens creates the Specimens that a procedure took. Each Specimen refers to the procedure.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)
@@ -115,7 +115,7 @@ func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	}
 }
 
-// relateProcedure adds references to the procedure's encounter and to the resources for nested statements, such as
+// relateProcedure adds references to the procedure's encounter and to resources of nested statements, such as
 // complications.
 func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	p := emit.ResourceOf[r4.Procedure](c.Emit, ref)

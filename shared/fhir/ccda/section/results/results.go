@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"). If the organizer is nested,
-// resultOrganizer creates a panel instead.
+// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"). A nested organizer becomes a
+// panel instead.
 func resultOrganizer(c *statement.Context, n *cda.Node) {
 	if around := cda.Outer(n); around != nil && around.Name == "organizer" {
 		o := observation.Panel(c, n, resultSection(), kindOf(n).category())
@@ -52,7 +52,7 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns a statement's performers. Only Provenance names the statement's author (C-CDA on FHIR, "Results":
+// responsible returns a statement's performers. The author is named only in Provenance (C-CDA on FHIR, "Results":
 // author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
@@ -64,8 +64,8 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result creates an Observation for a result (C-CDA on FHIR, "Results"). If the value is a file, it becomes part of the
-// enclosing report. Without an enclosing report, the file becomes a document from which the Observation is derived.
+// result creates an Observation for a result (C-CDA on FHIR, "Results"). A file as value becomes part of the enclosing
+// report or, without a report, a document that the Observation is derived from.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
@@ -87,9 +87,8 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation nested in a result by the observation's own template, and returns a reference to the
-// resulting resource. An observation without a template describes the result and is not a laboratory finding, so it
-// becomes a generic fact.
+// part converts an observation nested in a result by its own template, and returns a reference to the resource. Without
+// a template, the observation describes the result and is no laboratory finding, so it becomes a generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
@@ -133,8 +132,7 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is the kind of test that produced a result, and determines FHIR's category for the Observation and the
-// report.
+// resultKind is the kind of test that produced a result. It determines the category of the Observation and the report.
 type resultKind int
 
 const (
@@ -143,9 +141,8 @@ const (
 	cardiology
 )
 
-// kindOf determines a result's kind from the result's code if the code system classifies tests, and from LOINC's names
-// for imaging. All other results count as laboratory results, because most results are (C-CDA on FHIR, "Results":
-// category).
+// kindOf derives a result's kind from code systems that classify tests, and from LOINC's names for imaging. All other
+// results count as laboratory results, as most are (C-CDA on FHIR, "Results": category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")

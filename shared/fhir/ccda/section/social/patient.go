@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). The
-// observation also becomes an Observation, because only the Observation can hold the source and the time.
+// patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). It
+// also becomes an Observation, which can hold the source and the time.
 type patientFact struct {
 	root      string // template OID
 	name      string
@@ -58,7 +58,7 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact creates an Observation, and the Patient extension if no earlier observation has created the extension.
+// convertFact creates an Observation, and the Patient extension unless an earlier observation has created it.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
@@ -90,8 +90,7 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	}
 }
 
-// sexCode returns the concept's code from US Core's value set for sex, or "" if the concept doesn't contain such a
-// code.
+// sexCode returns the concept's code from US Core's value set for sex, or "" if it has none.
 func sexCode(concept *r4.CodeableConcept) string {
 	if concept == nil {
 		return ""
@@ -104,8 +103,7 @@ func sexCode(concept *r4.CodeableConcept) string {
 	return ""
 }
 
-// extendPatient adds an extension to the Patient. It does nothing if the Patient already has an extension of the same
-// kind.
+// extendPatient adds an extension to the Patient unless it already has one of the same kind.
 func extendPatient(c *statement.Context, e r4.Extension) {
 	head := c.Emit.Head(c.Patient)
 	if head == nil {

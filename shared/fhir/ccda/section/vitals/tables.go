@@ -2,9 +2,8 @@ package vitals
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// standardCodes maps senders' codes to the LOINC code, and its display, that US Core requires for the same vital sign
-// (US Core Vital Signs Profiles; FHIR R4, observation-vitalsigns.html). The LOINC code is added alongside the sender's
-// code.
+// standardCodes maps senders' codes to the LOINC codes, with displays, that US Core requires for the same vital signs
+// (US Core Vital Signs Profiles; FHIR R4, observation-vitalsigns.html). The LOINC code is added to the sender's code.
 const standardCodes terms.Table = `
 3141-9 29463-7 Body weight
 3142-7 29463-7 Body weight
@@ -42,8 +41,8 @@ const standardCodes terms.Table = `
 55284-4 85354-9 Blood pressure panel with all children optional
 `
 
-// standardUnits maps senders' units to UCUM codes. The keys are in lower case and don't contain spaces or points. The
-// sender's spelling remains the unit's text.
+// standardUnits maps senders' units to UCUM codes. The keys are in lower case, without spaces or points. The sender's
+// spelling stays as the unit's text.
 const standardUnits terms.Table = `
 mmhg mm[Hg]
 mm[hg] mm[Hg]

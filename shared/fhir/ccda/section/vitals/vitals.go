@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings iterates over later observations with the same time, in the same organizer or section. siblings skips
-// observations that a resource already covers. Related observations are close together, so siblings examines only a
-// limited number of observations and takes linear time for long lists.
+// siblings iterates over later observations with the same time, in the same organizer or section. Observations that a
+// resource already covers are skipped. Related observations are close together, so only a limited number is examined,
+// which keeps long lists linear.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -34,7 +34,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	}
 }
 
-// sameTime reports whether two statements have the same time or either time is unknown.
+// sameTime reports whether two statements have the same time, or either time is unknown.
 func sameTime(a, b *cda.Node) bool {
 	timeOf := func(n *cda.Node) string {
 		at := n.At("effectiveTime")
@@ -48,7 +48,7 @@ func vitalCategory() *r4.CodeableConcept {
 	return r4.Concept(observation.Category, "vital-signs", "Vital Signs")
 }
 
-// vitalPanel creates the panel for vital signs that were measured together (C-CDA on FHIR, "Vital Signs": organizer).
+// vitalPanel creates the panel for vital signs measured together (C-CDA on FHIR, "Vital Signs": organizer).
 func vitalPanel(c *statement.Context, n *cda.Node) {
 	o := observation.Panel(c, n, vitalSection(), vitalCategory())
 	observation.Recode(o, "85353-1", "Vital signs, weight, height, head circumference, oxygen saturation and BMI panel")
@@ -61,7 +61,7 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 // the vital sign is part of a blood pressure or oximetry, it becomes a component.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
-	case cda.IsNegated(n): // a negated vital sign is not a component
+	case cda.IsNegated(n): // A negated vital sign is not a component.
 	case isSystolic(code) || isDiastolic(code):
 		bloodPressure(c, n)
 		return
@@ -80,8 +80,8 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry creates an Observation for an oxygen saturation and the inhaled oxygen measured at the same time. The two
-// measurements may appear in either order (US Core Pulse Oximetry).
+// oximetry creates an Observation for an oxygen saturation and the inhaled oxygen measured at the same time, in either
+// order (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
 	told := []*cda.Node{n}
@@ -101,8 +101,8 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 	c.Add(o, told...)
 }
 
-// vital converts a single vital sign, with the codes and units that profiles require. The value is a quantity, even if
-// the sender labels it as a number or text.
+// vital converts a single vital sign, with the codes and units that profiles require. The value becomes a quantity,
+// even if the sender labels it as a number or text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
 	observation.AddAuthors(c, o, n)
@@ -142,8 +142,8 @@ func isSaturation(code *cda.Node) bool {
 	return cda.Has(code, "59408-5", "2708-6", "2710-2", "431314004", "103228002")
 }
 
-// bloodPressure creates a single Observation for a systolic and a diastolic pressure measured at the same time (US Core
-// Blood Pressure). If either pressure is missing, its component gets a dataAbsentReason.
+// bloodPressure creates one Observation for a systolic and a diastolic pressure measured at the same time (US Core
+// Blood Pressure). A missing pressure's component has a dataAbsentReason.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
 	if isSystolic(n.At("code")) {
@@ -183,7 +183,6 @@ func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	return nil
 }
 
-// setHalf completes the component for the systolic or diastolic pressure.
 func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	if half.Code == nil {
 		half.Code = r4.Concept(terms.LOINC, code, display)
@@ -193,8 +192,7 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join converts n, which becomes a part of o, and adds n's performers, ids and notes to o. It returns the Observation
-// for n.
+// join converts n as a part of o, and adds n's performers, ids and notes to o. It returns the Observation for n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {
