@@ -18,9 +18,9 @@ type Addresses struct {
 }
 
 // Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server. They
-// were recorded when the endpoint was created, or when an operator last approved a move. Codes, verifiers, secrets,
-// assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is empty if the server
-// had no URL for the role.
+// were recorded when the endpoint was created or first discovered, or when an operator last approved a move. Codes,
+// verifiers, secrets, assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is
+// empty if the server had no URL for the role.
 type Pins struct {
 	Issuer        string // issuer exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
@@ -62,7 +62,7 @@ func (p Pins) Departures(a Addresses) []Departure {
 }
 
 // Untrusted lists the discovered URLs whose origin is neither the FHIR base's origin nor a known origin. Only an
-// operator can confirm that they belong to the institution.
+// operator can confirm that these URLs belong to the institution.
 func (a Addresses) Untrusted(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
 	for _, origin := range known {

@@ -69,8 +69,8 @@ type Outcome struct {
 }
 
 // Publish composes a mode's catalogue from the accepted lists, and publishes it if it differs from the live version. It
-// first completes an interrupted publication. The error is fault.Conflict if another run is publishing, or a
-// dependency's. After an error, the next run continues the publication.
+// first completes an interrupted publication. It returns fault.Conflict if another run is publishing, and errors from
+// its dependencies. After an error, the next run continues the publication.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {

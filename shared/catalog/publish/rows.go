@@ -44,8 +44,8 @@ const (
 	batch = 100
 	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
-	// stride is the number of rows between checkpoints. After an interruption, at most stride rows are compared again,
-	// and none is written again.
+	// stride is the number of rows between checkpoints. After an interruption, at most stride rows are processed again,
+	// and unchanged endpoint rows are not written again.
 	stride = 2000
 )
 

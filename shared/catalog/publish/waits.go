@@ -98,7 +98,7 @@ func ByHost(waiting []compose.Wait) []Host {
 	return hosts
 }
 
-// with adds a text to a sorted list that does not contain it.
+// with adds a text to a sorted list unless the list already contains it.
 func with(texts []string, more string) []string {
 	i, found := slices.BinarySearch(texts, more)
 	if found {

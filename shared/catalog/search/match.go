@@ -2,8 +2,8 @@ package search
 
 import "strings"
 
-// Match quality of a typed word and a word in a name: a complete match ranks above a prefix, a prefix above a
-// misspelling, and a misspelling above a match inside a word.
+// Match quality of a typed word and a word in a name. A complete match ranks above prefixes and misspellings, and most
+// of these rank above a match inside a word.
 const (
 	whole                   = 1.0
 	plural                  = 0.95       // words that differ only in a final s

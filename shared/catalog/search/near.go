@@ -8,7 +8,7 @@ import (
 )
 
 // Scores for hits ordered by distance. The integer part follows from the distance in kilometres, and the fraction from
-// the original score. A brand whose name contains a typed ZIP code scores higher than any distance.
+// the original score. A found brand whose name contains a typed ZIP code scores higher than any distance.
 const (
 	farthest  = 20_000 // more kilometres than any distance
 	nextScore = 1.0 / 256

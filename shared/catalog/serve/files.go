@@ -53,7 +53,8 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints has a fiftieth of it.
+// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints is about 2 % of that
+// size.
 const maxSummary = 32 << 20
 
 // health returns an Edition's health summary. It returns fault.NotFound if there is none.
@@ -96,7 +97,7 @@ func (f Files) prune(kind string) {
 	}
 	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
 	for _, old := range all[min(len(all), maxFiles):] {
-		_ = os.Remove(filepath.Join(f.Dir, old.name)) // Another process may already have removed the file.
+		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another request may already have removed the file
 	}
 }
 
@@ -139,6 +140,6 @@ func (c *copied) as(path string) {
 func (c *copied) drop() {
 	if c.file != nil {
 		_ = c.file.Close()
-		_ = os.Remove(c.file.Name()) // The temporary file is removed.
+		_ = os.Remove(c.file.Name())
 	}
 }

@@ -61,9 +61,9 @@ func newHolder[T any](pointers Pointers, now func() time.Time,
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live returns a mode's live value. Both are zero if nothing has been published. The first call for a mode waits for
-// its load, as does a call that detects a frozen one. If the value can't be renewed, Live returns the current one and
-// reports the error in the request's log line. Without a current value, it returns fault.Unavailable.
+// Live returns a mode's live Edition and value, which are zero if nothing has been published. The first call for a mode
+// waits for its load, as does a call that detects a frozen load. If the value can't be renewed, Live returns the
+// current one and reports the error in the request's log line. Without a current value, it returns fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
 	m.lock.Lock()

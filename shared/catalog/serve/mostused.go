@@ -27,13 +27,14 @@ type MostUsed struct {
 
 type usedBrands struct {
 	ids   []string
+	read  time.Time // time of the last successful read
 	until time.Time
 }
 
 const (
 	// usedFor is the time after which a tenant's brands, which change once a day, are read again.
 	usedFor = 5 * time.Minute
-	// usedLife is the time for which brands are used after they could last be read.
+	// usedLife is the time for which brands are used after their last successful read.
 	usedLife = 24 * time.Hour
 	// usedRetry is the delay after a failed read.
 	usedRetry = 10 * time.Second
@@ -60,9 +61,12 @@ func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	ids, err := m.brands.MostUsed(ctxRead, tenant)
 	if err != nil {
 		logx.Add(ctx, slog.String("most_used_failure", fault.ClassOf(err)))
+		if m.now().Sub(used.read) >= usedLife {
+			used.ids = nil
+		}
 		used.until = m.now().Add(usedRetry)
 	} else {
-		used = usedBrands{ids: ids, until: m.now().Add(usedFor)}
+		used = usedBrands{ids: ids, read: m.now(), until: m.now().Add(usedFor)}
 	}
 	m.known.Put(tenant, used)
 	return used.ids

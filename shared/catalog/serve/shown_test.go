@@ -97,6 +97,12 @@ func TestMostUsedCachesBrandsOfEachTenant(t *testing.T) {
 		if u.reads != len(tenants)+2 {
 			t.Errorf("%d reads", u.reads)
 		}
+		<-time.After(13 * time.Hour)
+		m.Of(t.Context(), tenants[0])
+		<-time.After(13 * time.Hour)
+		if got := m.Of(t.Context(), tenants[0]); len(got) != 0 {
+			t.Errorf("read more than a day ago: %q", got)
+		}
 		if got := m.Of(t.Context(), org.Tenant{Mode: org.Live, OrgID: "c"}); len(got) != 0 {
 			t.Errorf("never read: %q", got)
 		}

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { FromFrame } from "../kit/protocol.ts";
 import { directConfig, isDirect, tellHolder } from "./direct.ts";
 
-test("a frame with public-id in its URL reads its configuration from the query string", () => {
+test("a frame with public-id in its URL is configured by its query string", () => {
   const query = new URLSearchParams(
     "public-id=public_test_1&external-id=p7&search-only=false&show-splash=true&tefca-mode=true&event-types=search.query,other&brand-id=b&email=a%40b.example&lang=es&static-backdrop=true&connect-mode=popup",
   );

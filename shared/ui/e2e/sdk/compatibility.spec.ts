@@ -39,7 +39,7 @@ test("a handler that accepts only text receives events through the documented li
   expect(await page.evaluate(() => (self as unknown as { taken: unknown[] }).taken)).toMatchObject([CONNECTED, { event_type: "widget.complete" }, { event_type: "widget.close" }]);
 });
 
-test("widget.close is always the last event when the modal closes", async ({ visit }) => {
+test("widget.close is always the last event", async ({ visit }) => {
   const page = await visit(`${element}<script>window.closed_ = []; document.addEventListener("eventBus", ({ detail }) => closed_.push(detail.event_type));</script>`);
   for (const close of [() => page.keyboard.press("Escape"), () => page.locator("svc-widget-element").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide())]) {
     await page.getByRole("button", { name: "Share Records" }).click();
