@@ -114,8 +114,8 @@ func removeRegistration(flags *flag.FlagSet) action {
 	})
 }
 
-// forPlace returns an action on the service's registration for an endpoint and mode, which is either shared or owned by
-// an organisation.
+// forPlace returns an action that calls do with the endpoint and mode of the service's registration. The registration
+// belongs to an organisation or is shared by all of them.
 func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any,
 	error),
 ) action {

@@ -30,7 +30,7 @@ func (r Resource) sourceMember(source string) []byte {
 	switch {
 	case r.JSON[r.sourceAt-1] != '{': // after a member, because the resource has no meta
 		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
-	case r.JSON[r.sourceAt] == '}': // inside an empty meta
+	case r.JSON[r.sourceAt] == '}': // meta has no member yet
 		return appendString([]byte(`"source":`), source)
 	default: // before the first member of meta
 		return append(appendString([]byte(`"source":`), source), ',')

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// crashPersona has a small record, so that tests that inject a crash at every call are fast.
+// crashPersona has a small record. Tests that inject a crash at every call repeat the export many times.
 const crashPersona = "juniper-vale"
 
 // TestConnectSurvivesCrashAnywhere checks that a crash leaves either a complete connection or none. The response to the

@@ -5,7 +5,7 @@ import "context"
 // mark is a position in an object that is still being written.
 type mark struct {
 	parts  int    // number of parts uploaded before the mark
-	size   int    // number of bytes of the next part that precede the mark
+	size   int    // number of bytes before the mark in the part that is not yet uploaded
 	buffer []byte // bytes before the mark, saved when their part is uploaded
 }
 

@@ -30,7 +30,7 @@ type Problem struct {
 	Keys   []string `json:"keys"`           // keys of the first few entries, or their positions in the list
 }
 
-// OwnList is a list that an institution publishes about itself (brandBundle in SMART App Launch 2.2, section 8).
+// OwnList is a brand bundle that an institution publishes for its own brands (SMART App Launch 2.2, section 8).
 // Operators see OwnLists in the report and may create sources for them. The service never fetches a URL merely because
 // a list contains it.
 type OwnList struct {

@@ -34,7 +34,7 @@ type Publisher struct {
 	Now            func() time.Time
 }
 
-// Ledger stores the status of publications (store.Catalog).
+// Ledger stores the state of publications. store.Catalog implements it.
 type Ledger interface {
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 	MovePointer(ctx context.Context, seen, next ledger.Pointer) error

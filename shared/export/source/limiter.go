@@ -153,7 +153,7 @@ func (l *Limiter) take(of *turn, room int64) {
 	l.admit()
 }
 
-// release frees all room held by a turn whose documents are no longer needed.
+// release frees the memory reserved for a turn whose documents are no longer needed.
 func (l *Limiter) release(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -61,7 +61,7 @@ type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
 
-// Observer reports the results of real connections at token endpoints. Observer and Prober use the same names for token
+// Observer reports the outcome of the token requests that connections make. Observer and Prober use the same names for token
 // endpoints.
 type Observer interface {
 	// Failing reports whether the most recent token requests all failed because of the server.

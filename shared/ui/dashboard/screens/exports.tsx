@@ -203,7 +203,7 @@ function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }
   );
 }
 
-const KINDS = { jsonl: "FHIR JSON Lines", jsonl_gz: "FHIR JSON Lines (gzip)", fhir_bundle: "FHIR bundle", outcome: "Missing data and reasons" } as const;
+const KINDS = { jsonl: "FHIR JSON Lines", jsonl_gz: "FHIR JSON Lines (gzip)", fhir_bundle: "FHIR bundle", outcome: "Missing data, with reasons" } as const;
 
 function Files({ files }: { files: FileSummary[] }): JSX.Element {
   return (
