@@ -157,8 +157,9 @@ lint: ## run the linters in .golangci.yml, and find unreachable functions
 lint-template: ## check template.yaml with cfn-lint, checkov and cfn-guard, as written and as CloudFormation receives it
 	.ci/template/run $(CACHE)
 
-fmt: ## format the code
+fmt: ui ## format Go, TypeScript and CSS (needs Node 20)
 	$(LINT) fmt ./...
+	@cd shared/ui && npm run --silent format
 
 check: lint test ## run everything that must pass before a change is merged
 

@@ -79,9 +79,17 @@ async function build() {
  * name and path each time.
  */
 async function addApplication({ folder, script, later = [], sheet, pages }, lang, critical, manifest, contents) {
-  const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
+  const entries = [
+    { in: join(folder, script), out: folder },
+    ...(sheet ? [{ in: join(folder, sheet), out: folder }] : []),
+  ];
   const names = { entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" };
-  const plugins = [sharing(join(root, folder, script), later.map((name) => join(root, folder, name)))];
+  const plugins = [
+    sharing(
+      join(root, folder, script),
+      later.map((name) => join(root, folder, name)),
+    ),
+  ];
   const options = { splitting: true, ...names, conditions: ["module", lang], plugins };
   const outputs = inOneFile(folder, await bundle(entries, options));
   const places = {};
@@ -128,8 +136,11 @@ function inOneFile(folder, outputs) {
   const script = outputs.find(({ path }) => own.test(posix.basename(path)));
   const [whole, ...others] = [...script.text.matchAll(/\bchunk-[A-Z0-9]{8}\.js/g)].map(([name]) => name);
   if (others.length > 0 || outputs.filter(isChunk).length > 2) throw new Error(`${folder} is in more than one file`);
-  const named = (text) => text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js/g, (name) => name.replace("chunk", name === whole ? folder : "shared"));
-  return outputs.filter((output) => output !== script).map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
+  const named = (text) =>
+    text.replaceAll(/\bchunk-[A-Z0-9]{8}\.js/g, (name) => name.replace("chunk", name === whole ? folder : "shared"));
+  return outputs
+    .filter((output) => output !== script)
+    .map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
 }
 
 /** Replaces the placeholders that the build supports, and rejects placeholders that neither the build nor the server supports. */
@@ -151,7 +162,11 @@ const sheetAsText = {
   name: "sheet-as-text",
   setup(build) {
     build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const { code } = await esbuild.transform(readFileSync(path, "utf8"), { loader: "css", minify: true, target: common.target });
+      const { code } = await esbuild.transform(readFileSync(path, "utf8"), {
+        loader: "css",
+        minify: true,
+        target: common.target,
+      });
       return { contents: code.trim(), loader: "text" };
     });
   },
@@ -161,19 +176,28 @@ function addAsset(name, path, bytes, manifest, contents) {
   const packed = gzipSync(bytes, { level: 9 });
   contents.set(path, bytes);
   contents.set(`${path}.gz`, packed);
-  contents.set(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+  contents.set(
+    `${path}.br`,
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  );
   const integrity = `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
   manifest.files[name] = { path, size: bytes.length, gzip: packed.length, integrity, type: types[posix.extname(path)] };
 }
 
 function addPage(name, html, manifest, contents) {
   const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)];
-  if (styles.length !== 1 || /\sstyle=/.test(html)) throw new Error(`${name}.html needs exactly one <style>, and no style attribute: the CSP has one hash`);
+  if (styles.length !== 1 || /\sstyle=/.test(html))
+    throw new Error(`${name}.html needs exactly one <style>, and no style attribute: the CSP has one hash`);
   const path = `pages/${name}.html`;
   contents.set(path, html);
-  manifest.pages[name] = { path, size: Buffer.byteLength(html), style_hash: `sha256-${createHash("sha256").update(styles[0][1]).digest("base64")}` };
+  manifest.pages[name] = {
+    path,
+    size: Buffer.byteLength(html),
+    style_hash: `sha256-${createHash("sha256").update(styles[0][1]).digest("base64")}`,
+  };
 }
 
 const { manifest, contents } = await build();
 replace(resolve(process.argv[2] ?? join(root, "../../build/ui")), contents);
-for (const [name, { path, gzip }] of Object.entries(manifest.files)) console.log(`${name.padEnd(20)} ${String(gzip).padStart(6)} B gz  ${path}`);
+for (const [name, { path, gzip }] of Object.entries(manifest.files))
+  console.log(`${name.padEnd(20)} ${String(gzip).padStart(6)} B gz  ${path}`);

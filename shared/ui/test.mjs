@@ -11,7 +11,9 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const wanted = process.argv.slice(2).map((path) => path.replace(/\/$/, ""));
-const tests = ["sdk", "embed", "kit", "demo", "dashboard", "."].flatMap(testsIn).filter((path) => wanted.length === 0 || wanted.some((prefix) => path.startsWith(prefix)));
+const tests = ["sdk", "embed", "kit", "demo", "dashboard", "."]
+  .flatMap(testsIn)
+  .filter((path) => wanted.length === 0 || wanted.some((prefix) => path.startsWith(prefix)));
 const out = mkdtempSync(join(tmpdir(), "ui-test-"));
 try {
   await esbuild.build({
@@ -31,7 +33,10 @@ try {
     logLevel: "warning",
   });
   const bundles = tests.map((path) => join(out, path.replace(/\.tsx?$/, ".mjs")));
-  const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...bundles], { stdio: "inherit", cwd: root });
+  const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...bundles], {
+    stdio: "inherit",
+    cwd: root,
+  });
   process.exitCode = run.status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

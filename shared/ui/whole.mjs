@@ -1,5 +1,18 @@
 /** Replaces a built folder atomically, so that readers see either the old or the new build. */
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The time for which a replaced folder is kept for readers that still use it. */
@@ -27,7 +40,12 @@ export function replace(out, files) {
   renameSync(link, out);
   for (const name of readdirSync(place)) {
     const old = join(place, name);
-    if (name.startsWith(prefix) && name !== before && lstatSync(old, { throwIfNoEntry: false })?.mtimeMs < Date.now() - KEPT_MS) rmSync(old, { recursive: true, force: true });
+    if (
+      name.startsWith(prefix) &&
+      name !== before &&
+      lstatSync(old, { throwIfNoEntry: false })?.mtimeMs < Date.now() - KEPT_MS
+    )
+      rmSync(old, { recursive: true, force: true });
   }
 }
 
@@ -37,6 +55,11 @@ function targetOf(link) {
 
 function holds(out, files) {
   if (targetOf(out) === undefined || !statSync(out, { throwIfNoEntry: false })) return false;
-  const there = readdirSync(out, { recursive: true }).map(String).filter((name) => !statSync(join(out, name)).isDirectory());
-  return there.length === files.size && there.every((name) => files.has(name) && readFileSync(join(out, name)).equals(Buffer.from(files.get(name))));
+  const there = readdirSync(out, { recursive: true })
+    .map(String)
+    .filter((name) => !statSync(join(out, name)).isDirectory());
+  return (
+    there.length === files.size &&
+    there.every((name) => files.has(name) && readFileSync(join(out, name)).equals(Buffer.from(files.get(name))))
+  );
 }

@@ -51,11 +51,13 @@ function Dashboard(): JSX.Element {
     setSaid(text);
     timer.current = setTimeout(() => setSaid(""), spoken);
   };
-  const proven = (yes: boolean) => (entered?: DashboardSession): void => {
-    if (entered) enter(entered);
-    proving?.(yes);
-    setProving(undefined);
-  };
+  const proven =
+    (yes: boolean) =>
+    (entered?: DashboardSession): void => {
+      if (entered) enter(entered);
+      proving?.(yes);
+      setProving(undefined);
+    };
   return (
     <>
       {inner()}

@@ -33,7 +33,8 @@ function changed(values: Values, { name, value }: Change): Values {
   return next;
 }
 
-const only = (values: Values, controls: Control[]): Values => new Map([...values].filter(([name]) => controls.some((control) => control.name === name)));
+const only = (values: Values, controls: Control[]): Values =>
+  new Map([...values].filter(([name]) => controls.some((control) => control.name === name)));
 
 interface FieldsProps {
   name: string;
@@ -47,7 +48,12 @@ function Fields({ name, title, controls, values, set }: FieldsProps): JSX.Elemen
   return (
     <Panel name={name} title={title}>
       {controls.map((control) => (
-        <Field key={control.name} control={control} value={values.get(control.name)} onChange={(value) => set({ name: control.name, value })} />
+        <Field
+          key={control.name}
+          control={control}
+          value={values.get(control.name)}
+          onChange={(value) => set({ name: control.name, value })}
+        />
       ))}
     </Panel>
   );
@@ -57,11 +63,18 @@ let entries = 0;
 
 function entry(name: string, detail: unknown): Entry {
   entries += 1;
-  const type = typeof detail === "object" && detail !== null && "event_type" in detail ? String(detail.event_type) : name;
+  const type =
+    typeof detail === "object" && detail !== null && "event_type" in detail ? String(detail.event_type) : name;
   return { id: entries, at: new Date().toLocaleTimeString(), name: type, detail: JSON.stringify(detail, null, 2) };
 }
 
-const LABEL: Control = { name: "label", help: "The button’s text. Leave this field empty for the default.", kind: "text", choices: [], standard: "Share Records" };
+const LABEL: Control = {
+  name: "label",
+  help: "The button’s text. Leave this field empty for the default.",
+  kind: "text",
+  choices: [],
+  standard: "Share Records",
+};
 
 function Playground(): JSX.Element {
   const [tag, setTag] = useState(askedTag);
@@ -72,7 +85,13 @@ function Playground(): JSX.Element {
   const [log, setLog] = useState<Entry[]>([]);
   const [trouble, setTrouble] = useState("");
   const choice = useMemo<Choice>(
-    () => ({ tag, attributes: only(values, attributes(tag)), style: only(style, properties(tag)), label, script: `${boot.base_url}/sdk/4/svc-widget.js` }),
+    () => ({
+      tag,
+      attributes: only(values, attributes(tag)),
+      style: only(style, properties(tag)),
+      label,
+      script: `${boot.base_url}/sdk/4/svc-widget.js`,
+    }),
     [tag, values, style, label],
   );
   return (
@@ -80,8 +99,8 @@ function Playground(): JSX.Element {
       <header>
         <h1>Widget playground</h1>
         <p>
-          Set attributes, try the element as a patient would, watch its events and copy the code. The playground uses a real credential. In test mode, all patients are
-          sample patients.
+          Set attributes, try the element as a patient would, watch its events and copy the code. The playground uses a
+          real credential. In test mode, all patients are sample patients.
         </p>
       </header>
       <main>

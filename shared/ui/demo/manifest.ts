@@ -38,7 +38,10 @@ const unquoted = (text: string): string => text.replace(/^["'`]|["'`]$/g, "");
 
 /** Returns the literals of a union such as "redirect" | "popup", or none for wider types. */
 function choices(type: string): string[] {
-  const parts = type.split("|").map((part) => part.trim()).filter((part) => part !== "undefined" && part !== "null");
+  const parts = type
+    .split("|")
+    .map((part) => part.trim())
+    .filter((part) => part !== "undefined" && part !== "null");
   return parts.length > 1 && parts.every((part) => /^["']/.test(part)) ? parts.map(unquoted) : [];
 }
 
@@ -46,7 +49,13 @@ function control(one: Described): Control {
   const type = one.type?.text ?? "string";
   const literals = choices(type);
   const kind = type.startsWith("boolean") ? "switch" : literals.length > 0 ? "choice" : "text";
-  return { name: one.name, help: one.description ?? "", kind, choices: literals, standard: unquoted(one.default ?? "") };
+  return {
+    name: one.name,
+    help: one.description ?? "",
+    kind,
+    choices: literals,
+    standard: unquoted(one.default ?? ""),
+  };
 }
 
 /** Returns the controls of an element's attributes, in documented order. */

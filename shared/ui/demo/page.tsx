@@ -27,10 +27,21 @@ export function Field({ control, value, onChange }: FieldProps): JSX.Element {
     <div class={`field ${control.kind}`}>
       <label for={id}>{control.name}</label>
       {control.kind === "switch" && (
-        <input id={id} type="checkbox" checked={value !== undefined} aria-describedby={help} onChange={(e) => onChange(e.currentTarget.checked ? "" : undefined)} />
+        <input
+          id={id}
+          type="checkbox"
+          checked={value !== undefined}
+          aria-describedby={help}
+          onChange={(e) => onChange(e.currentTarget.checked ? "" : undefined)}
+        />
       )}
       {control.kind === "choice" && (
-        <select id={id} value={value ?? ""} aria-describedby={help} onChange={(e) => onChange(e.currentTarget.value || undefined)}>
+        <select
+          id={id}
+          value={value ?? ""}
+          aria-describedby={help}
+          onChange={(e) => onChange(e.currentTarget.value || undefined)}
+        >
           <option value="">{control.standard === "" ? "not set" : `not set (${control.standard})`}</option>
           {control.choices.map((choice) => (
             <option key={choice}>{choice}</option>
@@ -59,7 +70,15 @@ export function Field({ control, value, onChange }: FieldProps): JSX.Element {
 }
 
 /** A section with a heading. */
-export function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }): JSX.Element {
+export function Panel({
+  name,
+  title,
+  children,
+}: {
+  name: string;
+  title: string;
+  children: ComponentChildren;
+}): JSX.Element {
   return (
     <section class={`panel ${name}`} aria-labelledby={`${name}-title`}>
       <h2 id={`${name}-title`}>{title}</h2>
@@ -112,7 +131,9 @@ export function Log({ entries, onClear }: { entries: readonly Entry[]; onClear: 
     <Panel name="log" title="Events">
       <div class="row">
         <p class="help" role="status">
-          {entries.length === 0 ? "No events yet. Connect to the sandbox hospital to see events." : `${entries.length} ${entries.length === 1 ? "event" : "events"} so far, newest first.`}
+          {entries.length === 0
+            ? "No events yet. Connect to the sandbox hospital to see events."
+            : `${entries.length} ${entries.length === 1 ? "event" : "events"} so far, newest first.`}
         </p>
         <button type="button" onClick={onClear} disabled={entries.length === 0}>
           Clear

@@ -34,7 +34,8 @@ function element(tag: Tag, parts: string[], label: string, indent: string): stri
   return `${indent}<${tag}\n${lines}\n${indent}>${label}</${tag}>`;
 }
 
-const declarations = (style: ReadonlyMap<string, string>): string => [...style].map(([name, value]) => `  ${name}: ${value};\n`).join("");
+const declarations = (style: ReadonlyMap<string, string>): string =>
+  [...style].map(([name, value]) => `  ${name}: ${value};\n`).join("");
 
 function html(choice: Choice): string {
   const quoted = (text: string): string => `"${escaped(text)}"`;
@@ -55,7 +56,11 @@ ${style}${element(choice.tag, assignments(choice.attributes, quoted), escaped(ch
  */
 function react(choice: Choice): string {
   const style = choice.style.size === 0 ? [] : [`style={${JSON.stringify(Object.fromEntries(choice.style))}}`];
-  const parts = [...assignments(choice.attributes, inBraces), ...style, `on${eventOf(choice.tag)}={(event: CustomEvent) => console.log(event.detail)}`];
+  const parts = [
+    ...assignments(choice.attributes, inBraces),
+    ...style,
+    `on${eventOf(choice.tag)}={(event: CustomEvent) => console.log(event.detail)}`,
+  ];
   const label = choice.label === "" ? "" : inBraces(choice.label);
   return `import { useEffect } from "react"; // 19 or later
 
@@ -84,7 +89,11 @@ ${element(choice.tag, parts, label, "    ")}
 function vue(choice: Choice): string {
   const quoted = (text: string): string => `"${escaped(text)}"`;
   const style = [...choice.style].map(([name, value]) => `${name}: ${value}`).join("; ");
-  const parts = ['ref="widget"', ...assignments(choice.attributes, quoted), ...(style === "" ? [] : [`style=${quoted(style)}`])];
+  const parts = [
+    'ref="widget"',
+    ...assignments(choice.attributes, quoted),
+    ...(style === "" ? [] : [`style=${quoted(style)}`]),
+  ];
   return `<script setup lang="ts">
 // vite.config.js: vue({ template: { compilerOptions: { isCustomElement: (tag) => tag.startsWith("svc-") } } })
 import { onMounted, useTemplateRef } from "vue";
@@ -112,7 +121,11 @@ const inTemplate = (text: string): string =>
 function angular(choice: Choice): string {
   const quoted = (text: string): string => `"${inTemplate(text)}"`;
   const style = [...choice.style].map(([name, value]) => `${name}: ${value}`).join("; ");
-  const parts = [...assignments(choice.attributes, quoted), ...(style === "" ? [] : [`style=${quoted(style)}`]), `(${eventOf(choice.tag)})="told($event)"`];
+  const parts = [
+    ...assignments(choice.attributes, quoted),
+    ...(style === "" ? [] : [`style=${quoted(style)}`]),
+    `(${eventOf(choice.tag)})="told($event)"`,
+  ];
   return `import { Component, CUSTOM_ELEMENTS_SCHEMA } from "@angular/core";
 
 const script = ${JSON.stringify(choice.script)};

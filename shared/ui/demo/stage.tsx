@@ -47,7 +47,9 @@ export function Stage({ choice, turn, onRenew, onEvent, onTrouble }: StageProps)
 
   useEffect(() => {
     const made = document.createElement(choice.tag) as Widget;
-    made.addEventListener(eventOf(choice.tag), (event) => hear.current(event.type, event instanceof CustomEvent ? event.detail : undefined));
+    made.addEventListener(eventOf(choice.tag), (event) =>
+      hear.current(event.type, event instanceof CustomEvent ? event.detail : undefined),
+    );
     align(made, choice.attributes);
     place.current?.append(made);
     element.current = made;

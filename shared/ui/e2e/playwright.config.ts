@@ -30,7 +30,10 @@ export default defineConfig({
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
       // If a command line has two feature lists, the last list wins. Playwright's own list would disable storage
       // partitioning. LocalNetworkAccessChecks would block the local service for pages without TLS.
-      args: ["--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,LocalNetworkAccessChecks", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+      args: [
+        "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,LocalNetworkAccessChecks",
+        ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+      ],
       ignoreDefaultArgs: ["--disable-popup-blocking"],
     },
   },

@@ -10,7 +10,20 @@ export interface Boot {
   org: Org | null;
   allowed_origins: string[];
   error: { error: string; error_description: string; request_id: string } | null;
-  query: Partial<Record<"redirect_uri" | "external_id" | "external_state" | "request_id" | "reconnect_org_connection_id" | "brand_id" | "portal_id" | "endpoint_id" | "lang", string>>;
+  query: Partial<
+    Record<
+      | "redirect_uri"
+      | "external_id"
+      | "external_state"
+      | "request_id"
+      | "reconnect_org_connection_id"
+      | "brand_id"
+      | "portal_id"
+      | "endpoint_id"
+      | "lang",
+      string
+    >
+  >;
 }
 
 export function readBoot(document: Document): Boot {

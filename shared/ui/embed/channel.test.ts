@@ -11,7 +11,11 @@ function frame(t: TestContext, origins: string[]) {
   const said: unknown[] = [];
   const heard: string[] = [];
   const parent = { postMessage: (message: unknown) => void said.push(message) } as unknown as Window;
-  const self = Object.assign(new EventTarget(), { location: { origin: "https://svc.example" }, setInterval: () => 1, clearInterval: () => heard.push("quiet") }) as unknown as Window;
+  const self = Object.assign(new EventTarget(), {
+    location: { origin: "https://svc.example" },
+    setInterval: () => 1,
+    clearInterval: () => heard.push("quiet"),
+  }) as unknown as Window;
   const { port1, port2 } = new MessageChannel();
   t.after(() => port1.close());
   const post = listen(parent, self, origins, {
@@ -37,7 +41,14 @@ test("the frame sends an empty hello and starts with the page's configuration", 
 });
 
 test("an origin must match a registered one exactly", (t) => {
-  for (const origin of ["https://clinic.example.evil.example", "http://clinic.example", "https://clinic.example:444", "https://www.clinic.example", "null", "https://Clinic.example"]) {
+  for (const origin of [
+    "https://clinic.example.evil.example",
+    "http://clinic.example",
+    "https://clinic.example:444",
+    "https://www.clinic.example",
+    "null",
+    "https://Clinic.example",
+  ]) {
     const { heard, tell } = frame(t, [own]);
     tell(origin, init);
     assert.deepEqual(heard, ["quiet", "foreign"], origin);

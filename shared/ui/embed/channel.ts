@@ -17,7 +17,12 @@ export const again = 500;
  * origin. If the organisation has registered origins, the message's origin must match one of these origins exactly, or
  * be the service's own origin (the playground).
  */
-export function listen(parent: Window, self: Window, origins: string[], listener: Listener): (message: FromFrame) => void {
+export function listen(
+  parent: Window,
+  self: Window,
+  origins: string[],
+  listener: Listener,
+): (message: FromFrame) => void {
   let port: MessagePort | undefined;
   const hello: Hello = { svc: "hello", v: 1 };
   const timer = self.setInterval(() => parent.postMessage(hello, "*"), again);
@@ -41,5 +46,13 @@ export function listen(parent: Window, self: Window, origins: string[], listener
 }
 
 function isInit(data: unknown): data is Init {
-  return typeof data === "object" && data !== null && "svc" in data && data.svc === "init" && "v" in data && data.v === 1 && "config" in data;
+  return (
+    typeof data === "object" &&
+    data !== null &&
+    "svc" in data &&
+    data.svc === "init" &&
+    "v" in data &&
+    data.v === 1 &&
+    "config" in data
+  );
 }

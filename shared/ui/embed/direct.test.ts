@@ -10,7 +10,11 @@ test("a frame with public-id in its URL is configured by its query string", () =
   );
   assert.equal(isDirect(query), true);
   assert.equal(isDirect(new URLSearchParams("public_id=public_test_1")), false);
-  const { staticBackdrop: _, connectMode: _mode, ...config } = directConfig(query) as ReturnType<typeof directConfig> & { staticBackdrop?: unknown; connectMode?: unknown };
+  const {
+    staticBackdrop: _,
+    connectMode: _mode,
+    ...config
+  } = directConfig(query) as ReturnType<typeof directConfig> & { staticBackdrop?: unknown; connectMode?: unknown };
   assert.deepEqual(config, {
     publicId: "public_test_1",
     externalId: "p7",
@@ -27,7 +31,12 @@ test("the parent of a direct frame receives events as JSON text, ending with wid
   const complete: FromFrame = { type: "event", payload: { api_mode: "test", event_type: "widget.complete", data: [] } };
   const messages = (holder: string | undefined, origins: string[]): unknown[] => {
     const sent: unknown[] = [];
-    const tell = tellHolder({ postMessage: (text: unknown, target: unknown) => void sent.push([target, JSON.parse(String(text))]) }, holder, origins, "test");
+    const tell = tellHolder(
+      { postMessage: (text: unknown, target: unknown) => void sent.push([target, JSON.parse(String(text))]) },
+      holder,
+      origins,
+      "test",
+    );
     for (const message of [{ type: "ready" }, complete, { type: "closed" }] as FromFrame[]) tell(message);
     return sent;
   };

@@ -9,7 +9,9 @@ export const isDirect = (query: URLSearchParams): boolean => query.has("public-i
 
 /** Returns the configuration in the query, whose parameters are attributes. An email address in the URL is ignored. */
 export function directConfig(query: URLSearchParams): Config {
-  const named = Object.fromEntries([...query].map(([name, value]) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), value]));
+  const named = Object.fromEntries(
+    [...query].map(([name, value]) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), value]),
+  );
   const isOn = (name: string): boolean => (named[name] ?? "false") !== "false";
   const { email: _, eventTypes = "", ...strings } = named;
   return {
@@ -25,11 +27,19 @@ export function directConfig(query: URLSearchParams): Config {
  * Returns a function that posts events to the parent page. If the organisation has registered origins, only pages of
  * these origins receive events.
  */
-export function tellHolder(parent: Pick<Window, "postMessage">, holder: string | undefined, origins: string[], mode: Mode): (message: FromFrame) => void {
+export function tellHolder(
+  parent: Pick<Window, "postMessage">,
+  holder: string | undefined,
+  origins: string[],
+  mode: Mode,
+): (message: FromFrame) => void {
   let targets = origins.length > 0 ? origins : ["*"];
   if (holder && origins.includes(holder)) targets = [holder];
   return (message) => {
-    const payload = message.type === "event" ? message.payload : message.type === "closed" && { api_mode: mode, event_type: "widget.close", data: {} };
+    const payload =
+      message.type === "event"
+        ? message.payload
+        : message.type === "closed" && { api_mode: mode, event_type: "widget.close", data: {} };
     if (payload) for (const target of targets) parent.postMessage(JSON.stringify(payload), target);
   };
 }

@@ -7,8 +7,11 @@ import { dress } from "./dress.ts";
 function root() {
   const set: Record<string, string | null> = {};
   const attributes = new Set<string>();
-  const style = { setProperty: (name: string, value: string | null) => (set[name] = value, undefined) };
-  const toggleAttribute = (name: string, force?: boolean): boolean => (force ? attributes.add(name) : attributes.delete(name), force === true);
+  const style = { setProperty: (name: string, value: string | null) => ((set[name] = value), undefined) };
+  const toggleAttribute = (name: string, force?: boolean): boolean => (
+    force ? attributes.add(name) : attributes.delete(name),
+    force === true
+  );
   return { set, attributes, element: { style, toggleAttribute } };
 }
 
@@ -33,7 +36,12 @@ test("dress uses the default accent if the configured accent is not a colour", (
 });
 
 test("dress marks only pages that an element's close button overlaps", () => {
-  for (const [shell, want] of [["frame", true], ["direct", false], ["page", false], ["window", false]] as const) {
+  for (const [shell, want] of [
+    ["frame", true],
+    ["direct", false],
+    ["page", false],
+    ["window", false],
+  ] as const) {
     const { attributes, element } = root();
     dress(element, undefined, shell);
     assert.equal(attributes.has("data-closable"), want, shell);

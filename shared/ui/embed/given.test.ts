@@ -16,14 +16,23 @@ test("the older element's window accepts only the organisation's pages", () => {
     ["live", [], "https://app.example/", false],
     ["test", [], "", true],
   ] as const) {
-    assert.equal(mayTake({ api_mode, allowed_origins: [...allowed_origins] }, referrer), may, `${api_mode} ${allowed_origins.length} ${referrer}`);
+    assert.equal(
+      mayTake({ api_mode, allowed_origins: [...allowed_origins] }, referrer),
+      may,
+      `${api_mode} ${allowed_origins.length} ${referrer}`,
+    );
   }
 });
 
 test("a hosted page reads its query string, and the older element's window reads its fragment", () => {
-  const boot = { public_id: "public_test_1", query: { external_id: "of the query", redirect_uri: "https://app.example/back" } } as Boot;
+  const boot = {
+    public_id: "public_test_1",
+    query: { external_id: "of the query", redirect_uri: "https://app.example/back" },
+  } as Boot;
   assert.equal(fragmentOf("#attempt_id=a"), undefined);
-  const fragment = fragmentOf("#attempt_id=a&attempt_token=t&external_id=of%20the%20fragment&reconnect_org_connection_id=c");
+  const fragment = fragmentOf(
+    "#attempt_id=a&attempt_token=t&external_id=of%20the%20fragment&reconnect_org_connection_id=c",
+  );
   assert.equal(pageConfig(boot, undefined).externalId, "of the query");
   assert.equal(pageConfig(boot, undefined).showSplash, true);
   assert.equal(pageConfig(boot, fragment).externalId, "of the fragment");

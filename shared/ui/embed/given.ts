@@ -11,7 +11,8 @@ export function fragmentOf(hash: string): WindowFragment | undefined {
 type Origins = Pick<Boot, "api_mode" | "allowed_origins">;
 
 /** Explains to developers why popup mode doesn't work. */
-export const noPopupMode = "Popup mode works only from the organisation's registered origins, and only if the page sends its origin as the referrer.";
+export const noPopupMode =
+  "Popup mode works only from the organisation's registered origins, and only if the page sends its origin as the referrer.";
 
 /** Reports whether popup mode is unavailable on all pages. */
 export function lacksOrigins({ api_mode, allowed_origins }: Origins): boolean {
@@ -56,5 +57,12 @@ export function pageConfig({ public_id, query }: Boot, fragment: WindowFragment 
   const source = fragment ?? query;
   const given = Object.entries(names).flatMap(([key, name]) => (source[name] ? [[key, source[name]]] : []));
   const showSplash = !source.reconnect_org_connection_id;
-  return { publicId: public_id, searchOnly: false, showSplash, tefcaMode: false, eventTypes: [], ...Object.fromEntries(given) };
+  return {
+    publicId: public_id,
+    searchOnly: false,
+    showSplash,
+    tefcaMode: false,
+    eventTypes: [],
+    ...Object.fromEntries(given),
+  };
 }

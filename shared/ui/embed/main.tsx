@@ -39,7 +39,13 @@ let place = "";
 let judged = 0;
 
 const world: World = {
-  api: api({ baseUrl: boot.base_url, publicId: boot.public_id, lang: () => language.lang, requestKey: crypto.getRandomValues(new Uint32Array(4)).join(), fetch: window.fetch.bind(window) }),
+  api: api({
+    baseUrl: boot.base_url,
+    publicId: boot.public_id,
+    lang: () => language.lang,
+    requestKey: crypto.getRandomValues(new Uint32Array(4)).join(),
+    fetch: window.fetch.bind(window),
+  }),
   now: () => Date.now(),
   setTimeout: (then, ms) => setTimeout(then, ms),
   clearTimeout: (timer) => clearTimeout(timer as number | undefined),
@@ -65,7 +71,15 @@ const world: World = {
 
 const redirectUri = boot.query.redirect_uri;
 const org = boot.org ?? undefined;
-const pages = { shell, mode: boot.api_mode, publicId: boot.public_id, baseUrl: boot.base_url, org, redirectUri, own: undefined };
+const pages = {
+  shell,
+  mode: boot.api_mode,
+  publicId: boot.public_id,
+  baseUrl: boot.base_url,
+  org,
+  redirectUri,
+  own: undefined,
+};
 const runner = run(start(pages, pageConfig(boot, fragment)), world, draw);
 
 dress(document.documentElement, org?.accent, shell);
@@ -86,7 +100,11 @@ if (shell === "frame") {
 /** Starts with the configuration that the page sent. If the server rejects the configuration, only reports the error. */
 async function join({ config, watch }: Pick<Init, "config" | "watch">, origin: string): Promise<void> {
   if (watch && (boot.error || lacksOrigins(boot))) {
-    const error = boot.error ?? { error: "svc_invalid_request", error_description: noPopupMode, request_id: watch.attemptId };
+    const error = boot.error ?? {
+      error: "svc_invalid_request",
+      error_description: noPopupMode,
+      request_id: watch.attemptId,
+    };
     return post({ type: "result", callback: refusal(error, config.externalState) });
   }
   if (boot.error) return refuse(boot.error.error_description);
@@ -94,7 +112,11 @@ async function join({ config, watch }: Pick<Init, "config" | "watch">, origin: s
 }
 
 /** Continues the visit that this tab stores, if the visit belongs to this page. */
-async function begin(given: { config: Config; watch?: Watch | undefined; own?: Own | undefined }, origin: string, lang: string | undefined): Promise<void> {
+async function begin(
+  given: { config: Config; watch?: Watch | undefined; own?: Own | undefined },
+  origin: string,
+  lang: string | undefined,
+): Promise<void> {
   owner = ownerOf(origin, given.config);
   const text = keep.read();
   const found = text === undefined ? undefined : { owner, text };

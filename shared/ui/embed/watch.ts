@@ -36,8 +36,12 @@ export function watchWorld(runner: Runner, windows: Windows): void {
     if (event.data.cookies === false) runner.send({ type: "cookieless", id });
   });
   // A page from the back-forward cache keeps its state.
-  addEventListener("pageshow", ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }));
-  if (/frame|direct/.test(runner.state().shell)) addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
+  addEventListener(
+    "pageshow",
+    ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }),
+  );
+  if (/frame|direct/.test(runner.state().shell))
+    addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
 }
 
 /** Handles Escape. In a frame, Escape belongs to the page, unless the key closes a dialog or clears the search in the frame. */

@@ -11,8 +11,17 @@ function browser(isActive = false) {
   const left: string[] = [];
   const element = (): Record<string, unknown> => {
     const fields: Record<string, unknown>[] = [];
-    const made: Record<string, unknown> = { append: (field: Record<string, unknown>) => fields.push(field), remove: () => undefined };
-    made["submit"] = () => sent.push({ method: made["method"], action: made["action"], target: made["target"], fields: fields.map(({ name, value }) => [name, value]) });
+    const made: Record<string, unknown> = {
+      append: (field: Record<string, unknown>) => fields.push(field),
+      remove: () => undefined,
+    };
+    made["submit"] = () =>
+      sent.push({
+        method: made["method"],
+        action: made["action"],
+        target: made["target"],
+        fields: fields.map(({ name, value }) => [name, value]),
+      });
     return made;
   };
   const said: unknown[] = [];
@@ -25,12 +34,19 @@ function browser(isActive = false) {
   return { self: self as unknown as Window, sent, left, said, opener: () => self.opener };
 }
 
-const message = (data: unknown, from = origin): MessageEvent => ({ origin: from, data, source: { closed: true, focus: () => undefined, postMessage: () => undefined } }) as unknown as MessageEvent;
+const message = (data: unknown, from = origin): MessageEvent =>
+  ({
+    origin: from,
+    data,
+    source: { closed: true, focus: () => undefined, postMessage: () => undefined },
+  }) as unknown as MessageEvent;
 
 test("a start value is posted in a form body to the attempt's window", () => {
   const { self, sent } = browser();
   assert.equal(new Windows(self).open("a-1", start), "unseen");
-  assert.deepEqual(sent, [{ method: "post", action: start.url, target: "svc-a-1", fields: [["start_value", "secret"]] }]);
+  assert.deepEqual(sent, [
+    { method: "post", action: start.url, target: "svc-a-1", fields: [["start_value", "secret"]] },
+  ]);
 });
 
 test("open reports a blocked window", () => {
@@ -38,7 +54,13 @@ test("open reports a blocked window", () => {
 });
 
 test("a start value is not posted to another origin", () => {
-  for (const url of ["https://evil.example/v1/bridge/connect", "https://svc.example:8443/", "javascript:alert(1)", "/relative", ""]) {
+  for (const url of [
+    "https://evil.example/v1/bridge/connect",
+    "https://svc.example:8443/",
+    "javascript:alert(1)",
+    "/relative",
+    "",
+  ]) {
     const { self, sent } = browser();
     new Windows(self).open("a-1", { url, value: "secret" });
     new Windows(self).leave({ url, value: "secret" }, undefined);
@@ -59,7 +81,11 @@ test("a window that can't be closed yet is closed later", () => {
 test("the sign-in window navigates once the frame holds its handle", () => {
   const windows = new Windows(browser().self);
   const calls: unknown[] = [];
-  const source = { closed: false, close: () => calls.push("close"), postMessage: (...sent: unknown[]) => calls.push(sent) };
+  const source = {
+    closed: false,
+    close: () => calls.push("close"),
+    postMessage: (...sent: unknown[]) => calls.push(sent),
+  };
   windows.heard({ ...message({ svc: "left", name: "svc-a-1" }), source } as unknown as MessageEvent);
   windows.shut("a-1");
   assert.deepEqual(calls, [[{ svc: "leave" }, origin], "close"]);
@@ -70,7 +96,10 @@ test("the older element's window reports its attempt, drops its opener and navig
   new Windows(self).leave(start, "a-1");
   assert.deepEqual(said, [{ svc: "here", attemptId: "a-1", made: true }]);
   assert.equal(opener(), null);
-  assert.deepEqual(sent.map(({ target }) => target), ["_self"]);
+  assert.deepEqual(
+    sent.map(({ target }) => target),
+    ["_self"],
+  );
 });
 
 test("the frame identifies a window only by the window's own message", () => {

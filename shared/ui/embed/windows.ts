@@ -31,7 +31,8 @@ export class Windows {
    */
   heard({ origin, source, data }: MessageEvent<Partial<Left> | null>): string | undefined {
     const { svc, name } = data ?? {};
-    if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix)) return undefined;
+    if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix))
+      return undefined;
     const id = name.slice(prefix.length);
     const handle = source as Window | null;
     this.#handles.set(id, handle);

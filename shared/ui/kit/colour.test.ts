@@ -6,7 +6,21 @@ import { contrast, defaultAccent, shades, sheets } from "./colour.ts";
 const css = readFileSync("kit/tokens.css", "utf8");
 
 test("shades returns readable text colours for every accent", () => {
-  const accents = ["#000000", "#ffffff", "#ffff00", "#ff0000", "#00ff00", "#0000ff", "#777777", "#757575", "#f5f7f9", "#1a2229", "#e6007e", "#0a7d33", defaultAccent];
+  const accents = [
+    "#000000",
+    "#ffffff",
+    "#ffff00",
+    "#ff0000",
+    "#00ff00",
+    "#0000ff",
+    "#777777",
+    "#757575",
+    "#f5f7f9",
+    "#1a2229",
+    "#e6007e",
+    "#0a7d33",
+    defaultAccent,
+  ];
   for (let hue = 0; hue < 4096; hue += 37) accents.push(`#${hue.toString(16).padStart(3, "0").replace(/./g, "$&$&")}`);
   for (const accent of accents) {
     for (const sheet of Object.values(sheets)) {
@@ -32,13 +46,23 @@ test("contrast computes the WCAG contrast ratio", () => {
 /** Returns the declarations of the first rule that follows a text in tokens.css. */
 function rule(after: string): string[] {
   const [, text = ""] = css.split(after);
-  return (/\{([^{}]*)\}/.exec(text)?.[1] ?? "").split(";").map((one) => one.trim()).filter((one) => one !== "");
+  return (/\{([^{}]*)\}/.exec(text)?.[1] ?? "")
+    .split(";")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
 }
 
 /** Returns the roles of one scheme in tokens.css. */
 function roles(scheme: "light" | "dark"): Record<string, string> {
-  const text = rule(scheme === "light" ? "Nothing else names a value of its own. */" : "@media (prefers-color-scheme: dark)").join(";");
-  return Object.fromEntries([...text.matchAll(/--([\w-]+): (?:var\([\w-]+, )?(#[0-9a-f]{6})/g)].map(([, name = "", value = ""]) => [name, value]));
+  const text = rule(
+    scheme === "light" ? "Nothing else names a value of its own. */" : "@media (prefers-color-scheme: dark)",
+  ).join(";");
+  return Object.fromEntries(
+    [...text.matchAll(/--([\w-]+): (?:var\([\w-]+, )?(#[0-9a-f]{6})/g)].map(([, name = "", value = ""]) => [
+      name,
+      value,
+    ]),
+  );
 }
 
 test("choosing the dark scheme gives the same colours as the device's dark preference, and choosing light gives none of them", () => {
@@ -67,16 +91,21 @@ test("the dashboard's preview uses the token colours", () => {
 });
 
 test("only the colour tokens depend on the device's colour scheme", () => {
-  const styles = readdirSync("embed/styles").filter((name) => name !== "look.css").map((name) => `embed/styles/${name}`);
-  for (const file of ["embed/critical.css", ...styles]) assert.ok(!readFileSync(file, "utf8").includes("prefers-color-scheme"), file);
+  const styles = readdirSync("embed/styles")
+    .filter((name) => name !== "look.css")
+    .map((name) => `embed/styles/${name}`);
+  for (const file of ["embed/critical.css", ...styles])
+    assert.ok(!readFileSync(file, "utf8").includes("prefers-color-scheme"), file);
 });
 
 for (const scheme of ["light", "dark"] as const) {
   test(`the ${scheme} scheme's colours have sufficient contrast`, () => {
     const role = roles(scheme);
     const on = (ink: string, ground: string) => contrast(role[ink] ?? "", role[ground] ?? "");
-    for (const ground of ["sheet", "ground", "raised"]) for (const ink of ["ink", "soft"]) assert.ok(on(ink, ground) >= 4.5, `${ink} on ${ground}`);
-    for (const tone of ["good", "bad", "warn"]) assert.ok(on(tone, `${tone}-tint`) >= 4.5 && on(tone, "sheet") >= 4.5, tone);
+    for (const ground of ["sheet", "ground", "raised"])
+      for (const ink of ["ink", "soft"]) assert.ok(on(ink, ground) >= 4.5, `${ink} on ${ground}`);
+    for (const tone of ["good", "bad", "warn"])
+      assert.ok(on(tone, `${tone}-tint`) >= 4.5 && on(tone, "sheet") >= 4.5, tone);
     assert.ok(on("edge", "sheet") >= 3, "edge");
     assert.equal(role["sheet"], sheets[scheme]);
   });
@@ -84,6 +113,9 @@ for (const scheme of ["light", "dark"] as const) {
   test(`the ${scheme} scheme uses the default accent before the script runs`, () => {
     const role = roles(scheme);
     const { accent, edge, onAccent, accentText } = shades(undefined, sheets[scheme]);
-    assert.deepEqual([role["accent"], role["accent-edge"], role["on-accent"], role["accent-text"]], [accent, edge, onAccent, accentText]);
+    assert.deepEqual(
+      [role["accent"], role["accent-edge"], role["on-accent"], role["accent-text"]],
+      [accent, edge, onAccent, accentText],
+    );
   });
 }

@@ -32,7 +32,12 @@ export function shades(accent: string | undefined, sheet: string): Shades {
   // A pale accent stays unchanged on a light sheet, within the button's edge. A dark accent would look disabled on a dark sheet.
   const fill = luminance(ground) > 0.18 ? given : edge;
   const on = contrastOf(white, fill) >= textRatio ? white : black;
-  return { accent: format(fill), edge: format(edge), onAccent: format(on), accentText: format(apart(given, ground, textRatio)) };
+  return {
+    accent: format(fill),
+    edge: format(edge),
+    onAccent: format(on),
+    accentText: format(apart(given, ground, textRatio)),
+  };
 }
 
 /** Returns the contrast ratio of two colours, from 1 to 21. */

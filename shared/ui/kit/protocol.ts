@@ -118,12 +118,13 @@ export interface Init {
 }
 
 /** A failed attempt, as reported by the older element. */
-export type Refusal = Pick<EventData["patient.connection_failed"], "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
+export type Refusal = Pick<
+  EventData["patient.connection_failed"],
+  "error" | "error_description" | "request_id" | "external_state" | "error_uri"
+>;
 
 /** The detail of an orgConnectionCallback event: a connection or an error. */
-export type Callback =
-  | Omit<Connection, "tefca_directory_id">
-  | Refusal;
+export type Callback = Omit<Connection, "tefca_directory_id"> | Refusal;
 
 /**
  * The attempt of the older element's window. The element created the attempt, so the server may not know the attempt

@@ -17,4 +17,5 @@ export function baseOf(element: Pick<Element, "getAttribute">): string {
 }
 
 /** Returns the parameters as a query or fragment. Empty parameters are omitted. */
-export const parameters = (values: Record<string, string>): string => `${new URLSearchParams(Object.entries(values).filter(([, value]) => value))}`;
+export const parameters = (values: Record<string, string>): string =>
+  `${new URLSearchParams(Object.entries(values).filter(([, value]) => value))}`;

@@ -84,6 +84,8 @@ export function mistakeOf(element: WidgetBase): string {
 export const SANDBOXED = "sandboxed without allow-";
 
 /** Writes a warning for developers to the console. */
-export const warn = (element: WidgetBase, reason = "see the window"): void => console.warn(`${element.localName}: misconfigured: ${reason}`);
+export const warn = (element: WidgetBase, reason = "see the window"): void =>
+  console.warn(`${element.localName}: misconfigured: ${reason}`);
 
-export const emit = (element: WidgetBase, name: string, detail: object): boolean => element.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
+export const emit = (element: WidgetBase, name: string, detail: object): boolean =>
+  element.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));

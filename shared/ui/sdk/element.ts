@@ -9,7 +9,10 @@ import { makeFrame, type Frame, type Heard } from "./frame.ts";
 import { makeModal } from "./modal.ts";
 import { wordsOf } from "./words.ts";
 
-export interface SvcWidgetElement extends Reflected<(typeof ELEMENT_STRINGS)[number], (typeof ELEMENT_BOOLEANS)[number]> {}
+export interface SvcWidgetElement extends Reflected<
+  (typeof ELEMENT_STRINGS)[number],
+  (typeof ELEMENT_BOOLEANS)[number]
+> {}
 
 export class SvcWidgetElement extends WidgetBase {
   static readonly observedAttributes: readonly string[] = [...ELEMENT_STRINGS, ...ELEMENT_BOOLEANS];
@@ -120,7 +123,8 @@ export class SvcWidgetElement extends WidgetBase {
 
   /** Emits widget.load_error if the page opted in. */
   #report(reason: string): void {
-    if (/widget.load_error/.test(this.eventTypes)) this.#emit({ api_mode: this.#mode, event_type: "widget.load_error", data: { reason } });
+    if (/widget.load_error/.test(this.eventTypes))
+      this.#emit({ api_mode: this.#mode, event_type: "widget.load_error", data: { reason } });
   }
 
   #receive(message: Heard): void {
@@ -135,7 +139,8 @@ export class SvcWidgetElement extends WidgetBase {
       const { payload } = message;
       this.#mode = payload.api_mode;
       if (payload.event_type === "widget.complete") this.#completed = true;
-      if (payload.event_type === "patient.connection_success") this.#connections.set(payload.data.org_connection_id, payload.data);
+      if (payload.event_type === "patient.connection_success")
+        this.#connections.set(payload.data.org_connection_id, payload.data);
       this.#emit(payload, message.reason);
     } else if (message.type === "closed") this.#end();
   }
@@ -148,7 +153,8 @@ export class SvcWidgetElement extends WidgetBase {
     this.#modal.close();
     // Safari doesn't focus a clicked button, so the dialog can't restore the focus.
     if ([this, document.body].includes(document.activeElement as HTMLElement)) this.trigger.focus();
-    if (!this.#completed) this.#emit({ api_mode: this.#mode, event_type: "widget.complete", data: [...this.#connections.values()] });
+    if (!this.#completed)
+      this.#emit({ api_mode: this.#mode, event_type: "widget.complete", data: [...this.#connections.values()] });
     this.#emit({ api_mode: this.#mode, event_type: "widget.close", data: {} });
   }
 

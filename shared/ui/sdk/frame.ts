@@ -28,7 +28,11 @@ export interface Frame {
 export type Heard = FromFrame | Broken | (Here & { type?: undefined });
 
 /** Creates a frame for a URL. told is called when the configuration is sent. */
-export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, receive: (message: Heard) => void): Frame {
+export function makeFrame(
+  address: string,
+  told: () => Omit<Init, "svc" | "v">,
+  receive: (message: Heard) => void,
+): Frame {
   const expected = new URL(address).origin;
   const element = make("iframe", { src: address, allow: "clipboard-write", referrerPolicy: "strict-origin" }, "frame");
   const ports: MessagePort[] = [];
@@ -52,7 +56,12 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
   const send = (message: ToFrame): number => ports.map((port) => port.postMessage(message)).length;
 
   /** Handles hello, popups' messages, and violations of the page's policy, which contain only a blocked frame's origin. A frame identifies its own windows. */
-  const greet = ({ origin, source, data, blockedURI }: Partial<MessageEvent<Hello | Here | null> & SecurityPolicyViolationEvent>): void => {
+  const greet = ({
+    origin,
+    source,
+    data,
+    blockedURI,
+  }: Partial<MessageEvent<Hello | Here | null> & SecurityPolicyViolationEvent>): void => {
     if (blockedURI?.startsWith(expected)) reason = "blocked";
     if (origin !== expected) return;
     if (data?.svc === "here") {

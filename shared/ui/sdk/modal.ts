@@ -21,7 +21,11 @@ export interface Modal {
  * Creates a modal. ask is called if the patient wants to close the modal by our button, the backdrop or another way.
  * ended is called if the browser closed the modal.
  */
-export function makeModal(ask: (byButton?: boolean, byBackdrop?: boolean) => void, again: () => void, ended: () => void): Modal {
+export function makeModal(
+  ask: (byButton?: boolean, byBackdrop?: boolean) => void,
+  again: () => void,
+  ended: () => void,
+): Modal {
   const cross = make("button", { textContent: "×" }, "close");
   const failed = make("p");
   const told = make("p");

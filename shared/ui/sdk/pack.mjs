@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const sdk = dirname(fileURLToPath(import.meta.url));
 const repository = join(sdk, "../../..");
-const [built = join(repository, "build/ui"), out = join(repository, "build/npm")] = process.argv.slice(2).map((path) => resolve(path));
+const [built = join(repository, "build/ui"), out = join(repository, "build/npm")] = process.argv
+  .slice(2)
+  .map((path) => resolve(path));
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -13,7 +15,11 @@ const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8"))
 copyFileSync(join(built, files["sdk/svc-widget.js"].path), join(out, "svc-widget.js"));
 copyFileSync(join(repository, "LICENSE"), join(out, "LICENSE"));
 copyFileSync(join(sdk, "../kit/protocol.ts"), join(out, "protocol.d.ts"));
-for (const name of ["package.json", "README.md", "custom-elements.json", "events.schema.json"]) copyFileSync(join(sdk, name), join(out, name));
+for (const name of ["package.json", "README.md", "custom-elements.json", "events.schema.json"])
+  copyFileSync(join(sdk, name), join(out, name));
 for (const name of readdirSync(join(sdk, "package"))) {
-  writeFileSync(join(out, name), readFileSync(join(sdk, "package", name), "utf8").replaceAll("../../kit/protocol.ts", "./protocol.d.ts"));
+  writeFileSync(
+    join(out, name),
+    readFileSync(join(sdk, "package", name), "utf8").replaceAll("../../kit/protocol.ts", "./protocol.d.ts"),
+  );
 }

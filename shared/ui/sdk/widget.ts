@@ -36,7 +36,12 @@ export class SvcWidget extends WidgetBase {
     if (mistake) this.#refuse(mistake);
     else if (this.connectMode === "popup") this.#open();
     else {
-      const query = { public_id: this.publicId, redirect_uri: this.redirectUri, ...passed(this), lang: languageOf(this) };
+      const query = {
+        public_id: this.publicId,
+        redirect_uri: this.redirectUri,
+        ...passed(this),
+        lang: languageOf(this),
+      };
       location.assign(`${baseOf(this)}/bridge/connect?${parameters(query)}`);
     }
   }
@@ -64,7 +69,8 @@ export class SvcWidget extends WidgetBase {
     const wasActive = isActive();
     const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
     // A window that opens without a handle still consumes the click. If the click is not consumed, no window opened.
-    if (!popup && wasActive != null && wasActive === isActive()) return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
+    if (!popup && wasActive != null && wasActive === isActive())
+      return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
     let patience = LOST;
     let seconds = 0;
     const frame = makeFrame(
@@ -108,7 +114,12 @@ export class SvcWidget extends WidgetBase {
 
   /** Reports a failure that the server does not know about, with a locally created ID. */
   #fail(description: string, requestId: string): void {
-    const detail: Callback = { error: "svc_invalid_request", error_description: description, request_id: requestId, ...(this.externalState && { external_state: this.externalState }) };
+    const detail: Callback = {
+      error: "svc_invalid_request",
+      error_description: description,
+      request_id: requestId,
+      ...(this.externalState && { external_state: this.externalState }),
+    };
     emit(this, "orgConnectionCallback", detail);
   }
 }

@@ -19,7 +19,8 @@ const WORDS = {
 export type Words = (typeof WORDS)["en"];
 
 /** Returns the page's language, nearest ancestor first; "" if there is none. */
-export const languageOf = (element: HTMLElement): string => element.closest<HTMLElement>("[lang]")?.lang ?? document.documentElement.lang;
+export const languageOf = (element: HTMLElement): string =>
+  element.closest<HTMLElement>("[lang]")?.lang ?? document.documentElement.lang;
 
 /** Returns the words for a language tag. If the tag is empty, returns the words for the browser's language. */
 export const wordsIn = (lang: string): Words => (/^es\b/i.test(lang || navigator.language) ? WORDS.es : WORDS.en);

@@ -59,10 +59,14 @@ export class Api {
 
   async #ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.#send(method, path, body);
-    const envelope = (await response.clone().json().catch(() => ({}))) as { success?: boolean; data?: T };
+    const envelope = (await response
+      .clone()
+      .json()
+      .catch(() => ({}))) as { success?: boolean; data?: T };
     if (response.ok && envelope.success === true) return envelope.data as T;
     const refused = await refusal(response);
-    if (refused.failure.error === "svc_proof_required" && !path.startsWith("session") && (await this.#host.prove())) return this.#ask<T>(method, path, body);
+    if (refused.failure.error === "svc_proof_required" && !path.startsWith("session") && (await this.#host.prove()))
+      return this.#ask<T>(method, path, body);
     if (refused.failure.error === "svc_session_required") this.#host.signedOut();
     throw refused;
   }
@@ -82,13 +86,22 @@ export class Api {
         signal: AbortSignal.timeout(patience),
       });
     } catch {
-      throw new Refused({ status: 0, error: "network", description: "We couldn’t reach the service. Check your connection and try again.", requestId: "" });
+      throw new Refused({
+        status: 0,
+        error: "network",
+        description: "We couldn’t reach the service. Check your connection and try again.",
+        requestId: "",
+      });
     }
   }
 }
 
 async function refusal(response: Response): Promise<Refused> {
-  const envelope = (await response.json().catch(() => ({}))) as { error?: string; error_description?: string; request_id?: string };
+  const envelope = (await response.json().catch(() => ({}))) as {
+    error?: string;
+    error_description?: string;
+    request_id?: string;
+  };
   const retryAfter = Number(response.headers.get("retry-after"));
   return new Refused({
     ...(retryAfter > 0 && { retryAfter }),
@@ -100,6 +113,8 @@ async function refusal(response: Response): Promise<Refused> {
 }
 
 function written(query: Query): string {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== "");
+  const given = Object.entries(query).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== "",
+  );
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }

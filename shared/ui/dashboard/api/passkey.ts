@@ -8,7 +8,10 @@ interface Described {
 
 type Json<T, K extends keyof T> = Omit<T, K>;
 
-export interface CreationJson extends Json<PublicKeyCredentialCreationOptions, "challenge" | "user" | "excludeCredentials"> {
+export interface CreationJson extends Json<
+  PublicKeyCredentialCreationOptions,
+  "challenge" | "user" | "excludeCredentials"
+> {
   challenge: string;
   user: { id: string; name: string; displayName: string };
   excludeCredentials?: Described[];
@@ -24,7 +27,12 @@ export const hasPasskeys = (): boolean => "PublicKeyCredential" in window;
 /** Creates a passkey. */
 export async function create(options: CreationJson): Promise<object> {
   const { challenge, user, excludeCredentials = [], ...rest } = options;
-  const publicKey = { ...rest, challenge: decode(challenge), user: { ...user, id: decode(user.id) }, excludeCredentials: excludeCredentials.map(described) };
+  const publicKey = {
+    ...rest,
+    challenge: decode(challenge),
+    user: { ...user, id: decode(user.id) },
+    excludeCredentials: excludeCredentials.map(described),
+  };
   return answered(await navigator.credentials.create({ publicKey }).catch(explain));
 }
 
@@ -50,13 +58,34 @@ function explain(error: unknown): never {
 function answered(made: Credential | null): object {
   if (!(made instanceof PublicKeyCredential)) throw new Error(nothing);
   const { response } = made;
-  const common = { id: made.id, rawId: encode(made.rawId), type: made.type, authenticatorAttachment: made.authenticatorAttachment, clientExtensionResults: made.getClientExtensionResults() };
+  const common = {
+    id: made.id,
+    rawId: encode(made.rawId),
+    type: made.type,
+    authenticatorAttachment: made.authenticatorAttachment,
+    clientExtensionResults: made.getClientExtensionResults(),
+  };
   if (response instanceof AuthenticatorAttestationResponse) {
-    return { ...common, response: { clientDataJSON: encode(response.clientDataJSON), attestationObject: encode(response.attestationObject), transports: response.getTransports() } };
+    return {
+      ...common,
+      response: {
+        clientDataJSON: encode(response.clientDataJSON),
+        attestationObject: encode(response.attestationObject),
+        transports: response.getTransports(),
+      },
+    };
   }
   const { clientDataJSON, authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
   const handle = userHandle === null ? {} : { userHandle: encode(userHandle) };
-  return { ...common, response: { clientDataJSON: encode(clientDataJSON), authenticatorData: encode(authenticatorData), signature: encode(signature), ...handle } };
+  return {
+    ...common,
+    response: {
+      clientDataJSON: encode(clientDataJSON),
+      authenticatorData: encode(authenticatorData),
+      signature: encode(signature),
+      ...handle,
+    },
+  };
 }
 
 const described = ({ id, ...rest }: Described): PublicKeyCredentialDescriptor => ({ ...rest, id: decode(id) });

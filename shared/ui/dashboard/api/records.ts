@@ -100,7 +100,8 @@ export interface Overview {
   checklist: { step: Step; done: boolean }[]; // in order of execution
 }
 
-export type Step = "credential_made" | "redirect_registered" | "webhook_made" | "webhook_verified" | "first_connection" | "first_export";
+export type Step =
+  "credential_made" | "redirect_registered" | "webhook_made" | "webhook_verified" | "first_connection" | "first_export";
 
 export interface Credential {
   public_id: string;
@@ -141,7 +142,14 @@ export interface Webhook {
   public_key?: string; // the signing key, "whpk_…"
   old_secrets_end: string[]; // expiry of each old secret that still signs
   disabled?: { at: string; reason: "gone" | "asked" | "failing" | "by_hand" };
-  health: { failures: number; failing_since?: string; last_failure_at?: string; paused_until?: string; slow_until?: string; answer_ms?: number };
+  health: {
+    failures: number;
+    failing_since?: string;
+    last_failure_at?: string;
+    paused_until?: string;
+    slow_until?: string;
+    answer_ms?: number;
+  };
   created_at: string;
 }
 

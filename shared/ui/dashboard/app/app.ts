@@ -66,7 +66,8 @@ export function useHere(): Here {
     org,
     orgBase,
     base: `${orgBase}/${place.mode}`,
-    may: (permission) => ALLOWED[org.role].includes(permission === "develop" && place.mode === "live" ? "operate" : permission),
+    may: (permission) =>
+      ALLOWED[org.role].includes(permission === "develop" && place.mode === "live" ? "operate" : permission),
     link: (screen, id = "", filters = {}) => address({ org: org.id, mode: place.mode, screen, id, filters }),
   };
 }
@@ -86,7 +87,11 @@ export function useQuery<T>(path: string, query: Record<string, string | undefin
   const [state, setState] = useState<{ key: string; data?: T; failure?: Failure; busy: boolean }>({ key, busy: true });
   useEffect(() => {
     let over = false;
-    setState((before) => ({ ...(before.key === key && before.data !== undefined && { data: before.data }), key, busy: true }));
+    setState((before) => ({
+      ...(before.key === key && before.data !== undefined && { data: before.data }),
+      key,
+      busy: true,
+    }));
     api.get<T>(path, query).then(
       (data) => !over && setState({ key, data, busy: false }),
       (error: unknown) => !over && setState({ key, failure: failureOf(error), busy: false }),
@@ -113,7 +118,10 @@ export interface Action {
 }
 
 export function useAction(): Action {
-  const [state, setState] = useState<{ busy: boolean; failure: Failure | undefined }>({ busy: false, failure: undefined });
+  const [state, setState] = useState<{ busy: boolean; failure: Failure | undefined }>({
+    busy: false,
+    failure: undefined,
+  });
   const doing = useRef(false);
   return {
     ...state,
@@ -135,6 +143,9 @@ export function useAction(): Action {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refused) return error.failure;
-  const description = error instanceof Error && error.message !== "" ? error.message : "Something went wrong on this page. Reload the page.";
+  const description =
+    error instanceof Error && error.message !== ""
+      ? error.message
+      : "Something went wrong on this page. Reload the page.";
   return { status: 0, error: "page", description, requestId: "" };
 }

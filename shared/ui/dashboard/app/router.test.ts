@@ -6,7 +6,13 @@ const org = "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b";
 
 test("a route round-trips through its URL", () => {
   for (const place of [
-    { org, mode: "live", screen: "deliveries", id: "", filters: { status: "exhausted", type: "patient.ehi_export_success" } },
+    {
+      org,
+      mode: "live",
+      screen: "deliveries",
+      id: "",
+      filters: { status: "exhausted", type: "patient.ehi_export_success" },
+    },
     { org, mode: "test", screen: "credentials", id: "public_test_1", filters: {} },
     { org: "", mode: "test", screen: "account", id: "", filters: {} },
     { org: "", mode: "test", screen: "invitation", id: "a/b?c#d%", filters: {} },

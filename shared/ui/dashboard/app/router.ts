@@ -19,15 +19,26 @@ const isMode = (text: string | undefined): text is Mode => text === "test" || te
 
 export function parse(fragment: string): Place {
   const [path = "", search = ""] = fragment.replace(/^#?\/?/, "").split("?");
-  const parts = path.split("/").filter((part) => part !== "").map(decoded);
+  const parts = path
+    .split("/")
+    .filter((part) => part !== "")
+    .map(decoded);
   const org = id.test(parts[0] ?? "") ? (parts.shift() ?? "") : "";
   const mode = isMode(parts[0]) ? (parts.shift() as Mode) : "test";
-  return { org, mode, screen: parts[0] ?? "", id: parts[1] ?? "", filters: Object.fromEntries(new URLSearchParams(search)) };
+  return {
+    org,
+    mode,
+    screen: parts[0] ?? "",
+    id: parts[1] ?? "",
+    filters: Object.fromEntries(new URLSearchParams(search)),
+  };
 }
 
 /** Returns a place's fragment, omitting empty parts. */
 export function address({ org = "", mode, screen = "", id: of = "", filters = {} }: Partial<Place>): string {
-  const parts = [org, org === "" ? "" : (mode ?? "test"), screen, of].filter((part) => part !== "").map(encodeURIComponent);
+  const parts = [org, org === "" ? "" : (mode ?? "test"), screen, of]
+    .filter((part) => part !== "")
+    .map(encodeURIComponent);
   const given = Object.entries(filters).filter(([, value]) => value !== "");
   return `#/${parts.join("/")}${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
 }

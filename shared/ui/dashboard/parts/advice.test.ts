@@ -11,7 +11,13 @@ test("advice for a rate limit includes the Retry-After time", () => {
     [7200, "in 2 hours"],
     [undefined, "later"],
   ] as const) {
-    const failure = { status: 429, error: "svc_rate_limited", description: "", requestId: "", ...(retryAfter && { retryAfter }) };
+    const failure = {
+      status: 429,
+      error: "svc_rate_limited",
+      description: "",
+      requestId: "",
+      ...(retryAfter && { retryAfter }),
+    };
     assert.equal(advice(failure), `Too many requests. Try again ${want}.`);
   }
 });

@@ -27,7 +27,15 @@ const room = 384; // width of all bars
 const mostLabels = 6;
 
 /** A stacked bar for each month. */
-export function Bars({ title, labels, series }: { title: string; labels: readonly string[]; series: readonly Series[] }): JSX.Element {
+export function Bars({
+  title,
+  labels,
+  series,
+}: {
+  title: string;
+  labels: readonly string[];
+  series: readonly Series[];
+}): JSX.Element {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const most = ceiling(Math.max(...totals, 0));
   const step = room / Math.max(mostLabels, labels.length);
@@ -48,7 +56,11 @@ export function Bars({ title, labels, series }: { title: string; labels: readonl
           </span>
         )}
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${height + 40}`} role="img" aria-label={`${title}: ${labels.map((label, i) => `${label} ${totals[i]}`).join(", ")}`}>
+      <svg
+        viewBox={`0 0 ${width} ${height + 40}`}
+        role="img"
+        aria-label={`${title}: ${labels.map((label, i) => `${label} ${totals[i]}`).join(", ")}`}
+      >
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
             <line class="grid" x1="44" x2={width} y1={12 + height * (1 - share)} y2={12 + height * (1 - share)} />
@@ -65,7 +77,15 @@ export function Bars({ title, labels, series }: { title: string; labels: readonl
                 const size = tall(values[i] ?? 0);
                 top -= size;
                 return (
-                  <rect key={name} class={tone} x={48 + (i + 0.15) * step} y={top} width={step * 0.7} height={size} rx="2">
+                  <rect
+                    key={name}
+                    class={tone}
+                    x={48 + (i + 0.15) * step}
+                    y={top}
+                    width={step * 0.7}
+                    height={size}
+                    rx="2"
+                  >
                     <title>{`${label}, ${name}: ${values[i] ?? 0}`}</title>
                   </rect>
                 );
@@ -90,4 +110,5 @@ export function ceiling(value: number): number {
   return found ?? 10 * size;
 }
 
-export const compact = (value: number): string => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
+export const compact = (value: number): string =>
+  new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);

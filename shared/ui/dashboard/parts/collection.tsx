@@ -47,7 +47,8 @@ export function Collection<Name extends string, One, Made>(p: CollectionProps<Na
       {isNew && <p.Make done={done} close={() => setNew(false)} />}
       <Load answer={answer}>
         {({ [p.of]: rows }) => {
-          if (rows.length > 0) return <Table label={p.title} head={p.head} rows={rows} keyOf={p.keyOf} cells={p.cells} />;
+          if (rows.length > 0)
+            return <Table label={p.title} head={p.head} rows={rows} keyOf={p.keyOf} cells={p.cells} />;
           if (isNew) return <></>;
           return (
             <Empty title={`No ${p.of} in ${place.mode} mode yet.`}>

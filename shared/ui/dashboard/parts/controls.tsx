@@ -10,7 +10,15 @@ import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
 
 /** A screen's title. The title gets the focus when the screen opens (shell/frame.tsx). */
-export function Title({ children, lead, actions }: { children: ComponentChildren; lead?: ComponentChildren; actions?: ComponentChildren }): JSX.Element {
+export function Title({
+  children,
+  lead,
+  actions,
+}: {
+  children: ComponentChildren;
+  lead?: ComponentChildren;
+  actions?: ComponentChildren;
+}): JSX.Element {
   return (
     <header class="title">
       <div>
@@ -22,7 +30,17 @@ export function Title({ children, lead, actions }: { children: ComponentChildren
   );
 }
 
-export function Panel({ title, lead, actions, children }: { title: string; lead?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren }): JSX.Element {
+export function Panel({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
   const id = useId();
   return (
     <section class="panel" aria-labelledby={id}>
@@ -54,13 +72,27 @@ export function Button({ children, onClick, kind, submit, busy, label }: ButtonP
     else onClick?.();
   };
   return (
-    <button class={kind ? `button ${kind}` : "button"} type={submit ? "submit" : "button"} aria-disabled={busy ? "true" : undefined} aria-label={label} onClick={press}>
+    <button
+      class={kind ? `button ${kind}` : "button"}
+      type={submit ? "submit" : "button"}
+      aria-disabled={busy ? "true" : undefined}
+      aria-label={label}
+      onClick={press}
+    >
       {children}
     </button>
   );
 }
 
-export function LinkButton({ href, children, kind }: { href: string; children: ComponentChildren; kind?: "main" }): JSX.Element {
+export function LinkButton({
+  href,
+  children,
+  kind,
+}: {
+  href: string;
+  children: ComponentChildren;
+  kind?: "main";
+}): JSX.Element {
   return (
     <a class={kind ? `button ${kind}` : "button"} href={href}>
       {children}
@@ -69,7 +101,15 @@ export function LinkButton({ href, children, kind }: { href: string; children: C
 }
 
 /** A link that opens in a new window. */
-export function Out({ href, children, button }: { href: string; children: ComponentChildren; button?: boolean }): JSX.Element {
+export function Out({
+  href,
+  children,
+  button,
+}: {
+  href: string;
+  children: ComponentChildren;
+  button?: boolean;
+}): JSX.Element {
   return (
     <a class={button ? "button" : undefined} href={href} target="_blank" rel="noopener noreferrer">
       {children}
@@ -132,8 +172,19 @@ export function Field({ label, value, set, help, rows, choices, first, ...input 
           })}
         </select>
       )}
-      {rows && !choices && <textarea {...common} rows={rows} spellcheck={false} required={input.required} maxLength={input.maxLength} placeholder={input.placeholder} />}
-      {!rows && !choices && <input ref={ref} autocomplete="off" spellcheck={false} {...(input as object)} {...common} />}
+      {rows && !choices && (
+        <textarea
+          {...common}
+          rows={rows}
+          spellcheck={false}
+          required={input.required}
+          maxLength={input.maxLength}
+          placeholder={input.placeholder}
+        />
+      )}
+      {!rows && !choices && (
+        <input ref={ref} autocomplete="off" spellcheck={false} {...(input as object)} {...common} />
+      )}
       {help && (
         <p class="help" id={`${id}-help`}>
           {help}
@@ -143,11 +194,30 @@ export function Field({ label, value, set, help, rows, choices, first, ...input 
   );
 }
 
-export function Check({ label, help, checked, set, locked }: { label: ComponentChildren; help?: ComponentChildren; checked: boolean; set: (checked: boolean) => void; locked?: boolean }): JSX.Element {
+export function Check({
+  label,
+  help,
+  checked,
+  set,
+  locked,
+}: {
+  label: ComponentChildren;
+  help?: ComponentChildren;
+  checked: boolean;
+  set: (checked: boolean) => void;
+  locked?: boolean;
+}): JSX.Element {
   const id = useId();
   return (
     <div class="check">
-      <input id={id} type="checkbox" checked={checked} disabled={locked} aria-describedby={help ? `${id}-help` : undefined} onChange={(event) => set(event.currentTarget.checked)} />
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        disabled={locked}
+        aria-describedby={help ? `${id}-help` : undefined}
+        onChange={(event) => set(event.currentTarget.checked)}
+      />
       <label for={id}>{label}</label>
       {help && (
         <p class="help" id={`${id}-help`}>
@@ -208,7 +278,13 @@ export function Trouble({ failure, retry }: { failure: Failure | undefined; retr
 }
 
 /** Shows a query's progress, failure or data. */
-export function Load<T>({ answer, children }: { answer: Answer<T>; children: (data: T) => ComponentChildren }): JSX.Element {
+export function Load<T>({
+  answer,
+  children,
+}: {
+  answer: Answer<T>;
+  children: (data: T) => ComponentChildren;
+}): JSX.Element {
   if (answer.failure) return <Trouble failure={answer.failure} retry={answer.reload} />;
   if (answer.data === undefined) {
     return (
@@ -233,7 +309,13 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-export function Notice({ tone, children }: { tone?: "good" | "bad" | "warn" | undefined; children: ComponentChildren }): JSX.Element {
+export function Notice({
+  tone,
+  children,
+}: {
+  tone?: "good" | "bad" | "warn" | undefined;
+  children: ComponentChildren;
+}): JSX.Element {
   return <div class={`notice ${tone ?? ""}`}>{children}</div>;
 }
 
@@ -258,7 +340,15 @@ export function Copy({ text, label = "Copy", what }: { text: string; label?: str
  * A modal dialog. The dialog's buttons, the Escape key and the dialog's owner can close the dialog. The focus then
  * returns to the previously focused element.
  */
-export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
+export function Dialog({
+  title,
+  close,
+  children,
+}: {
+  title: string;
+  close: () => void;
+  children: ComponentChildren;
+}): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -283,17 +373,37 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
 }
 
 /** A dialog in which the user confirms an irreversible action by typing a name. */
-export function Confirm({ title, name, send, does, close, children }: { title: string; name: string; send: string; does: () => Promise<void>; close: () => void; children: ComponentChildren }): JSX.Element {
+export function Confirm({
+  title,
+  name,
+  send,
+  does,
+  close,
+  children,
+}: {
+  title: string;
+  name: string;
+  send: string;
+  does: () => Promise<void>;
+  close: () => void;
+  children: ComponentChildren;
+}): JSX.Element {
   const [typed, setTyped] = useState("");
   const action = useAction();
   const isRight = typed.trim() === name;
   return (
     <Dialog title={title} close={close}>
       {children}
-      <Form action={action} kind="bad" send={send} cancel={close} does={async () => {
-        if (!isRight) throw new Error(`Type ${name} to continue.`);
-        await does();
-      }}>
+      <Form
+        action={action}
+        kind="bad"
+        send={send}
+        cancel={close}
+        does={async () => {
+          if (!isRight) throw new Error(`Type ${name} to continue.`);
+          await does();
+        }}
+      >
         <Field label={`Type ${name} to continue`} value={typed} set={setTyped} required />
       </Form>
     </Dialog>

@@ -11,7 +11,9 @@ function read(code: boolean[][], points = 3): string | undefined {
   const side = (code.length + 8) * points;
   const image = new Uint8ClampedArray(side * side * 4).fill(255);
   for (let y = 0; y < side; y += 1) {
-    for (let x = 0; x < side; x += 1) if (code[Math.floor(y / points) - 4]?.[Math.floor(x / points) - 4]) image.fill(0, (y * side + x) * 4, (y * side + x) * 4 + 3);
+    for (let x = 0; x < side; x += 1)
+      if (code[Math.floor(y / points) - 4]?.[Math.floor(x / points) - 4])
+        image.fill(0, (y * side + x) * 4, (y * side + x) * 4 + 3);
   }
   return jsQR(image, side, side)?.data;
 }

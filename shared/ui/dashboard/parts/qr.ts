@@ -5,8 +5,26 @@
 
 /** For each version at level M (table 9): the number of check bytes per block, and the number of blocks. */
 const LEVEL_M: readonly (readonly [checks: number, blocks: number])[] = [
-  [10, 1], [16, 1], [26, 1], [18, 2], [24, 2], [16, 4], [18, 4], [22, 4], [22, 5], [26, 5],
-  [30, 5], [22, 8], [22, 9], [24, 9], [24, 10], [28, 10], [28, 11], [26, 13], [26, 14], [26, 16],
+  [10, 1],
+  [16, 1],
+  [26, 1],
+  [18, 2],
+  [24, 2],
+  [16, 4],
+  [18, 4],
+  [22, 4],
+  [22, 5],
+  [26, 5],
+  [30, 5],
+  [22, 8],
+  [22, 9],
+  [24, 9],
+  [24, 10],
+  [28, 10],
+  [28, 11],
+  [26, 13],
+  [26, 14],
+  [26, 16],
 ];
 
 /** The modules that each of the eight masks inverts (table 10). */
@@ -28,10 +46,13 @@ export function encode(text: string): boolean[][] | undefined {
   if (version === 0) return undefined;
   const bits = interleaved(padded(bytes, version), version).flatMap((word) => bitsOf(word, 8));
   const candidates = MASKS.map((mask, number) => drawn(version, bits, mask, number));
-  return candidates.map((code) => ({ code, cost: penalty(code) })).reduce((best, one) => (one.cost < best.cost ? one : best)).code;
+  return candidates
+    .map((code) => ({ code, cost: penalty(code) }))
+    .reduce((best, one) => (one.cost < best.cost ? one : best)).code;
 }
 
-const bitsOf = (value: number, count: number): boolean[] => Array.from({ length: count }, (_, i) => ((value >>> (count - 1 - i)) & 1) === 1);
+const bitsOf = (value: number, count: number): boolean[] =>
+  Array.from({ length: count }, (_, i) => ((value >>> (count - 1 - i)) & 1) === 1);
 
 /** Returns the centres of alignment patterns, on both axes (annex E). */
 function centres(version: number): number[] {
@@ -61,8 +82,14 @@ const room = (version: number): number => Math.floor((dataWords(version) * 8 - 4
 /** Returns the text with its header and padding, in bytes. */
 function padded(bytes: number[], version: number): number[] {
   const size = dataWords(version);
-  const bits = [...bitsOf(4, 4), ...bitsOf(bytes.length, lengthBits(version)), ...bytes.flatMap((byte) => bitsOf(byte, 8))];
-  const words = Array.from({ length: Math.min(size, Math.ceil((bits.length + 4) / 8)) }, (_, i) => bits.slice(i * 8, i * 8 + 8).reduce((word, bit, at) => word | (Number(bit) << (7 - at)), 0));
+  const bits = [
+    ...bitsOf(4, 4),
+    ...bitsOf(bytes.length, lengthBits(version)),
+    ...bytes.flatMap((byte) => bitsOf(byte, 8)),
+  ];
+  const words = Array.from({ length: Math.min(size, Math.ceil((bits.length + 4) / 8)) }, (_, i) =>
+    bits.slice(i * 8, i * 8 + 8).reduce((word, bit, at) => word | (Number(bit) << (7 - at)), 0),
+  );
   return [...words, ...Array.from({ length: size - words.length }, (_, i) => (i % 2 === 0 ? 0xec : 0x11))];
 }
 
@@ -84,11 +111,14 @@ function divisorOf(degree: number): number[] {
 }
 
 function checksOf(data: number[], divisor: number[]): number[] {
-  return data.reduce<number[]>((rest, byte) => {
-    const [first = 0, ...others] = rest;
-    const shifted = [...others, 0];
-    return divisor.map((one, i) => (shifted[i] ?? 0) ^ product(one, byte ^ first));
-  }, divisor.map(() => 0));
+  return data.reduce<number[]>(
+    (rest, byte) => {
+      const [first = 0, ...others] = rest;
+      const shifted = [...others, 0];
+      return divisor.map((one, i) => (shifted[i] ?? 0) ^ product(one, byte ^ first));
+    },
+    divisor.map(() => 0),
+  );
 }
 
 /** Interleaves the data blocks and their check bytes. The last blocks may be one byte longer than the others. */
@@ -101,8 +131,15 @@ function interleaved(data: number[], version: number): number[] {
     const start = i * least + Math.max(0, i - short);
     return data.slice(start, start + least + (i < short ? 0 : 1));
   });
-  const turns = (of: number[][], most: number): number[] => Array.from({ length: most }, (_, i) => of.flatMap((one) => one.slice(i, i + 1))).flat();
-  return [...turns(blocks, least + 1), ...turns(blocks.map((one) => checksOf(one, divisor)), checks)];
+  const turns = (of: number[][], most: number): number[] =>
+    Array.from({ length: most }, (_, i) => of.flatMap((one) => one.slice(i, i + 1))).flat();
+  return [
+    ...turns(blocks, least + 1),
+    ...turns(
+      blocks.map((one) => checksOf(one, divisor)),
+      checks,
+    ),
+  ];
 }
 
 /** Appends the remainder of a value's division, as used in a code's format and version information (annexes C and D). */
@@ -120,25 +157,38 @@ function drawn(version: number, bits: boolean[], mask: (x: number, y: number) =>
     if (row !== undefined && x >= 0 && x < size) row[x] = dark;
   };
   const rings = (x: number, y: number, radius: number, light: number[]): void => {
-    for (let dy = -radius; dy <= radius; dy += 1) for (let dx = -radius; dx <= radius; dx += 1) set(x + dx, y + dy, !light.includes(Math.max(Math.abs(dx), Math.abs(dy))));
+    for (let dy = -radius; dy <= radius; dy += 1)
+      for (let dx = -radius; dx <= radius; dx += 1)
+        set(x + dx, y + dy, !light.includes(Math.max(Math.abs(dx), Math.abs(dy))));
   };
   for (let i = 0; i < size; i += 1) {
     set(6, i, i % 2 === 0);
     set(i, 6, i % 2 === 0);
   }
   const end = size - 7;
-  for (const x of centres(version)) for (const y of centres(version)) if (![`6 6`, `6 ${end}`, `${end} 6`].includes(`${x} ${y}`)) rings(x, y, 2, [1]);
-  for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]] as const) rings(x, y, 4, [2, 4]);
-  bitsOf(guarded(number, 0x537, 10) ^ 0x5412, 15).reverse().forEach((dark, i) => { // level M is 00
-    set(i < 8 ? 8 : i === 8 ? 7 : 14 - i, i < 6 ? i : i < 8 ? i + 1 : 8, dark);
-    set(i < 8 ? size - 1 - i : 8, i < 8 ? 8 : size - 15 + i, dark);
-  });
+  for (const x of centres(version))
+    for (const y of centres(version)) if (![`6 6`, `6 ${end}`, `${end} 6`].includes(`${x} ${y}`)) rings(x, y, 2, [1]);
+  for (const [x, y] of [
+    [3, 3],
+    [size - 4, 3],
+    [3, size - 4],
+  ] as const)
+    rings(x, y, 4, [2, 4]);
+  bitsOf(guarded(number, 0x537, 10) ^ 0x5412, 15)
+    .reverse()
+    .forEach((dark, i) => {
+      // level M is 00
+      set(i < 8 ? 8 : i === 8 ? 7 : 14 - i, i < 6 ? i : i < 8 ? i + 1 : 8, dark);
+      set(i < 8 ? size - 1 - i : 8, i < 8 ? 8 : size - 15 + i, dark);
+    });
   set(8, size - 8, true);
   if (version >= 7) {
-    bitsOf(guarded(version, 0x1f25, 12), 18).reverse().forEach((dark, i) => {
-      set(size - 11 + (i % 3), Math.floor(i / 3), dark);
-      set(Math.floor(i / 3), size - 11 + (i % 3), dark);
-    });
+    bitsOf(guarded(version, 0x1f25, 12), 18)
+      .reverse()
+      .forEach((dark, i) => {
+        set(size - 11 + (i % 3), Math.floor(i / 3), dark);
+        set(Math.floor(i / 3), size - 11 + (i % 3), dark);
+      });
   }
   let next = 0;
   for (const [x, y] of path(size)) if (code[y]?.[x] === undefined) set(x, y, (bits[next++] ?? false) !== mask(x, y));
@@ -166,7 +216,8 @@ function penalty(code: boolean[][]): number {
     cost += 40 * [...line.matchAll(/(?=10111010000|00001011101)/g)].length;
   }
   rows.slice(1).forEach((row, y) => {
-    for (let x = 1; x < row.length; x += 1) if (new Set([row[x], row[x - 1], rows[y]?.[x], rows[y]?.[x - 1]]).size === 1) cost += 3;
+    for (let x = 1; x < row.length; x += 1)
+      if (new Set([row[x], row[x - 1], rows[y]?.[x], rows[y]?.[x - 1]]).size === 1) cost += 3;
   });
   const dark = rows.join("").replaceAll("0", "").length / rows.length ** 2;
   return cost + 10 * Math.floor(Math.abs(dark * 20 - 10));
@@ -174,4 +225,10 @@ function penalty(code: boolean[][]): number {
 
 /** Returns a code as an SVG path. Each module has size 1. */
 export const outline = (code: boolean[][]): string =>
-  code.map((row, y) => [...row.map(Number).join("").matchAll(/1+/g)].map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`).join("")).join("");
+  code
+    .map((row, y) =>
+      [...row.map(Number).join("").matchAll(/1+/g)]
+        .map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`)
+        .join(""),
+    )
+    .join("");

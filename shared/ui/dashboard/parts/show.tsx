@@ -39,16 +39,42 @@ export function Time({ at, exact }: { at: string | undefined; exact?: boolean })
 
 /** The time of last use, which the service stores to the hour. */
 export const Used = ({ at }: { at: string | undefined }): JSX.Element =>
-  at && Date.now() - Date.parse(at) < 3_600_000 ? <time dateTime={at}>within the last hour</time> : at ? <Time at={at} /> : <span class="soft">never</span>;
+  at && Date.now() - Date.parse(at) < 3_600_000 ? (
+    <time dateTime={at}>within the last hour</time>
+  ) : at ? (
+    <Time at={at} />
+  ) : (
+    <span class="soft">never</span>
+  );
 
 const TONES: Record<string, string> = {
-  delivered: "good", success: "good", authorized: "good", enabled: "good", ok: "good", answered: "good", active: "good", done: "good",
-  exhausted: "bad", failed: "bad", disabled: "bad", failing: "bad", denied: "bad", revoked: "bad",
-  held: "warn", rejected: "warn", truncated: "warn", unsupported: "warn", open: "warn", pending: "warn", inflight: "warn",
+  delivered: "good",
+  success: "good",
+  authorized: "good",
+  enabled: "good",
+  ok: "good",
+  answered: "good",
+  active: "good",
+  done: "good",
+  exhausted: "bad",
+  failed: "bad",
+  disabled: "bad",
+  failing: "bad",
+  denied: "bad",
+  revoked: "bad",
+  held: "warn",
+  rejected: "warn",
+  truncated: "warn",
+  unsupported: "warn",
+  open: "warn",
+  pending: "warn",
+  inflight: "warn",
 };
 
 /** A status as a word. The colour of a status repeats what the word says. */
-export const Badge = ({ of, tone = TONES[of] ?? "" }: { of: string; tone?: string }): JSX.Element => <span class={`badge ${tone}`}>{of.replaceAll("_", " ")}</span>;
+export const Badge = ({ of, tone = TONES[of] ?? "" }: { of: string; tone?: string }): JSX.Element => (
+  <span class={`badge ${tone}`}>{of.replaceAll("_", " ")}</span>
+);
 
 /** An ID, which is truncated if space is short. Copying always copies the complete ID. */
 export const Id = ({ of }: { of: string }): JSX.Element => <code class="id">{of}</code>;
@@ -94,15 +120,22 @@ export function Table<T>({ label, head, rows, keyOf, cells }: TableProps<T>): JS
 }
 
 /** A list of names and values. */
-export function Facts({ of }: { of: readonly (readonly [name: string, value: ComponentChildren] | false | undefined)[] }): JSX.Element {
+export function Facts({
+  of,
+}: {
+  of: readonly (readonly [name: string, value: ComponentChildren] | false | undefined)[];
+}): JSX.Element {
   return (
     <dl class="facts">
-      {of.map((fact) => fact && (
-        <div key={fact[0]}>
-          <dt>{fact[0]}</dt>
-          <dd>{fact[1]}</dd>
-        </div>
-      ))}
+      {of.map(
+        (fact) =>
+          fact && (
+            <div key={fact[0]}>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
@@ -120,7 +153,15 @@ export function Code({ text, label }: { text: string; label: string }): JSX.Elem
 }
 
 /** Tabs. One tab's content is shown at a time. */
-export function Tabs({ label, names, children }: { label: string; names: readonly string[]; children: (name: string) => ComponentChildren }): JSX.Element {
+export function Tabs({
+  label,
+  names,
+  children,
+}: {
+  label: string;
+  names: readonly string[];
+  children: (name: string) => ComponentChildren;
+}): JSX.Element {
   const [chosen, choose] = useState(names[0] ?? "");
   return (
     <>
@@ -137,10 +178,22 @@ export function Tabs({ label, names, children }: { label: string; names: readonl
 }
 
 /** Shows a secret. If once is set, the secret can't be shown again. */
-export function Shown({ secret, what, once, children }: { secret: string; what: string; once?: boolean; children?: ComponentChildren }): JSX.Element {
+export function Shown({
+  secret,
+  what,
+  once,
+  children,
+}: {
+  secret: string;
+  what: string;
+  once?: boolean;
+  children?: ComponentChildren;
+}): JSX.Element {
   return (
     <div class="notice warn secret">
-      <p class="strong">{once ? "Copy this key now. You won’t see it again." : "Save this secret in your secrets manager."}</p>
+      <p class="strong">
+        {once ? "Copy this key now. You won’t see it again." : "Save this secret in your secrets manager."}
+      </p>
       <div class="row">
         <code class="value">{secret}</code>
         <Copy text={secret} what={what} />

@@ -21,7 +21,9 @@ const secret = `whsec_${Buffer.from("0123456789abcdef0123456789abcdef").toString
 const body = `{"type":"webhook.test","name":"ünï"}`;
 
 function signed(at: number): Record<string, string> {
-  const mac = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`id-1.${at}.${body}`).digest("base64");
+  const mac = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
+    .update(`id-1.${at}.${body}`)
+    .digest("base64");
   return { "webhook-id": "id-1", "webhook-timestamp": String(at), "webhook-signature": `v1,AAAA v1a,x v1,${mac}` };
 }
 
@@ -37,20 +39,35 @@ const cases: [Record<string, string>, string, boolean][] = [
 test("the Node receiver accepts only valid signatures", async () => {
   const file = join(scratch, "receiver.mjs");
   writeFileSync(file, receive("Node"));
-  const { verifyWebhook } = (await import(file)) as { verifyWebhook: (headers: object, body: Buffer, secret: string) => boolean };
+  const { verifyWebhook } = (await import(file)) as {
+    verifyWebhook: (headers: object, body: Buffer, secret: string) => boolean;
+  };
   for (const [headers, sent, want] of cases) assert.equal(verifyWebhook(headers, Buffer.from(sent), secret), want);
 });
 
 test("the Python receiver accepts only valid signatures", () => {
   const judge = `${receive("Python")}\nimport json, sys\nprint(json.dumps([verify_webhook(h, b.encode(), "${secret}") for h, b, _ in json.load(sys.stdin)]))`;
   const said = execFileSync("python3", ["-c", judge], { input: JSON.stringify(cases), encoding: "utf8" });
-  assert.deepEqual(JSON.parse(said), cases.map(([, , want]) => want));
+  assert.deepEqual(
+    JSON.parse(said),
+    cases.map(([, , want]) => want),
+  );
 });
 
 test("the curl snippet quotes a delivery attempt as one shell command", () => {
-  const text = curl("https://a.example/hook?x='$(id)'", { "Webhook-Id": "it's", "Content-Length": "7", Host: "a.example" }, `{"a":"'; rm -rf / #"}`);
+  const text = curl(
+    "https://a.example/hook?x='$(id)'",
+    { "Webhook-Id": "it's", "Content-Length": "7", Host: "a.example" },
+    `{"a":"'; rm -rf / #"}`,
+  );
   const said = execFileSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }\n${text}`], { encoding: "utf8" });
-  assert.deepEqual(said.trim().split("\n"), ["https://a.example/hook?x='$(id)'", "--header", "Webhook-Id: it's", "--data-raw", `{"a":"'; rm -rf / #"}`]);
+  assert.deepEqual(said.trim().split("\n"), [
+    "https://a.example/hook?x='$(id)'",
+    "--header",
+    "Webhook-Id: it's",
+    "--data-raw",
+    `{"a":"'; rm -rf / #"}`,
+  ]);
 });
 
 test("the .env snippet has one line per value", () => {

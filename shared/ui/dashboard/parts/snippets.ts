@@ -19,7 +19,13 @@ export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given):
     ["public-id", publicId],
     ["external-id", "your-patient-id"],
   ]);
-  return snippet(dialect, { tag: "svc-widget-element", attributes, style: new Map(), label: "", script: `${base}/sdk/4/svc-widget.js` });
+  return snippet(dialect, {
+    tag: "svc-widget-element",
+    attributes,
+    style: new Map(),
+    label: "",
+    script: `${base}/sdk/4/svc-widget.js`,
+  });
 }
 
 /** Returns code that requests a connection's record. The record arrives at a webhook. */

@@ -67,19 +67,39 @@ function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
           head={["Name", "Created", "Last used", "Actions"]}
           rows={passkeys}
           keyOf={({ id }) => id}
-          cells={(one) => [one.name, <Time at={one.created_at} />, <Time at={one.used_at} />, <Button kind="quiet" onClick={() => setEnding(one)} label={`Remove ${one.name}`}>Remove</Button>]}
+          cells={(one) => [
+            one.name,
+            <Time at={one.created_at} />,
+            <Time at={one.used_at} />,
+            <Button kind="quiet" onClick={() => setEnding(one)} label={`Remove ${one.name}`}>
+              Remove
+            </Button>,
+          ]}
         />
       )}
       {hasPasskeys() && (
         <Form action={action} does={add} send="Add passkey">
-          <Field label="Passkey name" value={name} set={setName} required maxLength={60} help="For example, “Work laptop”." />
+          <Field
+            label="Passkey name"
+            value={name}
+            set={setName}
+            required
+            maxLength={60}
+            help="For example, “Work laptop”."
+          />
         </Form>
       )}
       {ending && (
-        <Confirm title="Remove passkey" name={ending.name} send="Remove" close={() => setEnding(undefined)} does={async () => {
-          enter(await api.remove<DashboardSession>(`account/passkeys/${encodeURIComponent(ending.id)}`));
-          setEnding(undefined);
-        }}>
+        <Confirm
+          title="Remove passkey"
+          name={ending.name}
+          send="Remove"
+          close={() => setEnding(undefined)}
+          does={async () => {
+            enter(await api.remove<DashboardSession>(`account/passkeys/${encodeURIComponent(ending.id)}`));
+            setEnding(undefined);
+          }}
+        >
           <p>You won’t be able to sign in with this passkey. You’ll be signed out everywhere else.</p>
         </Confirm>
       )}
@@ -98,10 +118,11 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
   const take = useEntry(show);
   const action = useAction();
   const begin = (): void => action.run(async () => setOffer(await api.post("account/totp")));
-  const end = (): void => action.run(async () => {
-    enter(await api.remove<DashboardSession>("account/totp"));
-    say("Authenticator app removed.");
-  });
+  const end = (): void =>
+    action.run(async () => {
+      enter(await api.remove<DashboardSession>("account/totp"));
+      say("Authenticator app removed.");
+    });
   const prove = async (): Promise<void> => {
     take(await api.put<DashboardSession>("account/totp", { code: code.replace(/\D/g, "") }));
     setOffer(undefined);
@@ -109,14 +130,20 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
     say("Authenticator app turned on.");
   };
   return (
-    <Panel title="Authenticator app" lead="Your app shows a new six-digit code every 30 seconds (TOTP)." actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}>
+    <Panel
+      title="Authenticator app"
+      lead="Your app shows a new six-digit code every 30 seconds (TOTP)."
+      actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}
+    >
       {offer ? (
         <>
           <p>Scan this QR code with your authenticator app. You won’t see the QR code again.</p>
           <div class="enrol">
             <Qr text={offer.uri} label="QR code with the setup secret" />
             <div class="form">
-              <p>No camera? Enter this secret in your authenticator app, or open the link on the device that has the app.</p>
+              <p>
+                No camera? Enter this secret in your authenticator app, or open the link on the device that has the app.
+              </p>
               <code class="value">{grouped(offer.secret)}</code>
               <div class="row">
                 <Copy text={offer.secret} what="secret" /> <a href={offer.uri}>Open in app</a>
@@ -124,14 +151,28 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
             </div>
           </div>
           <Form action={action} does={prove} send="Turn on" cancel={() => setOffer(undefined)}>
-            <Field label="Code from your authenticator app" value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+            <Field
+              label="Code from your authenticator app"
+              value={code}
+              set={setCode}
+              inputMode="numeric"
+              autocomplete="one-time-code"
+              required
+              maxLength={12}
+            />
           </Form>
         </>
       ) : (
         <>
           <div class="row">
-            <Button busy={action.busy} onClick={begin}>{totp ? "Set up new app" : "Set up"}</Button>
-            {totp && <Button kind="bad" busy={action.busy} onClick={end}>Remove</Button>}
+            <Button busy={action.busy} onClick={begin}>
+              {totp ? "Set up new app" : "Set up"}
+            </Button>
+            {totp && (
+              <Button kind="bad" busy={action.busy} onClick={end}>
+                Remove
+              </Button>
+            )}
           </div>
           <Trouble failure={action.failure} />
         </>
@@ -148,22 +189,47 @@ function Address(): JSX.Element {
   const action = useAction();
   const send = async (): Promise<void> => setSent(await api.post<SentCode>("account/email", { email: email.trim() }));
   const prove = async (): Promise<void> => {
-    enter(await api.put<DashboardSession>("account/email", { email: email.trim(), verification_id: sent?.verification_id, code: code.replace(/\D/g, "") }));
+    enter(
+      await api.put<DashboardSession>("account/email", {
+        email: email.trim(),
+        verification_id: sent?.verification_id,
+        code: code.replace(/\D/g, ""),
+      }),
+    );
     setSent(undefined);
     setEmail("");
     setCode("");
     say("Email address changed.");
   };
   return (
-    <Panel title="Email address" lead="We’ll send a code to the new address. You’ll have 72 hours to undo the change from your old address.">
+    <Panel
+      title="Email address"
+      lead="We’ll send a code to the new address. You’ll have 72 hours to undo the change from your old address."
+    >
       <Facts of={[["Current", session.account.email]]} />
       {sent ? (
         <Form action={action} does={prove} send="Change address" cancel={() => setSent(undefined)}>
-          <Field label={`Code sent to ${email.trim()}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+          <Field
+            label={`Code sent to ${email.trim()}`}
+            value={code}
+            set={setCode}
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            required
+            maxLength={12}
+          />
         </Form>
       ) : (
         <Form action={action} does={send} send="Send code" kind="main">
-          <Field label="New email address" type="email" value={email} set={setEmail} required maxLength={254} autocomplete="email" />
+          <Field
+            label="New email address"
+            type="email"
+            value={email}
+            set={setEmail}
+            required
+            maxLength={254}
+            autocomplete="email"
+          />
         </Form>
       )}
     </Panel>
@@ -173,15 +239,20 @@ function Address(): JSX.Element {
 function Everywhere(): JSX.Element {
   const { api, enter } = useApp();
   const action = useAction();
-  const leave = (path: string) => () => action.run(async () => {
-    await api.remove(path);
-    enter(undefined);
-  });
+  const leave = (path: string) => () =>
+    action.run(async () => {
+      await api.remove(path);
+      enter(undefined);
+    });
   return (
     <Panel title="Sessions" lead="Sessions end after 12 hours, or after 2 hours of inactivity.">
       <div class="row">
-        <Button busy={action.busy} onClick={leave("session")}>Sign out</Button>
-        <Button kind="bad" busy={action.busy} onClick={leave("sessions")}>Sign out everywhere</Button>
+        <Button busy={action.busy} onClick={leave("session")}>
+          Sign out
+        </Button>
+        <Button kind="bad" busy={action.busy} onClick={leave("sessions")}>
+          Sign out everywhere
+        </Button>
       </div>
       <Trouble failure={action.failure} />
     </Panel>

@@ -11,21 +11,40 @@ interface Asked {
   sent: SentCode;
 }
 
-export function Addresses({ data, done }: { data: BrandedOrganisation; done: (data: BrandedOrganisation) => void }): JSX.Element {
+export function Addresses({
+  data,
+  done,
+}: {
+  data: BrandedOrganisation;
+  done: (data: BrandedOrganisation) => void;
+}): JSX.Element {
   const { api, orgBase, may, say } = useHere();
   const [asked, setAsked] = useState<Asked>();
   const [code, setCode] = useState("");
   const action = useAction();
   const isVerified = (email: string): boolean => data.verified_emails.includes(email);
-  const send = (email: string) => (): void => action.run(async () => setAsked({ email, sent: await api.post<SentCode>(`${orgBase}/emails`, { email }) }));
+  const send = (email: string) => (): void =>
+    action.run(async () => setAsked({ email, sent: await api.post<SentCode>(`${orgBase}/emails`, { email }) }));
   const verify = async (): Promise<void> => {
-    done(await api.put<BrandedOrganisation>(`${orgBase}/emails`, { email: asked?.email, verification_id: asked?.sent.verification_id, code: code.replace(/\D/g, "") }));
+    done(
+      await api.put<BrandedOrganisation>(`${orgBase}/emails`, {
+        email: asked?.email,
+        verification_id: asked?.sent.verification_id,
+        code: code.replace(/\D/g, ""),
+      }),
+    );
     setAsked(undefined);
     setCode("");
     say("Email address verified.");
   };
   const actions = (email: string): JSX.Element | string =>
-    isVerified(email) || !may("operate") ? "" : <Button busy={action.busy} onClick={send(email)} label={`Send code to ${email}`}>Send code</Button>;
+    isVerified(email) || !may("operate") ? (
+      ""
+    ) : (
+      <Button busy={action.busy} onClick={send(email)} label={`Send code to ${email}`}>
+        Send code
+      </Button>
+    );
   return (
     <Panel title="Notice addresses" lead="We send notices only to verified email addresses.">
       {data.emails.length === 0 ? (
@@ -36,12 +55,24 @@ export function Addresses({ data, done }: { data: BrandedOrganisation; done: (da
           head={["Address", "Status", "Actions"]}
           rows={data.emails}
           keyOf={(email) => email}
-          cells={(email) => [email, <Badge of={isVerified(email) ? "verified" : "unverified"} tone={isVerified(email) ? "good" : "warn"} />, actions(email)]}
+          cells={(email) => [
+            email,
+            <Badge of={isVerified(email) ? "verified" : "unverified"} tone={isVerified(email) ? "good" : "warn"} />,
+            actions(email),
+          ]}
         />
       )}
       {asked && !isVerified(asked.email) ? (
         <Form action={action} does={verify} send="Verify" cancel={() => setAsked(undefined)}>
-          <Field label={`Code sent to ${asked.email}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+          <Field
+            label={`Code sent to ${asked.email}`}
+            value={code}
+            set={setCode}
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            required
+            maxLength={12}
+          />
         </Form>
       ) : (
         <Trouble failure={action.failure} />

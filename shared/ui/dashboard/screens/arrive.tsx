@@ -18,15 +18,24 @@ export function NewOrganisation(): JSX.Element {
   };
   return (
     <div class="narrow">
-      <Title lead="Patients see this name when they connect. You can change the name later.">Create an organisation</Title>
+      <Title lead="Patients see this name when they connect. You can change the name later.">
+        Create an organisation
+      </Title>
       <div class="panel">
         <Form action={action} does={make} send="Create organisation">
-          <Field label="Organisation name" value={name} set={setName} required maxLength={100} autocomplete="organization" />
+          <Field
+            label="Organisation name"
+            value={name}
+            set={setName}
+            required
+            maxLength={100}
+            autocomplete="organization"
+          />
         </Form>
       </div>
       <p class="soft">
-        Does your company already have an organisation? Ask an owner or admin to invite <strong>{session.account.email}</strong>. The first organisation on an
-        email domain reserves that domain.
+        Does your company already have an organisation? Ask an owner or admin to invite{" "}
+        <strong>{session.account.email}</strong>. The first organisation on an email domain reserves that domain.
       </p>
     </div>
   );
@@ -51,14 +60,25 @@ export function Invitation({ token }: { token: string }): JSX.Element {
       </div>
       <Trouble failure={action.failure} />
       {action.failure?.status === 404 && (
-        <p class="soft">An invitation can be used once and expires after a week. Sign in with the invited email address, or request a new invitation.</p>
+        <p class="soft">
+          An invitation can be used once and expires after a week. Sign in with the invited email address, or request a
+          new invitation.
+        </p>
       )}
     </div>
   );
 }
 
 /** Restores an account's email address after someone else changed the address. The user need not be signed in. */
-export function Restore({ api, token, enter }: { api: Api; token: string; enter: (session: undefined) => void }): JSX.Element {
+export function Restore({
+  api,
+  token,
+  enter,
+}: {
+  api: Api;
+  token: string;
+  enter: (session: undefined) => void;
+}): JSX.Element {
   const action = useAction();
   const [isDone, setDone] = useState(false);
   useEffect(() => {
@@ -78,7 +98,9 @@ export function Restore({ api, token, enter }: { api: Api; token: string; enter:
     <main class="gate">
       <p class="brand">Recordbridge</p>
       <div class="panel">
-        <Title lead="We’ll end every session and switch the account back to your email address.">Restore your email address</Title>
+        <Title lead="We’ll end every session and switch the account back to your email address.">
+          Restore your email address
+        </Title>
         {isDone ? (
           <Notice tone="good">
             <p>Email address restored. Sign in again, then check your passkeys and authenticator app.</p>

@@ -9,13 +9,23 @@ import { address } from "../app/router.ts";
 import { download } from "./usage.tsx";
 
 /** The screen of an audit row's target, by the first word of the row's action. */
-const SCREENS: Record<string, string> = { webhook: "webhooks", delivery: "deliveries", connection: "connections", credential: "credentials", inquiry: "inbox" };
+const SCREENS: Record<string, string> = {
+  webhook: "webhooks",
+  delivery: "deliveries",
+  connection: "connections",
+  credential: "credentials",
+  inquiry: "inbox",
+};
 
 /** Returns the place of an audit row's target, or undefined if the target has no screen. */
-export function placeOf({ action, target, mode }: Pick<AuditRow, "action" | "target" | "mode">, org: string): string | undefined {
+export function placeOf(
+  { action, target, mode }: Pick<AuditRow, "action" | "target" | "mode">,
+  org: string,
+): string | undefined {
   const screen = SCREENS[action.split(".")[0] ?? ""];
   if (screen === undefined || mode === undefined) return undefined;
-  if (action === "webhook.simulated") return address({ org, mode, screen: "deliveries", filters: { event_id: target } });
+  if (action === "webhook.simulated")
+    return address({ org, mode, screen: "deliveries", filters: { event_id: target } });
   const [id = target] = target.split(" ");
   return address({ org, mode, screen, id: screen === "credentials" ? `public_${mode}_${target}` : id });
 }
@@ -34,11 +44,12 @@ export function Audit(): JSX.Element {
   const answer = useQuery<{ rows: AuditRow[]; next?: number }>(`${orgBase}/audit`, { before });
   const action = useAction();
   const [head, setHead] = useState("");
-  const save = (): void => action.run(async () => {
-    const chain = await api.get<{ ndjson: string; seq: number; hash: string }>(`${orgBase}/audit/export`);
-    download(new Blob([chain.ndjson], { type: "application/x-ndjson" }), `audit-${org.id}.ndjson`);
-    setHead(`${chain.seq} ${chain.hash}`);
-  });
+  const save = (): void =>
+    action.run(async () => {
+      const chain = await api.get<{ ndjson: string; seq: number; hash: string }>(`${orgBase}/audit/export`);
+      download(new Blob([chain.ndjson], { type: "application/x-ndjson" }), `audit-${org.id}.ndjson`);
+      setHead(`${chain.seq} ${chain.hash}`);
+    });
   if (!may("manage")) {
     return (
       <>
@@ -53,14 +64,21 @@ export function Audit(): JSX.Element {
     <>
       <Title
         lead="Each row contains the previous row’s hash, so tampering is detectable. You can verify an exported log without our help."
-        actions={<Button busy={action.busy} onClick={save}>Export</Button>}
+        actions={
+          <Button busy={action.busy} onClick={save}>
+            Export
+          </Button>
+        }
       >
         Audit log
       </Title>
       <Trouble failure={action.failure} />
       {head !== "" && (
         <Notice tone="good">
-          <p>The export’s last row has this number and hash. Store them separately so that you can detect a truncated export.</p>
+          <p>
+            The export’s last row has this number and hash. Store them separately so that you can detect a truncated
+            export.
+          </p>
           <code class="value">{head}</code>
         </Notice>
       )}
@@ -93,4 +111,11 @@ export function Audit(): JSX.Element {
   );
 }
 
-const Target = ({ text, place }: { text: string; place: string | undefined }): JSX.Element => (place === undefined ? <span class="break">{text}</span> : <a class="break" href={place}>{text}</a>);
+const Target = ({ text, place }: { text: string; place: string | undefined }): JSX.Element =>
+  place === undefined ? (
+    <span class="break">{text}</span>
+  ) : (
+    <a class="break" href={place}>
+      {text}
+    </a>
+  );

@@ -18,7 +18,11 @@ export function Connection({ id }: { id: string }): JSX.Element {
         <a href={link("connections")}>Connections</a>
       </p>
       <Title>Connection</Title>
-      {may("own") && answer.failure?.status === 404 ? <Gone path={path} lost={answer} /> : <Load answer={answer}>{(data) => <Whole path={path} data={data} reload={answer.reload} />}</Load>}
+      {may("own") && answer.failure?.status === 404 ? (
+        <Gone path={path} lost={answer} />
+      ) : (
+        <Load answer={answer}>{(data) => <Whole path={path} data={data} reload={answer.reload} />}</Load>
+      )}
     </>
   );
 }
@@ -42,10 +46,17 @@ function Whole({ path, data, reload }: { path: string; data: ConnectionDetail; r
       <Panel title={data.endpoint_name ?? "Institution"} actions={<Badge of={data.status} />}>
         <Facts
           of={[
-            ["ID", <><Id of={data.org_connection_id} /> <Copy text={data.org_connection_id} what="connection ID" /></>],
+            [
+              "ID",
+              <>
+                <Id of={data.org_connection_id} /> <Copy text={data.org_connection_id} what="connection ID" />
+              </>,
+            ],
             ["Platform", data.platform_type],
             data.endpoint_id ? ["Endpoint", <Id of={data.endpoint_id} />] : undefined,
-            data.tefca_directory_id ? ["TEFCA facility", <span class="break">{data.tefca_directory_id}</span>] : undefined,
+            data.tefca_directory_id
+              ? ["TEFCA facility", <span class="break">{data.tefca_directory_id}</span>]
+              : undefined,
             data.consent_expires_at ? ["Consent expires", <Time at={data.consent_expires_at} exact />] : undefined,
             data.ended_at ? ["Ended", <Time at={data.ended_at} exact />] : undefined,
             renewal.next_at ? ["Next renewal", <Time at={renewal.next_at} />] : undefined,
@@ -73,7 +84,10 @@ function Whole({ path, data, reload }: { path: string; data: ConnectionDetail; r
         </ol>
       </Panel>
       <Panel title="Exports">
-        <ExportList exports={data.exports.map((one) => ({ ...one, org_connection_id: data.org_connection_id }))} none="No exports yet." />
+        <ExportList
+          exports={data.exports.map((one) => ({ ...one, org_connection_id: data.org_connection_id }))}
+          none="No exports yet."
+        />
       </Panel>
       <End path={path} data={data} reload={reload} />
     </>
@@ -100,19 +114,32 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   };
   if (erasure) return <Erased data={erasure} reload={reload} />;
   return (
-    <Panel title="End connection" lead="Disconnecting revokes access but keeps the history. Erasing deletes everything except the audit log entry.">
+    <Panel
+      title="End connection"
+      lead="Disconnecting revokes access but keeps the history. Erasing deletes everything except the audit log entry."
+    >
       <div class="row">
         {canDisconnect && <Button onClick={() => ask("disconnect")}>Disconnect</Button>}
-        {may("own") && <Button kind="bad" onClick={() => ask("erase")}>Erase</Button>}
+        {may("own") && (
+          <Button kind="bad" onClick={() => ask("erase")}>
+            Erase
+          </Button>
+        )}
       </div>
       {asked === "disconnect" && (
         <Confirm title="Disconnect" name={short} send="Disconnect" close={close} does={disconnect}>
-          <p>This connection’s exports will stop, and their files will be deleted. We’ll ask the portal to revoke access. Revocation can take a few minutes. The patient must reconnect before you can export again.</p>
+          <p>
+            This connection’s exports will stop, and their files will be deleted. We’ll ask the portal to revoke access.
+            Revocation can take a few minutes. The patient must reconnect before you can export again.
+          </p>
         </Confirm>
       )}
       {asked === "erase" && (
         <Confirm title="Erase connection" name={short} send="Erase" close={close} does={erase}>
-          <p>We’ll delete the connection’s tokens, exports, files, events and deliveries. You can’t undo this. Copies in your own systems won’t be deleted.</p>
+          <p>
+            We’ll delete the connection’s tokens, exports, files, events and deliveries. You can’t undo this. Copies in
+            your own systems won’t be deleted.
+          </p>
         </Confirm>
       )}
     </Panel>
@@ -123,7 +150,11 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
 function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }): JSX.Element {
   const answer = useQuery<ErasureState>(`${path}/erasure`);
   if (answer.data) return <Erased data={answer.data} reload={answer.reload} />;
-  return answer.busy ? <Load answer={answer}>{() => null}</Load> : <Trouble failure={lost.failure} retry={lost.reload} />;
+  return answer.busy ? (
+    <Load answer={answer}>{() => null}</Load>
+  ) : (
+    <Trouble failure={lost.failure} retry={lost.reload} />
+  );
 }
 
 const PORTAL = {
@@ -136,15 +167,29 @@ const PORTAL = {
 function Erased({ data, reload }: { data: ErasureState; reload: () => void }): JSX.Element {
   const isDone = data.stage === "done";
   return (
-    <Panel title={isDone ? "Erased" : "Erasure in progress"} lead="Erasure takes about 30 minutes, because running tasks must finish first. We’ll keep this erasure record for 90 days." actions={<Button onClick={reload}>Refresh</Button>}>
+    <Panel
+      title={isDone ? "Erased" : "Erasure in progress"}
+      lead="Erasure takes about 30 minutes, because running tasks must finish first. We’ll keep this erasure record for 90 days."
+      actions={<Button onClick={reload}>Refresh</Button>}
+    >
       <Facts
         of={[
           ["Stage", <Badge of={data.stage} />],
-          ["Erasure ID", <><Id of={data.erasure_id} /> <Copy text={data.erasure_id} what="erasure ID" /></>],
+          [
+            "Erasure ID",
+            <>
+              <Id of={data.erasure_id} /> <Copy text={data.erasure_id} what="erasure ID" />
+            </>,
+          ],
           ["Requested", <Time at={data.requested_at} exact />],
           data.finished_at ? ["Finished", <Time at={data.finished_at} exact />] : undefined,
           data.portal && ["Portal", PORTAL[data.portal]],
-          ["Deleted", Object.entries(data.counts).map(([kind, count]) => `${counted(count)} ${kind}`).join(", ")],
+          [
+            "Deleted",
+            Object.entries(data.counts)
+              .map(([kind, count]) => `${counted(count)} ${kind}`)
+              .join(", "),
+          ],
         ]}
       />
     </Panel>

@@ -13,11 +13,18 @@ export function Connections(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each row represents one patient at one institution. This page shows no health data.">Connections</Title>
+      <Title lead="Each row represents one patient at one institution. This page shows no health data.">
+        Connections
+      </Title>
       <div class="filters" role="search" aria-label="Filters">
         <Late label="Connection ID" value="" set={(id) => id !== "" && location.assign(link("connections", id))} />
         <Late label="External ID" value={filters["external_id"] ?? ""} set={set("external_id")} />
-        <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "authorized", "revoked", "rejected"]} />
+        <Field
+          label="Status"
+          value={filters["status"] ?? ""}
+          set={set("status")}
+          choices={[["", "any"], "authorized", "revoked", "rejected"]}
+        />
         <Late label="Endpoint ID" value={filters["endpoint_id"] ?? ""} set={set("endpoint_id")} />
       </div>
       <Load answer={answer}>
@@ -25,7 +32,11 @@ export function Connections(): JSX.Element {
           <>
             {connections.length === 0 ? (
               <Empty title={isFiltered ? "No connections match these filters." : "No patients have connected yet."}>
-                {isFiltered ? <LinkButton href={link("connections")}>Show all</LinkButton> : <LinkButton href={link("playground")}>Open playground</LinkButton>}
+                {isFiltered ? (
+                  <LinkButton href={link("connections")}>Show all</LinkButton>
+                ) : (
+                  <LinkButton href={link("playground")}>Open playground</LinkButton>
+                )}
               </Empty>
             ) : (
               <Table

@@ -17,7 +17,9 @@ export function Credential({ id }: { id: string }): JSX.Element {
         <a href={link("credentials")}>Credentials</a>
       </p>
       <Title>Credential</Title>
-      <Load answer={answer}>{(data) => <Shown key={JSON.stringify(data)} path={path} data={data} reload={answer.reload} />}</Load>
+      <Load answer={answer}>
+        {(data) => <Shown key={JSON.stringify(data)} path={path} data={data} reload={answer.reload} />}
+      </Load>
     </>
   );
 }
@@ -33,7 +35,18 @@ function Shown({ path, data, reload }: ShownProps): JSX.Element {
   return (
     <>
       <Panel title="Details">
-        <Facts of={[["Public ID", <><Id of={data.public_id} /> <Copy text={data.public_id} what="public ID" /></>], ["Created", <Time at={data.created_at} exact />], ["Note", data.note || "–"]]} />
+        <Facts
+          of={[
+            [
+              "Public ID",
+              <>
+                <Id of={data.public_id} /> <Copy text={data.public_id} what="public ID" />
+              </>,
+            ],
+            ["Created", <Time at={data.created_at} exact />],
+            ["Note", data.note || "–"],
+          ]}
+        />
       </Panel>
       <Keys path={path} data={data} reload={reload} />
       {may("develop") && <Settings path={path} data={data} reload={reload} />}
@@ -52,9 +65,21 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
     const { private_key } = await api.post<{ private_key: string }>(`${path}/keys`);
     setMade({ credential: data, private_key });
   };
-  const lead = "You can have two active keys. To rotate keys, create and deploy a second key, then revoke the first key.";
+  const lead =
+    "You can have two active keys. To rotate keys, create and deploy a second key, then revoke the first key.";
   return (
-    <Panel title="Private keys" lead={lead} actions={may("develop") && live.length < 2 && <Button busy={action.busy} onClick={() => action.run(rotate)}>Create second key</Button>}>
+    <Panel
+      title="Private keys"
+      lead={lead}
+      actions={
+        may("develop") &&
+        live.length < 2 && (
+          <Button busy={action.busy} onClick={() => action.run(rotate)}>
+            Create second key
+          </Button>
+        )
+      }
+    >
       <Trouble failure={action.failure} />
       {made && (
         <>
@@ -74,16 +99,33 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
           <Time at={key.created_at} />,
           <Used at={key.last_used_at} />,
           <Badge of={key.revoked_at ? "revoked" : "active"} />,
-          may("develop") && !key.revoked_at && live.length > 1 && <Button kind="quiet" onClick={() => setEnding(key)} label={`Revoke key ${key.key_id.slice(0, 8)}`}>Revoke</Button>,
+          may("develop") && !key.revoked_at && live.length > 1 && (
+            <Button kind="quiet" onClick={() => setEnding(key)} label={`Revoke key ${key.key_id.slice(0, 8)}`}>
+              Revoke
+            </Button>
+          ),
         ]}
       />
       {ending && (
-        <Confirm title="Revoke key" name={ending.key_id.slice(0, 8)} send="Revoke key" close={() => setEnding(undefined)} does={async () => {
-          await api.remove(`${path}/keys/${encodeURIComponent(ending.key_id)}`);
-          setEnding(undefined);
-          reload();
-        }}>
-          <p>Servers that still use this key will be rejected within 30 seconds. {ending.last_used_at && <>This key was last used <Used at={ending.last_used_at} />.</>}</p>
+        <Confirm
+          title="Revoke key"
+          name={ending.key_id.slice(0, 8)}
+          send="Revoke key"
+          close={() => setEnding(undefined)}
+          does={async () => {
+            await api.remove(`${path}/keys/${encodeURIComponent(ending.key_id)}`);
+            setEnding(undefined);
+            reload();
+          }}
+        >
+          <p>
+            Servers that still use this key will be rejected within 30 seconds.{" "}
+            {ending.last_used_at && (
+              <>
+                This key was last used <Used at={ending.last_used_at} />.
+              </>
+            )}
+          </p>
         </Confirm>
       )}
     </Panel>
@@ -116,17 +158,29 @@ function Revoke({ path, data }: { path: string; data: Record }): JSX.Element {
   const [isAsked, setAsked] = useState(false);
   const name = data.note || data.public_id.slice(-12);
   return (
-    <Panel title="Revoke" lead="The credential’s public ID and all its private keys will stop working. You can’t undo this.">
+    <Panel
+      title="Revoke"
+      lead="The credential’s public ID and all its private keys will stop working. You can’t undo this."
+    >
       <div class="row">
-        <Button kind="bad" onClick={() => setAsked(true)}>Revoke credential</Button>
+        <Button kind="bad" onClick={() => setAsked(true)}>
+          Revoke credential
+        </Button>
       </div>
       {isAsked && (
-        <Confirm title="Revoke credential" name={name} send="Revoke" close={() => setAsked(false)} does={async () => {
-          for (const key of data.keys.filter((one) => !one.revoked_at)) await api.remove(`${path}/keys/${encodeURIComponent(key.key_id)}`);
-          await api.remove(path);
-          say("Credential revoked.");
-          location.hash = link("credentials");
-        }}>
+        <Confirm
+          title="Revoke credential"
+          name={name}
+          send="Revoke"
+          close={() => setAsked(false)}
+          does={async () => {
+            for (const key of data.keys.filter((one) => !one.revoked_at))
+              await api.remove(`${path}/keys/${encodeURIComponent(key.key_id)}`);
+            await api.remove(path);
+            say("Credential revoked.");
+            location.hash = link("credentials");
+          }}
+        >
           <p>Within 30 seconds, we’ll stop accepting this credential from your pages and servers.</p>
         </Confirm>
       )}

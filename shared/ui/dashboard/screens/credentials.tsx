@@ -12,7 +12,10 @@ import { env } from "../parts/snippets.ts";
 export const lines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");
 
 export const latestUse = ({ keys }: Credential): string | undefined =>
-  keys.map((key) => key.last_used_at ?? "").sort().at(-1) || undefined;
+  keys
+    .map((key) => key.last_used_at ?? "")
+    .sort()
+    .at(-1) || undefined;
 
 export function Credentials(): JSX.Element {
   const { may, link } = useHere();
@@ -22,7 +25,11 @@ export function Credentials(): JSX.Element {
       title="Credentials"
       lead="Each credential has a public ID for your web pages and private keys for your servers."
       create="New credential"
-      empty={may("develop") ? "To get started, create a credential for your code." : "An owner or admin can create a credential."}
+      empty={
+        may("develop")
+          ? "To get started, create a credential for your code."
+          : "An owner or admin can create a credential."
+      }
       Make={New}
       Once={Once}
       head={["Public ID", "Note", "Keys", "Last used", "Created"]}
@@ -47,11 +54,23 @@ function New({ done, close }: MakeProps<NewCredential>): JSX.Element {
   const [redirects, setRedirects] = useState(place.mode === "test" ? "http://localhost:3000/connected" : "");
   const [origins, setOrigins] = useState("");
   const make = async (): Promise<void> =>
-    done(await api.post<NewCredential>(`${base}/credentials`, { note: note.trim(), redirect_uris: lines(redirects), allowed_origins: lines(origins) }));
+    done(
+      await api.post<NewCredential>(`${base}/credentials`, {
+        note: note.trim(),
+        redirect_uris: lines(redirects),
+        allowed_origins: lines(origins),
+      }),
+    );
   return (
     <Panel title="New credential">
       <Form action={action} does={make} send="Create credential" cancel={close}>
-        <Field label="Note" value={note} set={setNote} maxLength={200} help="Add a note for your own reference, such as the system that uses this credential." />
+        <Field
+          label="Note"
+          value={note}
+          set={setNote}
+          maxLength={200}
+          help="Add a note for your own reference, such as the system that uses this credential."
+        />
         <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
       </Form>
     </Panel>
@@ -69,9 +88,21 @@ export function Addresses({ redirects, setRedirects, origins, setOrigins }: Addr
   const { place } = useHere();
   return (
     <>
-      <Field label="Redirect URIs, one per line" rows={3} required value={redirects} set={setRedirects}
-        help={`Patients return to one of these URIs, which must match exactly. ${place.mode === "test" ? "http is allowed only for localhost." : "Use https or your app’s own URL scheme."}`} />
-      <Field label="Allowed origins, one per line" rows={2} value={origins} set={setOrigins} help="Only these origins, such as https://app.example, can show the widget. Leave this field empty to allow any site." />
+      <Field
+        label="Redirect URIs, one per line"
+        rows={3}
+        required
+        value={redirects}
+        set={setRedirects}
+        help={`Patients return to one of these URIs, which must match exactly. ${place.mode === "test" ? "http is allowed only for localhost." : "Use https or your app’s own URL scheme."}`}
+      />
+      <Field
+        label="Allowed origins, one per line"
+        rows={2}
+        value={origins}
+        set={setOrigins}
+        help="Only these origins, such as https://app.example, can show the widget. Leave this field empty to allow any site."
+      />
     </>
   );
 }

@@ -9,7 +9,11 @@ import { Badge, More, Table, Time } from "../parts/show.tsx";
 const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
 
 /** Returns the filters in the URL and functions that change these filters. */
-export function useFilters(screen: string): { filters: Record<string, string>; set: (name: string) => (value: string) => void; go: (cursor: string) => void } {
+export function useFilters(screen: string): {
+  filters: Record<string, string>;
+  set: (name: string) => (value: string) => void;
+  go: (cursor: string) => void;
+} {
   const { place, link } = useHere();
   const to = (filters: Record<string, string>): void => {
     location.hash = link(screen, "", filters);
@@ -29,7 +33,11 @@ export function Deliveries(): JSX.Element {
   const { base, link } = useHere();
   const { filters, set, go } = useFilters("deliveries");
   const { from, to, ...rest } = filters;
-  const answer = useQuery<Listed<"deliveries", Delivery>>(`${base}/deliveries`, { ...rest, from: dayTime(from, false), to: dayTime(to, true) });
+  const answer = useQuery<Listed<"deliveries", Delivery>>(`${base}/deliveries`, {
+    ...rest,
+    from: dayTime(from, false),
+    to: dayTime(to, true),
+  });
   const webhooks = useQuery<Listed<"webhooks", Webhook>>(`${base}/webhooks`);
   const types = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
   const isFiltered = Object.keys(filters).length > 0;
@@ -38,8 +46,21 @@ export function Deliveries(): JSX.Element {
       <Title lead="Events sent to your webhooks in the last 15 days.">Deliveries</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={STATUSES} />
-        <Field label="Type" value={filters["type"] ?? ""} set={set("type")} choices={[["", "any"], ...(types.data?.types.map(({ type }) => [type, type] as const) ?? [])]} />
-        <Field label="Webhook" value={filters["webhook_id"] ?? ""} set={set("webhook_id")} choices={[["", "any"], ...(webhooks.data?.webhooks.map(({ webhook_id: id, note, url }) => [id, note || url] as const) ?? [])]} />
+        <Field
+          label="Type"
+          value={filters["type"] ?? ""}
+          set={set("type")}
+          choices={[["", "any"], ...(types.data?.types.map(({ type }) => [type, type] as const) ?? [])]}
+        />
+        <Field
+          label="Webhook"
+          value={filters["webhook_id"] ?? ""}
+          set={set("webhook_id")}
+          choices={[
+            ["", "any"],
+            ...(webhooks.data?.webhooks.map(({ webhook_id: id, note, url }) => [id, note || url] as const) ?? []),
+          ]}
+        />
         <Field label="From" type="date" value={from ?? ""} set={set("from")} />
         <Field label="To" type="date" value={to ?? ""} set={set("to")} />
         <Late label="Event ID" value={filters["event_id"] ?? ""} set={set("event_id")} />
@@ -53,7 +74,10 @@ export function Deliveries(): JSX.Element {
                 <LinkButton href={link("deliveries")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <List deliveries={deliveries} none="No deliveries yet. To create a delivery, simulate an event on a webhook’s page." />
+              <List
+                deliveries={deliveries}
+                none="No deliveries yet. To create a delivery, simulate an event on a webhook’s page."
+              />
             )}
             <More cursor={next} go={go} />
           </>
@@ -64,10 +88,26 @@ export function Deliveries(): JSX.Element {
 }
 
 /** A field that takes effect on Enter or when it loses the focus. Typing therefore sends no requests. */
-export function Late({ label, value, set }: { label: string; value: string; set: (value: string) => void }): JSX.Element {
+export function Late({
+  label,
+  value,
+  set,
+}: {
+  label: string;
+  value: string;
+  set: (value: string) => void;
+}): JSX.Element {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
-  return <Field label={label} type="search" value={typed} set={setTyped} onChange={(event) => set(event.currentTarget.value.trim())} />;
+  return (
+    <Field
+      label={label}
+      type="search"
+      value={typed}
+      set={setTyped}
+      onChange={(event) => set(event.currentTarget.value.trim())}
+    />
+  );
 }
 
 export function List({ deliveries, none }: { deliveries: Delivery[]; none: string }): JSX.Element {

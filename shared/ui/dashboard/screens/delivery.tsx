@@ -35,22 +35,45 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
   const { api, may, link, say, base } = useHere();
   const url = useQuery<Webhook>(`${base}/webhooks/${data.webhook_id}`).data?.url; // undefined if the webhook was removed
   const action = useAction();
-  const replay = (): void => action.run(async () => {
-    await api.post(`${path}/replay`);
-    say("Replaying the delivery.");
-    reload();
-  });
+  const replay = (): void =>
+    action.run(async () => {
+      await api.post(`${path}/replay`);
+      say("Replaying the delivery.");
+      reload();
+    });
   const isOver = ["delivered", "exhausted", "held"].includes(data.status);
   return (
     <>
-      <Panel title={data.type || "Event"} actions={<><Button onClick={reload}>Refresh</Button>{may("develop") && isOver && <Button busy={action.busy} onClick={replay}>Replay</Button>}</>}>
+      <Panel
+        title={data.type || "Event"}
+        actions={
+          <>
+            <Button onClick={reload}>Refresh</Button>
+            {may("develop") && isOver && (
+              <Button busy={action.busy} onClick={replay}>
+                Replay
+              </Button>
+            )}
+          </>
+        }
+      >
         <Trouble failure={action.failure} />
         <Facts
           of={[
             ["Status", <Badge of={data.status} />],
             data.status === "scheduled" && ["Next attempt", <Time at={data.next_at} />],
-            ["Webhook", <a class="break" href={link("webhooks", data.webhook_id)}>{url ?? data.webhook_id}</a>],
-            ["Event", <><Id of={data.event_id} /> <Copy text={data.event_id} what="event ID" /></>],
+            [
+              "Webhook",
+              <a class="break" href={link("webhooks", data.webhook_id)}>
+                {url ?? data.webhook_id}
+              </a>,
+            ],
+            [
+              "Event",
+              <>
+                <Id of={data.event_id} /> <Copy text={data.event_id} what="event ID" />
+              </>,
+            ],
             ["Created", <Time at={data.created_at} exact />],
           ]}
         />
@@ -71,19 +94,38 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
         )}
       </Panel>
       <Panel title="Body" lead="The body is identical in every attempt. Tokens in download links are hidden here.">
-        {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Your role doesn’t allow you to view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
+        {data.body === undefined ? (
+          <p class="soft">
+            {may("inspect") ? "This event has been deleted." : "Your role doesn’t allow you to view payloads."}
+          </p>
+        ) : (
+          <Code label="Event body" text={pretty(data.body)} />
+        )}
       </Panel>
     </>
   );
 }
 
-function One({ attempt, url, body, open }: { attempt: DeliveryAttempt; url: string | undefined; body: string | undefined; open: boolean }): JSX.Element {
+function One({
+  attempt,
+  url,
+  body,
+  open,
+}: {
+  attempt: DeliveryAttempt;
+  url: string | undefined;
+  body: string | undefined;
+  open: boolean;
+}): JSX.Element {
   const { failure = "", status = 0, request_headers: sent, response_headers: answered = {} } = attempt;
   return (
     <details open={open}>
       <summary>
         <Badge of={status === 0 ? failure : String(status)} tone={failure === "" ? "good" : "bad"} />
-        <span>Attempt {attempt.number}{attempt.trigger === "manual" && ", manual"}</span>
+        <span>
+          Attempt {attempt.number}
+          {attempt.trigger === "manual" && ", manual"}
+        </span>
         <Time at={attempt.at} exact />
         <span class="soft">{attempt.latency_ms} ms</span>
       </summary>
@@ -93,7 +135,11 @@ function One({ attempt, url, body, open }: { attempt: DeliveryAttempt; url: stri
           <h3>Request headers</h3>
           <Headers of={sent} label={`Request headers for attempt ${attempt.number}`} />
           <h3>Response</h3>
-          {status === 0 ? <p class="soft">No response.</p> : <Headers of={answered} label={`Response headers for attempt ${attempt.number}`} />}
+          {status === 0 ? (
+            <p class="soft">No response.</p>
+          ) : (
+            <Headers of={answered} label={`Response headers for attempt ${attempt.number}`} />
+          )}
           {attempt.response && <Code label={`Response to attempt ${attempt.number}`} text={pretty(attempt.response)} />}
         </>
       )}

@@ -46,7 +46,8 @@ export function why({ reason, http_status: status, only_by: by, left_out: others
 }
 
 /** Reports whether data is missing although it was granted and is supported. */
-export const isLoss = ({ reason }: TypeOutcome): boolean => reason !== undefined && reason !== "" && !["unsupported", "not_granted"].includes(reason);
+export const isLoss = ({ reason }: TypeOutcome): boolean =>
+  reason !== undefined && reason !== "" && !["unsupported", "not_granted"].includes(reason);
 
 /** Reports whether a type gets its own table row. Most types have neither collected nor missing data. */
 const hasNews = (one: TypeOutcome): boolean => one.count > 0 || isLoss(one) || (one.left_out ?? 0) > 0;
@@ -64,9 +65,16 @@ export function Exports(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each export collects a patient’s record from one connection. You can get the download links by webhook or through the API.">Exports</Title>
+      <Title lead="Each export collects a patient’s record from one connection. You can get the download links by webhook or through the API.">
+        Exports
+      </Title>
       <div class="filters" role="search" aria-label="Filters">
-        <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "pending", "success", "failed"]} />
+        <Field
+          label="Status"
+          value={filters["status"] ?? ""}
+          set={set("status")}
+          choices={[["", "any"], "pending", "success", "failed"]}
+        />
         <Late label="Connection ID" value={filters["connection_id"] ?? ""} set={set("connection_id")} />
       </div>
       <Load answer={answer}>
@@ -77,7 +85,10 @@ export function Exports(): JSX.Element {
                 <LinkButton href={link("exports")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <ExportList exports={exports} none="No exports yet. To request an export, use the code on the overview page." />
+              <ExportList
+                exports={exports}
+                none="No exports yet. To request an export, use the code on the overview page."
+              />
             )}
             <More cursor={next} go={go} />
           </>
@@ -97,9 +108,13 @@ export function ExportList({ exports, none }: { exports: Row[]; none: string }):
       rows={exports}
       keyOf={(one) => one.task_id}
       cells={(one) => [
-        <a href={link("exports", one.task_id)}><Id of={one.task_id} /></a>,
+        <a href={link("exports", one.task_id)}>
+          <Id of={one.task_id} />
+        </a>,
         <Badge of={one.status} />,
-        <a href={link("connections", one.org_connection_id)}><Id of={one.org_connection_id.slice(0, 8)} /></a>,
+        <a href={link("connections", one.org_connection_id)}>
+          <Id of={one.org_connection_id.slice(0, 8)} />
+        </a>,
         <Time at={one.created_at} />,
         <Time at={one.finished_at} />,
       ]}
@@ -126,7 +141,9 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
   const { progress } = data;
   const actions = (
     <>
-      {data.event_id && <LinkButton href={link("deliveries", "", { event_id: data.event_id })}>View deliveries</LinkButton>}
+      {data.event_id && (
+        <LinkButton href={link("deliveries", "", { event_id: data.event_id })}>View deliveries</LinkButton>
+      )}
       <Button onClick={reload}>Refresh</Button>
     </>
   );
@@ -137,29 +154,45 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
           of={[
             ["Status", <Badge of={data.status} />],
             ["ID", <Id of={data.task_id} />],
-            ["Connection", <a href={link("connections", data.org_connection_id)}><Id of={data.org_connection_id} /></a>],
+            [
+              "Connection",
+              <a href={link("connections", data.org_connection_id)}>
+                <Id of={data.org_connection_id} />
+              </a>,
+            ],
             ["Requested", <Time at={data.created_at} exact />],
             data.finished_at ? ["Finished", <Time at={data.finished_at} exact />] : undefined,
-            data.status === "success" && data.files_until ? ["Files available until", <Time at={data.files_until} exact />] : undefined,
+            data.status === "success" && data.files_until
+              ? ["Files available until", <Time at={data.files_until} exact />]
+              : undefined,
             data.scope?.asked ? ["Requested scope", <span class="break">{data.scope.asked}</span>] : undefined,
             data.scope?.granted ? ["Granted scope", <span class="break">{data.scope.granted}</span>] : undefined,
-            progress.resources > 0 && ["Collected", `${counted(progress.resources)} resources, ${bytes(progress.bytes)}`],
+            progress.resources > 0 && [
+              "Collected",
+              `${counted(progress.resources)} resources, ${bytes(progress.bytes)}`,
+            ],
           ]}
         />
         {data.status === "pending" && progress.queries_planned > 0 && (
           <p class="row">
             <progress max={progress.queries_planned} value={progress.queries_done} aria-label="Completed queries" />
-            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries completed. More queries may follow.</span>
+            <span class="soft">
+              {progress.queries_done} of {progress.queries_planned} queries completed. More queries may follow.
+            </span>
           </p>
         )}
         {data.failure_reason && (
           <Notice tone="bad">
-            <p>{FAILURES[data.failure_reason] ?? data.failure_reason} <code>{data.failure_reason}</code></p>
+            <p>
+              {FAILURES[data.failure_reason] ?? data.failure_reason} <code>{data.failure_reason}</code>
+            </p>
           </Notice>
         )}
         {data.suggested_action && (
           <Notice>
-            <p><strong>What to do:</strong> {data.suggested_action}</p>
+            <p>
+              <strong>What to do:</strong> {data.suggested_action}
+            </p>
           </Notice>
         )}
       </Panel>
@@ -172,18 +205,34 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
 
 /** Collected and missing data by type. Incomplete types come first. */
 function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }): JSX.Element | null {
-  if (outcome.length === 0) return status === "pending" ? null : <Panel title="Collected data"><p class="soft">No data was collected.</p></Panel>;
-  const rows = outcome.filter(hasNews).sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
+  if (outcome.length === 0)
+    return status === "pending" ? null : (
+      <Panel title="Collected data">
+        <p class="soft">No data was collected.</p>
+      </Panel>
+    );
+  const rows = outcome
+    .filter(hasNews)
+    .sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
   const lost = rows.filter(isLoss).length;
   return (
-    <Panel title="Collected data" lead={lost === 0 ? "The record contains all data that the patient allowed and the portal supports." : `Data is incomplete for ${lost} of ${outcome.length} resource types.`}>
+    <Panel
+      title="Collected data"
+      lead={
+        lost === 0
+          ? "The record contains all data that the patient allowed and the portal supports."
+          : `Data is incomplete for ${lost} of ${outcome.length} resource types.`
+      }
+    >
       <Table
         label="Resource types"
         head={["Type", "Collected", "Count", "Missing", "Reason"]}
         rows={rows}
         keyOf={({ type }) => type}
         cells={(one) => [
-          <>{one.type} <Badge of={one.result} /></>,
+          <>
+            {one.type} <Badge of={one.result} />
+          </>,
           <Share count={one.count} missing={one.missing ?? 0} />,
           counted(one.count),
           one.missing ? counted(one.missing) : isLoss(one) ? "some" : <span class="soft none">–</span>,
@@ -191,19 +240,33 @@ function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }
         ]}
       />
       {QUIET.map(([says, has]) => {
-        const types = outcome.filter((one) => !hasNews(one) && has(one)).map(({ type }) => type).sort();
-        return types.length > 0 && (
-          <details key={says}>
-            <summary><span>{says} <span class="soft">{types.length}</span></span></summary>
-            <p class="soft">{types.join(", ")}</p>
-          </details>
+        const types = outcome
+          .filter((one) => !hasNews(one) && has(one))
+          .map(({ type }) => type)
+          .sort();
+        return (
+          types.length > 0 && (
+            <details key={says}>
+              <summary>
+                <span>
+                  {says} <span class="soft">{types.length}</span>
+                </span>
+              </summary>
+              <p class="soft">{types.join(", ")}</p>
+            </details>
+          )
         );
       })}
     </Panel>
   );
 }
 
-const KINDS = { jsonl: "FHIR JSON Lines", jsonl_gz: "FHIR JSON Lines (gzip)", fhir_bundle: "FHIR bundle", outcome: "Missing data, with reasons" } as const;
+const KINDS = {
+  jsonl: "FHIR JSON Lines",
+  jsonl_gz: "FHIR JSON Lines (gzip)",
+  fhir_bundle: "FHIR bundle",
+  outcome: "Missing data, with reasons",
+} as const;
 
 function Files({ files }: { files: FileSummary[] }): JSX.Element {
   return (
@@ -213,7 +276,12 @@ function Files({ files }: { files: FileSummary[] }): JSX.Element {
         head={["File", "Contents", "Size", "SHA-256"]}
         rows={files}
         keyOf={({ file_name: name }) => name}
-        cells={(one) => [<span class="break">{one.file_name}</span>, KINDS[one.export_type], bytes(one.bytes), <Id of={one.sha256} />]}
+        cells={(one) => [
+          <span class="break">{one.file_name}</span>,
+          KINDS[one.export_type],
+          bytes(one.bytes),
+          <Id of={one.sha256} />,
+        ]}
       />
     </Panel>
   );
@@ -232,7 +300,12 @@ function Told({ deliveries }: Pick<ExportDetail, "deliveries">): JSX.Element {
         keyOf={({ delivery_id: id }) => id}
         cells={(one) => {
           const webhook = webhooks.find(({ webhook_id: id }) => id === one.webhook_id);
-          return [<a class="break" href={link("deliveries", one.delivery_id)}>{webhook ? webhook.note || webhook.url : one.webhook_id}</a>, <Badge of={one.status} />];
+          return [
+            <a class="break" href={link("deliveries", one.delivery_id)}>
+              {webhook ? webhook.note || webhook.url : one.webhook_id}
+            </a>,
+            <Badge of={one.status} />,
+          ];
         }}
       />
     </Panel>

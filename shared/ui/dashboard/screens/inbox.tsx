@@ -10,7 +10,8 @@ import { useFilters } from "./deliveries.tsx";
 
 const KINDS: Record<Row["kind"], string> = { support: "Help", health_system: "Missing health system" };
 
-const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "health_system" && name ? `Missing: ${name}` : KINDS[kind]);
+const about = ({ subject, kind, name }: Row): string =>
+  subject ?? (kind === "health_system" && name ? `Missing: ${name}` : KINDS[kind]);
 
 /** Warnings for replies whose email was not simply sent. */
 const DELIVERY: Record<string, string> = {
@@ -27,8 +28,18 @@ export function Inbox(): JSX.Element {
     <>
       <Title lead="Patients send these requests from the widget.">Inbox</Title>
       <div class="filters" role="search" aria-label="Filters">
-        <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "open", "answered", "closed"]} />
-        <Field label="Type" value={filters["kind"] ?? ""} set={set("kind")} choices={[["", "any"], ...Object.entries(KINDS)]} />
+        <Field
+          label="Status"
+          value={filters["status"] ?? ""}
+          set={set("status")}
+          choices={[["", "any"], "open", "answered", "closed"]}
+        />
+        <Field
+          label="Type"
+          value={filters["kind"] ?? ""}
+          set={set("kind")}
+          choices={[["", "any"], ...Object.entries(KINDS)]}
+        />
       </div>
       <Load answer={answer}>
         {({ inquiries, next }) => (
@@ -38,7 +49,10 @@ export function Inbox(): JSX.Element {
                 {isFiltered ? (
                   <LinkButton href={link("inbox")}>Show all</LinkButton>
                 ) : (
-                  <p>Every page of the widget links to a help form. We keep messages for 90 days and also send them to subscribed webhooks.</p>
+                  <p>
+                    Every page of the widget links to a help form. We keep messages for 90 days and also send them to
+                    subscribed webhooks.
+                  </p>
                 )}
               </Empty>
             ) : (
@@ -82,11 +96,22 @@ function Whole({ path, data, reload }: { path: string; data: InquiryDetail; relo
   const { api, may } = useHere();
   const who = useWho();
   const action = useAction();
-  const move = (status: Row["status"]) => () => action.run(async () => {
-    await api.patch(path, { status });
-    reload();
-  });
-  const buttons = may("operate") && (data.status === "closed" ? <Button busy={action.busy} onClick={move("open")}>Reopen</Button> : <Button busy={action.busy} onClick={move("closed")}>Close</Button>);
+  const move = (status: Row["status"]) => () =>
+    action.run(async () => {
+      await api.patch(path, { status });
+      reload();
+    });
+  const buttons =
+    may("operate") &&
+    (data.status === "closed" ? (
+      <Button busy={action.busy} onClick={move("open")}>
+        Reopen
+      </Button>
+    ) : (
+      <Button busy={action.busy} onClick={move("closed")}>
+        Close
+      </Button>
+    ));
   return (
     <>
       <Panel title={about(data)} lead={KINDS[data.kind]} actions={buttons}>
@@ -95,7 +120,15 @@ function Whole({ path, data, reload }: { path: string; data: InquiryDetail; relo
           of={[
             ["Status", <Badge of={data.status} />],
             ["Received", <Time at={data.created_at} exact />],
-            data.email ? ["Email", <>{data.email} {data.email_verified ? <Badge of="verified" tone="good" /> : <Badge of="unverified" tone="warn" />}</>] : ["Email", "not given"],
+            data.email
+              ? [
+                  "Email",
+                  <>
+                    {data.email}{" "}
+                    {data.email_verified ? <Badge of="verified" tone="good" /> : <Badge of="unverified" tone="warn" />}
+                  </>,
+                ]
+              : ["Email", "not given"],
             data.name ? [data.kind === "support" ? "Name" : "Health system", data.name] : undefined,
             data.health_system ? ["Connecting to", data.health_system] : undefined,
             data.website ? ["Website", <span class="break">{data.website}</span>] : undefined,
@@ -105,7 +138,15 @@ function Whole({ path, data, reload }: { path: string; data: InquiryDetail; relo
         {data.body && <blockquote>{data.body}</blockquote>}
       </Panel>
       {data.answers.map(({ at, by, text, delivery }) => (
-        <Panel key={text} title="Reply" lead={<>{who(by)}, <Time at={at} exact /></>}>
+        <Panel
+          key={text}
+          title="Reply"
+          lead={
+            <>
+              {who(by)}, <Time at={at} exact />
+            </>
+          }
+        >
           {DELIVERY[delivery] && (
             <Notice tone="warn">
               <p>{DELIVERY[delivery]}</p>
@@ -130,14 +171,25 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
     reload();
   };
   return (
-    <Panel title="Reply by email" lead="We’ll email your reply to the patient. The patient’s replies go to the first email address for notices in Branding. If you send the same text twice, the patient gets it only once.">
+    <Panel
+      title="Reply by email"
+      lead="We’ll email your reply to the patient. The patient’s replies go to the first email address for notices in Branding. If you send the same text twice, the patient gets it only once."
+    >
       {!data.email_verified && (
         <Notice tone="warn">
           <p>This email address is unverified. Don’t include anything that only the patient should see.</p>
         </Notice>
       )}
       <Form action={action} does={send} send="Send">
-        <Field label="Text" rows={6} value={text} set={setText} required maxLength={4000} help="Don’t put health information in an email." />
+        <Field
+          label="Text"
+          rows={6}
+          value={text}
+          set={setText}
+          required
+          maxLength={4000}
+          help="Don’t put health information in an email."
+        />
       </Form>
     </Panel>
   );

@@ -8,10 +8,30 @@ import { Time } from "../parts/show.tsx";
 import { address } from "../app/router.ts";
 
 const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does: string]> = {
-  privacy_policy: ["Add your privacy policy", "Patients can read your privacy policy before they share records.", "branding", "Open branding"],
-  notice_address_verified: ["Verify an email address for notices", "We send emails about your webhooks and credentials to this address.", "branding", "Open branding"],
-  owners_two_factor: ["Secure every owner’s account", "Each owner needs a passkey or an authenticator app.", "members", "View members"],
-  webhook_verified: ["Receive a test event", "In test mode, your endpoint must respond to the test event with a 2xx status.", "webhooks", "Open webhooks"],
+  privacy_policy: [
+    "Add your privacy policy",
+    "Patients can read your privacy policy before they share records.",
+    "branding",
+    "Open branding",
+  ],
+  notice_address_verified: [
+    "Verify an email address for notices",
+    "We send emails about your webhooks and credentials to this address.",
+    "branding",
+    "Open branding",
+  ],
+  owners_two_factor: [
+    "Secure every owner’s account",
+    "Each owner needs a passkey or an authenticator app.",
+    "members",
+    "View members",
+  ],
+  webhook_verified: [
+    "Receive a test event",
+    "In test mode, your endpoint must respond to the test event with a 2xx status.",
+    "webhooks",
+    "Open webhooks",
+  ],
 };
 
 /** Shows its children if the organisation has live mode. Without live mode, shows the request form. */
@@ -25,7 +45,9 @@ export function LiveGate({ children }: { children: () => ComponentChildren }): J
           <>{children()}</>
         ) : (
           <>
-            <Title lead="Live mode is for real patients. We review every organisation before enabling live mode.">Request live mode</Title>
+            <Title lead="Live mode is for real patients. We review every organisation before enabling live mode.">
+              Request live mode
+            </Title>
             <Status data={data} />
             {data.stage !== "requested" && <Steps data={data} />}
             {data.stage !== "requested" && <Request data={data} done={answer.set} />}
@@ -41,7 +63,8 @@ function Status({ data: { stage, reason, purpose, requested_at: at } }: { data: 
     return (
       <Notice>
         <p>
-          <strong>We’re reviewing your request.</strong> You sent the request <Time at={at ?? ""} />. We’ll email our decision to your notice addresses.
+          <strong>We’re reviewing your request.</strong> You sent the request <Time at={at ?? ""} />. We’ll email our
+          decision to your notice addresses.
         </p>
         <p class="break">{purpose}</p>
       </Notice>
@@ -51,7 +74,10 @@ function Status({ data: { stage, reason, purpose, requested_at: at } }: { data: 
   return (
     <Notice tone="bad">
       <p>
-        <strong>{stage === "withdrawn" ? "Your access to live mode was withdrawn." : "Your request was not approved."}</strong> <span class="break">{reason}</span>
+        <strong>
+          {stage === "withdrawn" ? "Your access to live mode was withdrawn." : "Your request was not approved."}
+        </strong>{" "}
+        <span class="break">{reason}</span>
       </p>
     </Notice>
   );
@@ -100,9 +126,20 @@ function Request({ data, done }: { data: LiveAccess; done: (data: LiveAccess) =>
     say("Request sent.");
   };
   return (
-    <Panel title="Your request" lead="Your organisation’s name, logo and website are locked during the review and after approval.">
+    <Panel
+      title="Your request"
+      lead="Your organisation’s name, logo and website are locked during the review and after approval."
+    >
       <Form action={action} does={send} send="Send request">
-        <Field label="What will you use live mode for?" rows={4} required maxLength={1000} help="Describe your patients and why they share records with you (at least 20 characters)." value={purpose} set={setPurpose} />
+        <Field
+          label="What will you use live mode for?"
+          rows={4}
+          required
+          maxLength={1000}
+          help="Describe your patients and why they share records with you (at least 20 characters)."
+          value={purpose}
+          set={setPurpose}
+        />
         <Check label="We accept the live mode terms" checked={terms} set={setTerms} />
       </Form>
     </Panel>

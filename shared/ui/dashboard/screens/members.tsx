@@ -41,29 +41,36 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
   const [leaving, setLeaving] = useState<Member>();
   const canChange = (one: Member): boolean => (one.role === "owner" ? may("own") : may("manage"));
   const path = ({ account_id: id }: Member): string => `${orgBase}/members/${encodeURIComponent(id)}`;
-  const change = (one: Member, role: string): void => action.run(async () => {
-    try {
-      await api.patch(path(one), { role });
-      say("Role changed.");
-    } finally {
-      reload();
-    }
-  });
+  const change = (one: Member, role: string): void =>
+    action.run(async () => {
+      try {
+        await api.patch(path(one), { role });
+        say("Role changed.");
+      } finally {
+        reload();
+      }
+    });
   const recovering = members.filter((one) => one.recovers_at);
-  const stop = (one: Member) => () => action.run(async () => {
-    await api.remove(`${path(one)}/recovery`);
-    say("Recovery stopped.");
-    reload();
-  });
+  const stop = (one: Member) => () =>
+    action.run(async () => {
+      await api.remove(`${path(one)}/recovery`);
+      say("Recovery stopped.");
+      reload();
+    });
   return (
     <>
       <Trouble failure={action.failure} />
       {recovering.map((one) => (
         <Notice key={one.account_id} tone="warn">
           <p>
-            We received a report that {one.email} lost every second factor. We’ll remove the account’s second factors <Time at={one.recovers_at} />.
+            We received a report that {one.email} lost every second factor. We’ll remove the account’s second factors{" "}
+            <Time at={one.recovers_at} />.
           </p>
-          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Cancel account recovery for ${one.email}`}>Cancel account recovery</Button>}
+          {may("own") && (
+            <Button busy={action.busy} onClick={stop(one)} label={`Cancel account recovery for ${one.email}`}>
+              Cancel account recovery
+            </Button>
+          )}
         </Notice>
       ))}
       <Table
@@ -72,19 +79,40 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
         rows={members}
         keyOf={({ account_id: id }) => id}
         cells={(one) => [
-          <>{one.email} {one.account_id === session.account.id && <span class="soft">(you)</span>}</>,
-          canChange(one) ? <RoleField key={one.role} label={`Role of ${one.email}`} role={one.role} set={(role) => change(one, role)} /> : one.role,
+          <>
+            {one.email} {one.account_id === session.account.id && <span class="soft">(you)</span>}
+          </>,
+          canChange(one) ? (
+            <RoleField
+              key={one.role}
+              label={`Role of ${one.email}`}
+              role={one.role}
+              set={(role) => change(one, role)}
+            />
+          ) : (
+            one.role
+          ),
           <Time at={one.since} />,
-          canChange(one) && <Button kind="quiet" onClick={() => setLeaving(one)} label={`Remove ${one.email}`}>Remove</Button>,
+          canChange(one) && (
+            <Button kind="quiet" onClick={() => setLeaving(one)} label={`Remove ${one.email}`}>
+              Remove
+            </Button>
+          ),
         ]}
       />
       {leaving && (
-        <Confirm title="Remove member" name={leaving.email} send="Remove" close={() => setLeaving(undefined)} does={async () => {
-          await api.remove(path(leaving));
-          setLeaving(undefined);
-          if (leaving.account_id === session.account.id) await refresh();
-          reload();
-        }}>
+        <Confirm
+          title="Remove member"
+          name={leaving.email}
+          send="Remove"
+          close={() => setLeaving(undefined)}
+          does={async () => {
+            await api.remove(path(leaving));
+            setLeaving(undefined);
+            if (leaving.account_id === session.account.id) await refresh();
+            reload();
+          }}
+        >
           <p>The member will lose access immediately. Everything the member created will be kept.</p>
         </Confirm>
       )}
@@ -104,7 +132,11 @@ function RoleField({ label, role, set }: { label: string; role: Role; set: (role
           </option>
         ))}
       </select>
-      {chosen !== role && <Button onClick={() => set(chosen)} label={`${label}: change to ${chosen}`}>Change</Button>}
+      {chosen !== role && (
+        <Button onClick={() => set(chosen)} label={`${label}: change to ${chosen}`}>
+          Change
+        </Button>
+      )}
     </>
   );
 }
@@ -122,15 +154,25 @@ function Invitations(): JSX.Element {
     setEmail("");
     answer.reload();
   };
-  const end = (id: string) => () => ending.run(async () => {
-    await api.remove(`${orgBase}/invitations/${encodeURIComponent(id)}`);
-    answer.reload();
-  });
+  const end = (id: string) => () =>
+    ending.run(async () => {
+      await api.remove(`${orgBase}/invitations/${encodeURIComponent(id)}`);
+      answer.reload();
+    });
   return (
-    <Panel title="Invite a member" lead="We’ll email the new member an invitation link. The link can be used once, expires after a week, and works only for the invited email address.">
+    <Panel
+      title="Invite a member"
+      lead="We’ll email the new member an invitation link. The link can be used once, expires after a week, and works only for the invited email address."
+    >
       <Form action={action} does={invite} send="Invite">
         <Field label="Email" type="email" value={email} set={setEmail} required maxLength={254} />
-        <Field label="Role" value={role} set={setRole} choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))} help="See “Roles” below." />
+        <Field
+          label="Role"
+          value={role}
+          set={setRole}
+          choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))}
+          help="See “Roles” below."
+        />
       </Form>
       <Trouble failure={ending.failure} />
       <Load answer={answer}>
@@ -141,7 +183,19 @@ function Invitations(): JSX.Element {
               head={["Email", "Role", "Expires", "Actions"]}
               rows={invitations}
               keyOf={({ id }) => id}
-              cells={(one) => [one.email, one.role, <Time at={one.expires_at} />, <Button kind="quiet" busy={ending.busy} onClick={end(one.id)} label={`Revoke invitation for ${one.email}`}>Revoke</Button>]}
+              cells={(one) => [
+                one.email,
+                one.role,
+                <Time at={one.expires_at} />,
+                <Button
+                  kind="quiet"
+                  busy={ending.busy}
+                  onClick={end(one.id)}
+                  label={`Revoke invitation for ${one.email}`}
+                >
+                  Revoke
+                </Button>,
+              ]}
             />
           )
         }

@@ -10,16 +10,36 @@ import { LiveGate } from "./live.tsx";
 import { monthBefore } from "./usage.tsx";
 
 const STEPS: Record<Step, [title: string, why: string, screen: string, does: string]> = {
-  credential_made: ["Create a credential", "Your pages use the credential’s public ID, and your server uses its private key.", "credentials", "Create"],
-  redirect_registered: ["Register a redirect URI", "Patients can be redirected only to registered URIs.", "credentials", "Register"],
+  credential_made: [
+    "Create a credential",
+    "Your pages use the credential’s public ID, and your server uses its private key.",
+    "credentials",
+    "Create",
+  ],
+  redirect_registered: [
+    "Register a redirect URI",
+    "Patients can be redirected only to registered URIs.",
+    "credentials",
+    "Register",
+  ],
   webhook_made: ["Add a webhook", "A webhook receives records and connection events.", "webhooks", "Add"],
   webhook_verified: ["Send a test event", "Your endpoint must respond with a 2xx status.", "webhooks", "Simulate"],
   first_connection: ["Connect a sample patient", "Use the playground with your own public ID.", "playground", "Open"],
-  first_export: ["Receive your first record", "Use the code below to request a record. We’ll send the record’s links to your webhook.", "exports", "View"],
+  first_export: [
+    "Receive your first record",
+    "Use the code below to request a record. We’ll send the record’s links to your webhook.",
+    "exports",
+    "View",
+  ],
 };
 
 /** The step that connects a real person in live mode. */
-const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "Connect a patient from your own page. Live mode is for real patients only.", "connections", "View connections"];
+const LIVE_CONNECTION: (typeof STEPS)[Step] = [
+  "Connect your first patient",
+  "Connect a patient from your own page. Live mode is for real patients only.",
+  "connections",
+  "View connections",
+];
 
 export function Overview(): JSX.Element {
   const here = useHere();
@@ -31,7 +51,11 @@ function Working(): JSX.Element {
   const answer = useQuery<Answer>(`${here.base}/overview`);
   return (
     <>
-      <Title lead={here.place.mode === "test" ? "Build and test with sample patients." : "See your patients’ activity."}>Overview</Title>
+      <Title
+        lead={here.place.mode === "test" ? "Build and test with sample patients." : "See your patients’ activity."}
+      >
+        Overview
+      </Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -72,7 +96,8 @@ function Checklist({ data }: { data: Answer }): JSX.Element | null {
     <Panel title="Quick start" lead={`${count} of ${data.checklist.length} done`}>
       <ol class="steps">
         {data.checklist.map(({ step, done }) => {
-          const [title, why, screen, does] = step === "first_connection" && place.mode === "live" ? LIVE_CONNECTION : STEPS[step];
+          const [title, why, screen, does] =
+            step === "first_connection" && place.mode === "live" ? LIVE_CONNECTION : STEPS[step];
           return (
             <li key={step} class={done ? "done" : undefined}>
               <span class="tick" aria-hidden="true" />
@@ -106,7 +131,11 @@ function Counts(): JSX.Element | null {
   return (
     <section aria-label="This month" class="counts">
       <Count name="Connections" value={counts.connections} href={link("connections")} />
-      <Count name="Successful exports" value={counts.exports_succeeded} href={link("exports", "", { status: "success" })} />
+      <Count
+        name="Successful exports"
+        value={counts.exports_succeeded}
+        href={link("exports", "", { status: "success" })}
+      />
       <Count name="Failed exports" value={counts.exports_failed} href={link("exports", "", { status: "failed" })} />
       <Count name="Deliveries" value={counts.deliveries} href={link("deliveries")} />
     </section>
@@ -138,17 +167,26 @@ function Begin(): JSX.Element | null {
   const given: Given = { base: boot.base_url, publicId: first.public_id };
   return (
     <>
-      <Panel title="On your page" lead="This code adds the button that patients use to connect. Set external-id to your own ID for the patient.">
+      <Panel
+        title="On your page"
+        lead="This code adds the button that patients use to connect. Set external-id to your own ID for the patient."
+      >
         <Tabs label="Page language" names={PAGE}>
           {(name) => <Code label={`Page, ${name}`} text={page(name as (typeof PAGE)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="On your server" lead="This code requests a patient’s record. Your webhook will receive a patient.ehi_export_success event with download links.">
+      <Panel
+        title="On your server"
+        lead="This code requests a patient’s record. Your webhook will receive a patient.ehi_export_success event with download links."
+      >
         <Tabs label="Server language" names={ASK}>
           {(name) => <Code label={`Server, ${name}`} text={ask(name as (typeof ASK)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="In your webhook" lead="This code verifies that an event came from us. Standard Webhooks libraries can also verify events.">
+      <Panel
+        title="In your webhook"
+        lead="This code verifies that an event came from us. Standard Webhooks libraries can also verify events."
+      >
         <Tabs label="Webhook language" names={RECEIVE}>
           {(name) => <Code label={`Webhook, ${name}`} text={receive(name as (typeof RECEIVE)[number])} />}
         </Tabs>

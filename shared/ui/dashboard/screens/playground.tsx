@@ -42,7 +42,12 @@ function Choose({ usable }: { usable: Credential[] }): JSX.Element {
   return (
     <>
       <Panel title="Try the widget">
-        <Field label="Credential" value={id} set={setId} choices={usable.map(({ public_id: of, note }) => [of, note ? `${note} (${of})` : of] as const)} />
+        <Field
+          label="Credential"
+          value={id}
+          set={setId}
+          choices={usable.map(({ public_id: of, note }) => [of, note ? `${note} (${of})` : of] as const)}
+        />
         <div class="row">
           <Out button href={`${boot.base_url}/demo?public_id=${encodeURIComponent(id)}`}>
             Open playground
@@ -56,7 +61,8 @@ function Choose({ usable }: { usable: Credential[] }): JSX.Element {
             <li>Search for “sandbox” and continue to the sandbox hospital’s portal.</li>
             <li>Sign in as one of the sample patients and allow access.</li>
             <li>
-              Come back to this page. See the patient in <a href={link("connections")}>Connections</a> and your webhook’s events in <a href={link("deliveries")}>Deliveries</a>.
+              Come back to this page. See the patient in <a href={link("connections")}>Connections</a> and your
+              webhook’s events in <a href={link("deliveries")}>Deliveries</a>.
             </li>
           </ol>
         </Panel>

@@ -33,9 +33,16 @@ export function schemesOf(scheme: string): Ground[] {
 export function warnings(accent: string, scheme: string): string[] {
   const [light, dark] = [contrast(accent, sheets.light), contrast(accent, sheets.dark)];
   const said: string[] = [];
-  if (scheme !== "dark" && light < 4.5) said.push(`The accent colour’s contrast ratio on white is ${light.toFixed(1)}, but text needs at least 4.5. Links will use a darker shade.`);
-  if (scheme === "dark" && dark < 4.5) said.push(`The accent colour’s contrast ratio on the dark background is ${dark.toFixed(1)}, but text needs at least 4.5. Links will use a lighter shade.`);
-  if (scheme !== "light" && dark < 3) said.push("The accent colour is hard to see on a dark background. Buttons in dark mode will use a lighter shade.");
+  if (scheme !== "dark" && light < 4.5)
+    said.push(
+      `The accent colour’s contrast ratio on white is ${light.toFixed(1)}, but text needs at least 4.5. Links will use a darker shade.`,
+    );
+  if (scheme === "dark" && dark < 4.5)
+    said.push(
+      `The accent colour’s contrast ratio on the dark background is ${dark.toFixed(1)}, but text needs at least 4.5. Links will use a lighter shade.`,
+    );
+  if (scheme !== "light" && dark < 3)
+    said.push("The accent colour is hard to see on a dark background. Buttons in dark mode will use a lighter shade.");
   return said;
 }
 
@@ -48,8 +55,17 @@ export function lengthOf(radius: string): string {
 export function Preview({ draft, ground }: { draft: Draft; ground: Ground }): JSX.Element {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const { accent, edge, onAccent, accentText } = shades(isColour(draft.accent) ? draft.accent : undefined, sheets[ground]);
-    const values = { "--p-accent": accent, "--p-edge": edge, "--p-on": onAccent, "--p-text": accentText, "--p-radius": lengthOf(draft.radius) };
+    const { accent, edge, onAccent, accentText } = shades(
+      isColour(draft.accent) ? draft.accent : undefined,
+      sheets[ground],
+    );
+    const values = {
+      "--p-accent": accent,
+      "--p-edge": edge,
+      "--p-on": onAccent,
+      "--p-text": accentText,
+      "--p-radius": lengthOf(draft.radius),
+    };
     const style = ref.current?.style;
     for (const [name, value] of Object.entries(values)) style?.setProperty(name, value);
     style?.removeProperty("font-family"); // the browser ignores an invalid new value
@@ -61,15 +77,27 @@ export function Preview({ draft, ground }: { draft: Draft; ground: Ground }): JS
   return (
     <div ref={ref} class={`preview ${ground}`} role="img" aria-label={`The widget in ${ground} mode`}>
       <p class="preview-head">
-        {hasLogo ? <img src={draft.logo_uri} alt="" referrerPolicy="no-referrer" onError={() => setBroken(draft.logo_uri)} /> : <span class="preview-logo">{name.charAt(0)}</span>}
+        {hasLogo ? (
+          <img src={draft.logo_uri} alt="" referrerPolicy="no-referrer" onError={() => setBroken(draft.logo_uri)} />
+        ) : (
+          <span class="preview-logo">{name.charAt(0)}</span>
+        )}
         <strong>{name}</strong>
       </p>
       <p class="preview-title">Share your health records with {name}</p>
       <p class="preview-links">
         {draft.privacy_policy_uri && <span>Privacy policy</span>} {draft.terms_uri && <span>Terms</span>}
       </p>
-      {draft.purpose.trim() && <p class="preview-purpose">{name} says: “{draft.purpose.trim()}”</p>}
-      {draft.purpose_es.trim() && <p class="preview-purpose" lang="es">{name} indica: «{draft.purpose_es.trim()}»</p>}
+      {draft.purpose.trim() && (
+        <p class="preview-purpose">
+          {name} says: “{draft.purpose.trim()}”
+        </p>
+      )}
+      {draft.purpose_es.trim() && (
+        <p class="preview-purpose" lang="es">
+          {name} indica: «{draft.purpose_es.trim()}»
+        </p>
+      )}
       <p class="preview-field">Search by name</p>
       <p class="preview-row">
         <span class="preview-logo">SH</span>

@@ -22,14 +22,24 @@ export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JS
   };
   const create = (): void => (left > 0 ? setAsking(true) : action.run(make));
   return (
-    <Panel title="Recovery codes" lead="If you lose your second factor, sign in with a recovery code. Each code works only once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
+    <Panel
+      title="Recovery codes"
+      lead="If you lose your second factor, sign in with a recovery code. Each code works only once."
+      actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}
+    >
       {left <= FEW && (
         <Notice tone="warn">
-          <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you won’t be able to sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new codes soon.`}</p>
+          <p>
+            {left === 0
+              ? "You have no recovery codes. If you lose your second factor, you won’t be able to sign in."
+              : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new codes soon.`}
+          </p>
         </Notice>
       )}
       <div class="row">
-        <Button busy={action.busy} onClick={create}>Create new codes</Button>
+        <Button busy={action.busy} onClick={create}>
+          Create new codes
+        </Button>
       </div>
       <Trouble failure={action.failure} />
       {asking && (
@@ -61,12 +71,19 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
       </ul>
       <div class="row">
         <Copy text={text} what="codes" />
-        <Button kind="quiet" onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}>Download codes</Button>
+        <Button
+          kind="quiet"
+          onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}
+        >
+          Download codes
+        </Button>
       </div>
       <Check label="I’ve saved these codes" checked={saved} set={setSaved} />
       <div role="alert">{hinted && !saved && <p>Save your recovery codes, then check the box.</p>}</div>
       <div class="row">
-        <Button kind="main" onClick={done}>Done</Button>
+        <Button kind="main" onClick={done}>
+          Done
+        </Button>
       </div>
     </Dialog>
   );

@@ -30,28 +30,57 @@ test("command search matches screens by keyword within the role's permissions", 
   assert.equal(titles("web")[0], "Build: Webhooks");
   assert.ok(titles("live").includes("Mode: Switch to live mode"));
   assert.ok(titles("birch").includes("Organisation: Birch Labs"));
-  assert.deepEqual(titles("audit log").filter((one) => one.includes("Audit")), []);
+  assert.deepEqual(
+    titles("audit log").filter((one) => one.includes("Audit")),
+    [],
+  );
 });
 
 test("command search suggests every object type that an ID can identify, in the ID's mode", () => {
-  assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Event deliveries", "Delivery"]);
+  assert.deepEqual(
+    find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group),
+    ["Connection", "Webhook", "Event deliveries", "Delivery"],
+  );
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
 });
 
 test("headersOf splits header lines into names and values", () => {
-  assert.deepEqual(headersOf("Authorization: Bearer a:b\n\nX-Own :1 \n"), { Authorization: "Bearer a:b", "X-Own": "1" });
+  assert.deepEqual(headersOf("Authorization: Bearer a:b\n\nX-Own :1 \n"), {
+    Authorization: "Bearer a:b",
+    "X-Own": "1",
+  });
 });
 
 test("isLoss ignores resource types that are unsupported or not granted", () => {
   const of = (reason?: string) => isLoss({ type: "Condition", result: "ok", count: 0, ...(reason && { reason }) });
-  assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("not_requested"), of("not_advertised"), of("other_server"), of("something_new")], [false, false, false, true, true, true, true]);
+  assert.deepEqual(
+    [
+      of(),
+      of("unsupported"),
+      of("not_granted"),
+      of("not_requested"),
+      of("not_advertised"),
+      of("other_server"),
+      of("something_new"),
+    ],
+    [false, false, false, true, true, true, true],
+  );
 });
 
 test("why returns text for every known reason for missing data", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
-    why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
+    why({
+      type: "Observation",
+      result: "truncated",
+      count: 9,
+      missing: 2,
+      reason: "unavailable",
+      http_status: 503,
+      only_by: "category",
+      left_out: 1200,
+    }),
     "The portal returned errors or didn’t respond before the export’s deadline. The portal returned HTTP status 503. The portal supports searching only by category. Resources with an unknown category may be missing. We excluded 1,200 resources of another patient.",
   );
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
@@ -66,7 +95,10 @@ test("warnings reports accent colours with insufficient contrast", () => {
 test("warnings checks only the chosen colour scheme's backgrounds", () => {
   assert.deepEqual(warnings("#f2b01e", "dark"), []);
   assert.deepEqual(warnings("#111111", "light"), []);
-  assert.match(warnings("#31758b", "dark").join(), /^The accent colour’s contrast ratio on the dark background is 3\.\d, but text needs at least 4\.5\./);
+  assert.match(
+    warnings("#31758b", "dark").join(),
+    /^The accent colour’s contrast ratio on the dark background is 3\.\d, but text needs at least 4\.5\./,
+  );
   assert.equal(warnings("#111111", "dark").length, 2);
   assert.deepEqual(["auto", "light", "dark"].map(schemesOf), [["light", "dark"], ["light"], ["dark"]]);
 });
@@ -97,7 +129,8 @@ test("lines splits text at newlines and spaces", () => {
 });
 
 test("placeOf links an audit entry to its target in the entry's mode", () => {
-  const row = (action: string, mode?: "test" | "live") => placeOf({ action, target: id(5), ...(mode && { mode }) }, ORG);
+  const row = (action: string, mode?: "test" | "live") =>
+    placeOf({ action, target: id(5), ...(mode && { mode }) }, ORG);
   assert.equal(row("webhook.disabled", "live"), `#/${ORG}/live/webhooks/${id(5)}`);
   assert.equal(row("credential.created", "test"), `#/${ORG}/test/credentials/public_test_${id(5)}`);
   assert.equal(row("webhook.simulated", "test"), `#/${ORG}/test/deliveries?event_id=${id(5)}`);
@@ -109,11 +142,16 @@ test("lastOldSecret returns the last expiry among unexpired old secrets", () => 
   const now = Date.parse("2026-03-04T12:00:00Z");
   assert.equal(lastOldSecret([], now), undefined);
   assert.equal(lastOldSecret(["2026-03-04T11:59:59Z", "2026-03-04T12:00:00Z"], now), undefined);
-  assert.equal(lastOldSecret(["2026-03-05T09:00:00Z", "2026-03-01T00:00:00Z", "2026-03-04T13:00:00Z"], now), "2026-03-05T09:00:00Z");
+  assert.equal(
+    lastOldSecret(["2026-03-05T09:00:00Z", "2026-03-01T00:00:00Z", "2026-03-04T13:00:00Z"], now),
+    "2026-03-05T09:00:00Z",
+  );
 });
 
 test("leaves reports whether a new base URL has a different origin", () => {
   const from = "https://hooks.example/a";
-  for (const to of ["https://hooks.example/b", "https://HOOKS.example:443/a", "https://", ""]) assert.equal(leaves(from, to), false, to);
-  for (const to of ["https://other.example/a", "https://hooks.example:8443/a", "http://hooks.example/a"]) assert.equal(leaves(from, to), true, to);
+  for (const to of ["https://hooks.example/b", "https://HOOKS.example:443/a", "https://", ""])
+    assert.equal(leaves(from, to), false, to);
+  for (const to of ["https://other.example/a", "https://hooks.example:8443/a", "http://hooks.example/a"])
+    assert.equal(leaves(from, to), true, to);
 });

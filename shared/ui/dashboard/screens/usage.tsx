@@ -8,7 +8,8 @@ import { Bars } from "../parts/chart.tsx";
 import { Table } from "../parts/show.tsx";
 
 /** Returns the month that is the given number of months before the current month. */
-export const monthBefore = (count: number, now = new Date()): string => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
+export const monthBefore = (count: number, now = new Date()): string =>
+  new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
 
 const name = new Intl.DateTimeFormat("en", { month: "short", year: "2-digit", timeZone: "UTC" });
 const label = (month: string): string => name.format(new Date(`${month}-01T00:00:00Z`));
@@ -19,20 +20,41 @@ export function Usage(): JSX.Element {
   const query = { from: monthBefore(Number(back)), to: monthBefore(0) };
   const answer = useQuery<{ months: UsedMonth[] }>(`${base}/usage`, query);
   const action = useAction();
-  const save = (): void => action.run(async () => {
-    const { csv } = await api.get<{ csv: string }>(`${base}/usage`, { ...query, format: "csv" });
-    download(new Blob([csv], { type: "text/csv" }), `usage-${query.from}-${query.to}.csv`);
-  });
+  const save = (): void =>
+    action.run(async () => {
+      const { csv } = await api.get<{ csv: string }>(`${base}/usage`, { ...query, format: "csv" });
+      download(new Blob([csv], { type: "text/csv" }), `usage-${query.from}-${query.to}.csv`);
+    });
   return (
     <>
-      <Title lead="Usage is counted per day, in UTC. Today’s count will be final after midnight UTC." actions={<Button busy={action.busy} onClick={save}>Download CSV</Button>}>
+      <Title
+        lead="Usage is counted per day, in UTC. Today’s count will be final after midnight UTC."
+        actions={
+          <Button busy={action.busy} onClick={save}>
+            Download CSV
+          </Button>
+        }
+      >
         Usage
       </Title>
       <Trouble failure={action.failure} />
       <div class="filters">
-        <Field label="Period" value={back} set={setBack} choices={[["5", "Last 6 months"], ["11", "Last 12 months"], ["23", "Last 24 months"]]} />
+        <Field
+          label="Period"
+          value={back}
+          set={setBack}
+          choices={[
+            ["5", "Last 6 months"],
+            ["11", "Last 12 months"],
+            ["23", "Last 24 months"],
+          ]}
+        />
       </div>
-      <Load answer={answer}>{({ months }) => (months.length === 0 ? <Empty title="No usage in this period." /> : <Figures months={months} />)}</Load>
+      <Load answer={answer}>
+        {({ months }) =>
+          months.length === 0 ? <Empty title="No usage in this period." /> : <Figures months={months} />
+        }
+      </Load>
     </>
   );
 }
@@ -43,7 +65,11 @@ function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
     <>
       <div class="two">
         <Panel title="Connections">
-          <Bars title="Connected patients" labels={labels} series={[{ name: "connected", tone: "accent", values: months.map((one) => one.connections) }]} />
+          <Bars
+            title="Connected patients"
+            labels={labels}
+            series={[{ name: "connected", tone: "accent", values: months.map((one) => one.connections) }]}
+          />
         </Panel>
         <Panel title="Exports">
           <Bars
@@ -61,7 +87,16 @@ function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
         head={["Month", "Connections", "Declined", "Ended", "Exports", "Failed exports", "Deliveries", "Requests"]}
         rows={[...months].reverse()}
         keyOf={({ month }) => month}
-        cells={(one) => [label(one.month), one.connections, one.rejections, one.revocations, one.exports_succeeded, one.exports_failed, one.deliveries, one.inquiries]}
+        cells={(one) => [
+          label(one.month),
+          one.connections,
+          one.rejections,
+          one.revocations,
+          one.exports_succeeded,
+          one.exports_failed,
+          one.deliveries,
+          one.inquiries,
+        ]}
       />
     </>
   );

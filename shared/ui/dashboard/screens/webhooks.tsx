@@ -7,7 +7,8 @@ import { Collection, type MakeProps } from "../parts/collection.tsx";
 import { Check, Field, Form, LinkButton, Load, Panel } from "../parts/controls.tsx";
 import { Badge, Shown, Time } from "../parts/show.tsx";
 
-export const stateOf = ({ disabled, health }: Webhook): string => (disabled ? "disabled" : health.failures > 0 ? "failing" : "enabled");
+export const stateOf = ({ disabled, health }: Webhook): string =>
+  disabled ? "disabled" : health.failures > 0 ? "failing" : "enabled";
 
 export function Webhooks(): JSX.Element {
   const { link } = useHere();
@@ -45,9 +46,28 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
   const chosen = types ?? known.data?.types.filter((one) => one.default === "on").map(({ type }) => type) ?? [];
   return (
     <Panel title="New webhook">
-      <Form action={action} send="Add webhook" cancel={close} does={async () => done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))}>
-        <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
-          help={place.mode === "test" ? "Use HTTPS. HTTP is allowed only for localhost." : "Use HTTPS. Your endpoint must respond with a 2xx status within 30 seconds."} />
+      <Form
+        action={action}
+        send="Add webhook"
+        cancel={close}
+        does={async () =>
+          done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))
+        }
+      >
+        <Field
+          label="URL"
+          type="url"
+          value={url}
+          set={setUrl}
+          required
+          maxLength={2000}
+          placeholder="https://app.example/webhooks/records"
+          help={
+            place.mode === "test"
+              ? "Use HTTPS. HTTP is allowed only for localhost."
+              : "Use HTTPS. Your endpoint must respond with a 2xx status within 30 seconds."
+          }
+        />
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={chosen} set={setTypes} />}</Load>
       </Form>
@@ -56,7 +76,15 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
 }
 
 /** Event types as checkboxes. The checkboxes of required event types are always checked. */
-export function Types({ all, chosen, set }: { all: WebhookType[]; chosen: string[]; set: (chosen: string[]) => void }): JSX.Element {
+export function Types({
+  all,
+  chosen,
+  set,
+}: {
+  all: WebhookType[];
+  chosen: string[];
+  set: (chosen: string[]) => void;
+}): JSX.Element {
   return (
     <fieldset>
       <legend>Events</legend>

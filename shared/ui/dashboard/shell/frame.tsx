@@ -30,7 +30,11 @@ function Outside(): JSX.Element {
         <div class="row end">
           {first && <a href={address({ org: first.id })}>Back to {first.name}</a>}
           {place.screen !== "account" && <a href="#/account">Your account</a>}
-          <button class="button quiet" type="button" onClick={() => void api.remove("session").finally(() => enter(undefined))}>
+          <button
+            class="button quiet"
+            type="button"
+            onClick={() => void api.remove("session").finally(() => enter(undefined))}
+          >
             Sign out
           </button>
         </div>
@@ -48,7 +52,8 @@ function outside(screen: string, id: string, org: string): JSX.Element {
       <>
         <Title>Organisation not found</Title>
         <p>
-          You may not be a member of this organisation. Ask the person who sent you the link for an invitation, or go to <a href="#/">your own organisation</a>.
+          You may not be a member of this organisation. Ask the person who sent you the link for an invitation, or go to{" "}
+          <a href="#/">your own organisation</a>.
         </p>
       </>
     );
@@ -80,7 +85,13 @@ function Within(): JSX.Element {
           Skip to content
         </a>
         <div class="bar">
-          <button class="button quiet menu" type="button" aria-expanded={isOpen} aria-controls="places" onClick={() => setOpen(!isOpen)}>
+          <button
+            class="button quiet menu"
+            type="button"
+            aria-expanded={isOpen}
+            aria-controls="places"
+            onClick={() => setOpen(!isOpen)}
+          >
             <svg viewBox="0 0 20 20" aria-hidden="true">
               <path d="M3 5h14M3 10h14M3 15h14" />
             </svg>
@@ -88,7 +99,12 @@ function Within(): JSX.Element {
           </button>
           <Switcher />
           <Modes />
-          <button class="button search" type="button" aria-keyshortcuts="Control+K Meta+K" onClick={() => setSearching(true)}>
+          <button
+            class="button search"
+            type="button"
+            aria-keyshortcuts="Control+K Meta+K"
+            onClick={() => setSearching(true)}
+          >
             <svg viewBox="0 0 20 20" aria-hidden="true">
               <path d="M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 0 1 11 0" />
             </svg>
@@ -99,20 +115,24 @@ function Within(): JSX.Element {
             <kbd aria-hidden="true">{/^Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd>
           </button>
         </div>
-        <p class="mode-banner">{place.mode === "test" ? "Test mode: sample patients only." : "Live mode: real patients."}</p>
+        <p class="mode-banner">
+          {place.mode === "test" ? "Test mode: sample patients only." : "Live mode: real patients."}
+        </p>
       </header>
       <nav id="places" aria-label="Main" class={isOpen ? "open" : undefined}>
         {groups.map((group) => (
           <div key={group}>
             <h2 id={`group-${group}`}>{group}</h2>
             <ul aria-labelledby={`group-${group}`}>
-              {screens.filter((one) => one.group === group && (one.needs === undefined || here.may(one.needs))).map((one) => (
-                <li key={one.name}>
-                  <a href={here.link(one.name)} aria-current={one.name === place.screen ? "page" : undefined}>
-                    {one.title}
-                  </a>
-                </li>
-              ))}
+              {screens
+                .filter((one) => one.group === group && (one.needs === undefined || here.may(one.needs)))
+                .map((one) => (
+                  <li key={one.name}>
+                    <a href={here.link(one.name)} aria-current={one.name === place.screen ? "page" : undefined}>
+                      {one.title}
+                    </a>
+                  </li>
+                ))}
             </ul>
           </div>
         ))}
@@ -174,7 +194,11 @@ function Modes(): JSX.Element {
   return (
     <div class="modes" role="group" aria-label="Mode">
       {(["test", "live"] as const).map((mode) => (
-        <a key={mode} href={address({ org: org.id, mode, screen: place.screen })} aria-current={mode === place.mode ? "true" : undefined}>
+        <a
+          key={mode}
+          href={address({ org: org.id, mode, screen: place.screen })}
+          aria-current={mode === place.mode ? "true" : undefined}
+        >
           {mode === "test" ? "Test" : "Live"}
         </a>
       ))}

@@ -25,7 +25,14 @@ export function find(text: string, here: Pick<Here, "link" | "may" | "place" | "
 
 function byId(asked: string, { link, org, place }: Pick<Here, "link" | "org" | "place">): Found[] {
   const mode = publicId.exec(asked)?.[1];
-  if (mode === "test" || mode === "live") return [{ title: asked, group: "Credential", href: address({ ...place, org: org.id, mode, screen: "credentials", id: asked, filters: {} }) }];
+  if (mode === "test" || mode === "live")
+    return [
+      {
+        title: asked,
+        group: "Credential",
+        href: address({ ...place, org: org.id, mode, screen: "credentials", id: asked, filters: {} }),
+      },
+    ];
   if (task.test(asked)) return [{ title: asked, group: "Export", href: link("exports", asked) }];
   if (!uuid.test(asked)) return [];
   return [
@@ -36,13 +43,33 @@ function byId(asked: string, { link, org, place }: Pick<Here, "link" | "org" | "
   ];
 }
 
-function byWords(asked: string, { link, may, org, session, place }: Pick<Here, "link" | "may" | "place" | "session" | "org">): Found[] {
-  const known = screens.filter(({ needs }) => needs === undefined || may(needs)).map(({ name, title, words, group }) => ({ title, words, group, href: link(name) }));
-  const others = session.organisations.filter((one) => one.id !== org.id).map(({ id, name }) => ({ title: name, words: "organisation switch", group: "Organisation", href: address({ org: id, mode: place.mode }) }));
+function byWords(
+  asked: string,
+  { link, may, org, session, place }: Pick<Here, "link" | "may" | "place" | "session" | "org">,
+): Found[] {
+  const known = screens
+    .filter(({ needs }) => needs === undefined || may(needs))
+    .map(({ name, title, words, group }) => ({ title, words, group, href: link(name) }));
+  const others = session.organisations
+    .filter((one) => one.id !== org.id)
+    .map(({ id, name }) => ({
+      title: name,
+      words: "organisation switch",
+      group: "Organisation",
+      href: address({ org: id, mode: place.mode }),
+    }));
   const other = place.mode === "test" ? "live" : "test";
-  const modes = [{ title: `Switch to ${other} mode`, words: "mode test live", group: "Mode", href: address({ ...place, org: org.id, mode: other, id: "", filters: {} }) }];
+  const modes = [
+    {
+      title: `Switch to ${other} mode`,
+      words: "mode test live",
+      group: "Mode",
+      href: address({ ...place, org: org.id, mode: other, id: "", filters: {} }),
+    },
+  ];
   const all = [...known, ...others, ...modes];
-  const has = ({ title, words }: { title: string; words: string }): boolean => asked.split(/\s+/).every((word) => `${title} ${words}`.toLowerCase().includes(word));
+  const has = ({ title, words }: { title: string; words: string }): boolean =>
+    asked.split(/\s+/).every((word) => `${title} ${words}`.toLowerCase().includes(word));
   const rank = ({ title }: { title: string }): number => (title.toLowerCase().startsWith(asked) ? 0 : 1);
   return all.filter(has).sort((a, b) => rank(a) - rank(b));
 }
@@ -90,13 +117,22 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
       />
       <ul id="found" role="listbox" aria-label="Results" class="found">
         {found.map((one, i) => (
-          <li key={one.href + one.group} id={`found-${i}`} role="option" aria-selected={i === chosen} onClick={() => open(one)} onMouseMove={() => setAt(i)}>
+          <li
+            key={one.href + one.group}
+            id={`found-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            onClick={() => open(one)}
+            onMouseMove={() => setAt(i)}
+          >
             <span>{one.title}</span> <span class="soft">{one.group}</span>
           </li>
         ))}
       </ul>
       <p class="soft" role="status">
-        {found.length === 0 ? "No results. Enter a page name or a complete ID." : `${found.length} ${found.length === 1 ? "result" : "results"}. Press Enter to open a result, or Escape to close the search.`}
+        {found.length === 0
+          ? "No results. Enter a page name or a complete ID."
+          : `${found.length} ${found.length === 1 ? "result" : "results"}. Press Enter to open a result, or Escape to close the search.`}
       </p>
     </Dialog>
   );

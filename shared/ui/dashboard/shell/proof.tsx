@@ -18,7 +18,13 @@ export async function byPasskey(api: Api): Promise<DashboardSession> {
   return api.post<DashboardSession>("session/passkey", { response: await use(options) });
 }
 
-const codeInput = { inputMode: "numeric", autocomplete: "one-time-code", required: true, maxLength: 12, pattern: "\\s*(\\d\\s*){6}" } as const;
+const codeInput = {
+  inputMode: "numeric",
+  autocomplete: "one-time-code",
+  required: true,
+  maxLength: 12,
+  pattern: "\\s*(\\d\\s*){6}",
+} as const;
 
 const digits = (text: string): string => text.replace(/\D/g, "").slice(0, 6);
 
@@ -40,8 +46,18 @@ export function Generator({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
   return (
-    <Form action={action} send="Continue" does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}>
-      <Field label="Authenticator code" value={code} set={setCode} {...codeInput} help="Enter the six-digit code from your authenticator app." />
+    <Form
+      action={action}
+      send="Continue"
+      does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}
+    >
+      <Field
+        label="Authenticator code"
+        value={code}
+        set={setCode}
+        {...codeInput}
+        help="Enter the six-digit code from your authenticator app."
+      />
     </Form>
   );
 }
@@ -51,8 +67,20 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
   return (
-    <Form action={action} send="Sign in" does={async () => done(await api.post<DashboardSession>("session/recovery-code", { code: code.trim() }))}>
-      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="Enter a recovery code that you saved when you set up your second factor. Each code works only once." />
+    <Form
+      action={action}
+      send="Sign in"
+      does={async () => done(await api.post<DashboardSession>("session/recovery-code", { code: code.trim() }))}
+    >
+      <Field
+        label="Recovery code"
+        value={code}
+        set={setCode}
+        first
+        required
+        maxLength={40}
+        help="Enter a recovery code that you saved when you set up your second factor. Each code works only once."
+      />
     </Form>
   );
 }
@@ -67,20 +95,45 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
   if (sent === undefined) {
     return (
       <Form action={action} send="Send code" does={send}>
-        <Field label="Work email" type="email" autocomplete="email" inputMode="email" required maxLength={254} value={email} set={setEmail} readOnly={given !== ""} />
+        <Field
+          label="Work email"
+          type="email"
+          autocomplete="email"
+          inputMode="email"
+          required
+          maxLength={254}
+          value={email}
+          set={setEmail}
+          readOnly={given !== ""}
+        />
       </Form>
     );
   }
-  const check = async (): Promise<void> => done(await api.post<DashboardSession>("session", { email: email.trim(), verification_id: sent.verification_id, code: digits(code) }));
+  const check = async (): Promise<void> =>
+    done(
+      await api.post<DashboardSession>("session", {
+        email: email.trim(),
+        verification_id: sent.verification_id,
+        code: digits(code),
+      }),
+    );
   return (
     <>
       <Form action={action} send="Continue" does={check}>
         <Notice>
           <p role="status">
-            If <strong>{email.trim()}</strong> is eligible for an account, we’ve sent it a six-digit code. The code expires in a few minutes.
+            If <strong>{email.trim()}</strong> is eligible for an account, we’ve sent it a six-digit code. The code
+            expires in a few minutes.
           </p>
         </Notice>
-        <Field label="Code" value={code} set={setCode} first {...codeInput} help="The email can take a minute to arrive. If you don’t see the email, check your spam folder." />
+        <Field
+          label="Code"
+          value={code}
+          set={setCode}
+          first
+          {...codeInput}
+          help="The email can take a minute to arrive. If you don’t see the email, check your spam folder."
+        />
       </Form>
       <div class="row">
         <Button kind="quiet" busy={action.busy} onClick={() => action.run(send)}>
@@ -95,7 +148,12 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
 }
 
 /** Prompts the user for a fresh proof before a sensitive action. */
-export function Proof({ api, session, done, close }: ProofProps & { session: DashboardSession; close: () => void }): JSX.Element {
+export function Proof({
+  api,
+  session,
+  done,
+  close,
+}: ProofProps & { session: DashboardSession; close: () => void }): JSX.Element {
   const { email, totp, passkeys } = session.account;
   return (
     <Dialog title="Confirm it’s you" close={close}>

@@ -19,7 +19,11 @@ export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Eleme
     <main class="gate">
       <p class="brand">Recordbridge</p>
       <div class="panel">
-        {session === undefined ? <First api={api} invited={invited} enter={enter} /> : <Second api={api} session={session} enter={enter} />}
+        {session === undefined ? (
+          <First api={api} invited={invited} enter={enter} />
+        ) : (
+          <Second api={api} session={session} enter={enter} />
+        )}
       </div>
     </main>
   );
@@ -28,7 +32,15 @@ export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Eleme
 function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Element {
   return (
     <>
-      <Title lead={invited ? "Sign in with the email address that received the invitation." : "No password needed. New here? We’ll create your account."}>Sign in</Title>
+      <Title
+        lead={
+          invited
+            ? "Sign in with the email address that received the invitation."
+            : "No password needed. New here? We’ll create your account."
+        }
+      >
+        Sign in
+      </Title>
       <Email api={api} done={enter} />
       <p class="or">or</p>
       <Passkey api={api} done={enter} />
@@ -37,7 +49,15 @@ function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Eleme
   );
 }
 
-function Second({ api, session, enter }: { api: Api; session: DashboardSession; enter: SignInProps["enter"] }): JSX.Element {
+function Second({
+  api,
+  session,
+  enter,
+}: {
+  api: Api;
+  session: DashboardSession;
+  enter: SignInProps["enter"];
+}): JSX.Element {
   const { totp, passkeys } = session.account;
   const [lost, setLost] = useState(false);
   return (

@@ -58,14 +58,25 @@ export class Fake {
       return { status: 200, json: { success: true, data } };
     } catch (error) {
       if (!(error instanceof Stop)) throw error;
-      return { status: error.status, json: { success: false, error: error.code, error_description: error.message, request_id: id(99) } };
+      return {
+        status: error.status,
+        json: { success: false, error: error.code, error_description: error.message, request_id: id(99) },
+      };
     }
   }
 
   #find(asked: Asked): unknown {
-    const spot = asked.path.replace(/^organisations\/[0-9a-f-]{36}(\/(test|live)(?=\/|$))?/, (_, mode: string | undefined) => (mode ? "M" : "O"));
+    const spot = asked.path.replace(
+      /^organisations\/[0-9a-f-]{36}(\/(test|live)(?=\/|$))?/,
+      (_, mode: string | undefined) => (mode ? "M" : "O"),
+    );
     const mode = /\/(live)(\/|$)/.exec(asked.path) ? "live" : "test";
-    for (const [pattern, answer] of [...this.#account(), ...this.#build(mode), ...this.#watch(mode), ...this.#organisation()]) {
+    for (const [pattern, answer] of [
+      ...this.#account(),
+      ...this.#build(mode),
+      ...this.#watch(mode),
+      ...this.#organisation(),
+    ]) {
       const [method = "", path = ""] = pattern.split(" ");
       const found = new RegExp(`^${path.replace(":id", "([^/]+)")}$`).exec(spot);
       if (found && method === asked.method) return answer(asked, decodeURIComponent(found[1] ?? ""));
@@ -84,27 +95,82 @@ export class Fake {
     const sent = { verification_id: id(7), expires_at: before(-10), resend_after: before(-1) };
     return [
       ["GET session", session],
-      ["POST session/codes", ({ body }) => (String(body["email"]).endsWith("@gmail.com") ? stop(400, "svc_invalid_request", "Use your work e-mail address; personal addresses aren't accepted.") : sent)],
-      ["POST session", ({ body }) => (body["code"] === "123456" ? enter() : stop(400, "svc_invalid_request", "The code is wrong or has expired."))],
+      [
+        "POST session/codes",
+        ({ body }) =>
+          String(body["email"]).endsWith("@gmail.com")
+            ? stop(400, "svc_invalid_request", "Use your work e-mail address; personal addresses aren't accepted.")
+            : sent,
+      ],
+      [
+        "POST session",
+        ({ body }) =>
+          body["code"] === "123456" ? enter() : stop(400, "svc_invalid_request", "The code is wrong or has expired."),
+      ],
       ["POST session/totp", enter],
-      ["DELETE sessions?", () => { w.signedIn = false; }],
-      ["POST account/totp", () => ({ secret: "JBSWY3DPEHPK3PXP", uri: "otpauth://totp/Recordbridge:ada@alder.example?issuer=Recordbridge&secret=JBSWY3DPEHPK3PXP" })],
-      ["PUT account/totp", () => {
-        const isFirst = !w.session.account.totp && w.session.account.passkeys.length === 0;
-        w.session.account.totp = true;
-        return isFirst ? { ...w.session, recovery_codes: this.#codes() } : w.session;
-      }],
+      [
+        "DELETE sessions?",
+        () => {
+          w.signedIn = false;
+        },
+      ],
+      [
+        "POST account/totp",
+        () => ({
+          secret: "JBSWY3DPEHPK3PXP",
+          uri: "otpauth://totp/Recordbridge:ada@alder.example?issuer=Recordbridge&secret=JBSWY3DPEHPK3PXP",
+        }),
+      ],
+      [
+        "PUT account/totp",
+        () => {
+          const isFirst = !w.session.account.totp && w.session.account.passkeys.length === 0;
+          w.session.account.totp = true;
+          return isFirst ? { ...w.session, recovery_codes: this.#codes() } : w.session;
+        },
+      ],
       ["POST account/recovery-codes", () => ({ recovery_codes: this.#codes() })],
-      ["POST session/recovery-code", ({ body }) => (body["code"] === "0000-0000-0000-0000" ? stop(400, "svc_invalid_request", "This recovery code is wrong or already used. Check it, or use another one.") : enter())],
-      ["DELETE account/totp", () => { w.session.account.totp = false; return w.session; }],
+      [
+        "POST session/recovery-code",
+        ({ body }) =>
+          body["code"] === "0000-0000-0000-0000"
+            ? stop(
+                400,
+                "svc_invalid_request",
+                "This recovery code is wrong or already used. Check it, or use another one.",
+              )
+            : enter(),
+      ],
+      [
+        "DELETE account/totp",
+        () => {
+          w.session.account.totp = false;
+          return w.session;
+        },
+      ],
       ["POST account/email", () => sent],
-      ["DELETE account/passkeys/:id", () => { w.session.account.passkeys = []; return w.session; }],
+      [
+        "DELETE account/passkeys/:id",
+        () => {
+          w.session.account.passkeys = [];
+          return w.session;
+        },
+      ],
       ["POST invitations", () => stop(404, "svc_not_found", "This invitation is no longer valid.")],
-      ["POST organisations", ({ body }) => {
-        w.organisation.name = String(body["name"]);
-        w.session.organisations.push({ id: ORG, name: w.organisation.name, role: "owner", plan: "free", status: "active" });
-        return { id: ORG };
-      }],
+      [
+        "POST organisations",
+        ({ body }) => {
+          w.organisation.name = String(body["name"]);
+          w.session.organisations.push({
+            id: ORG,
+            name: w.organisation.name,
+            role: "owner",
+            plan: "free",
+            status: "active",
+          });
+          return { id: ORG };
+        },
+      ],
     ];
   }
 
@@ -117,44 +183,88 @@ export class Fake {
     const { world: w } = this;
     const own = (): World["credentials"] => w.credentials.filter((one) => one.public_id.includes(mode));
     const key = `private_${mode}_${"k".repeat(49)}`;
-    const secret = (): object => (this.wantsProof ? stop(403, "svc_proof_required", "Verify your identity again.") : { secrets: [{ secret: SECRET }] });
+    const secret = (): object =>
+      this.wantsProof
+        ? stop(403, "svc_proof_required", "Verify your identity again.")
+        : { secrets: [{ secret: SECRET }] };
     const one = (at: string): Webhook => w.webhooks.find((hook) => hook.webhook_id === at) ?? missing();
     return [
       ["GET M/overview", () => this.#overview(mode)],
       ["GET M/credentials", () => ({ credentials: own() })],
-      ["POST M/credentials", ({ body }) => {
-        const made = credential(mode, (this.#count += 1), { ...body, keys: [{ key_id: id(this.#count), created_at: before(0) }], created_at: before(0) });
-        w.credentials.push(made);
-        return { credential: made, private_key: key };
-      }],
+      [
+        "POST M/credentials",
+        ({ body }) => {
+          const made = credential(mode, (this.#count += 1), {
+            ...body,
+            keys: [{ key_id: id(this.#count), created_at: before(0) }],
+            created_at: before(0),
+          });
+          w.credentials.push(made);
+          return { credential: made, private_key: key };
+        },
+      ],
       ["GET M/credentials/:id", (_, at) => own().find((found) => found.public_id === at) ?? missing()],
-      ["PATCH M/credentials/:id", ({ body }, at) => Object.assign(own().find((found) => found.public_id === at) ?? missing(), body)],
-      ["DELETE M/credentials/:id", (_, at) => { w.credentials = w.credentials.filter((found) => found.public_id !== at); }],
-      ["POST M/credentials/:id/keys", (_, at) => {
-        own().find((found) => found.public_id === at)?.keys.push({ key_id: id((this.#count += 1)), created_at: before(0) });
-        return { private_key: key };
-      }],
+      [
+        "PATCH M/credentials/:id",
+        ({ body }, at) => Object.assign(own().find((found) => found.public_id === at) ?? missing(), body),
+      ],
+      [
+        "DELETE M/credentials/:id",
+        (_, at) => {
+          w.credentials = w.credentials.filter((found) => found.public_id !== at);
+        },
+      ],
+      [
+        "POST M/credentials/:id/keys",
+        (_, at) => {
+          own()
+            .find((found) => found.public_id === at)
+            ?.keys.push({ key_id: id((this.#count += 1)), created_at: before(0) });
+          return { private_key: key };
+        },
+      ],
       ["GET M/webhook-types", () => ({ types: TYPES })],
       ["GET M/webhooks", () => ({ webhooks: mode === "test" ? w.webhooks : [] })],
-      ["POST M/webhooks", ({ body }) => {
-        const made = webhook((this.#count += 1), { ...body, headers: [], created_at: before(0), health: { failures: 0 } });
-        w.webhooks.push(made);
-        return { webhook: made, secret: SECRET };
-      }],
+      [
+        "POST M/webhooks",
+        ({ body }) => {
+          const made = webhook((this.#count += 1), {
+            ...body,
+            headers: [],
+            created_at: before(0),
+            health: { failures: 0 },
+          });
+          w.webhooks.push(made);
+          return { webhook: made, secret: SECRET };
+        },
+      ],
       ["GET M/webhooks/:id", (_, at) => one(at)],
       ["PATCH M/webhooks/:id", ({ body }, at) => Object.assign(one(at), { url: body["url"], note: body["note"] })],
       ["POST M/webhooks/:id/secret/reveal", secret],
       ["POST M/webhooks/:id/secret/rotate", (_, at) => ({ webhook: one(at), secret: SECRET })],
-      ["POST M/webhooks/:id/enable", (_, at) => {
-        delete one(at).disabled;
-        return { webhook: one(at), missed_since: before(9), replayed: 14 };
-      }],
-      ["POST M/webhooks/:id/disable", (_, at) => Object.assign(one(at), { disabled: { at: before(0), reason: "by_hand" } })],
-      ["POST M/webhooks/:id/simulate", ({ body }, at) => {
-        const made = delivery((this.#count += 1), { webhook_id: at, type: String(body["type"]), created_at: before(0) });
-        w.deliveries.unshift(made);
-        return { delivery_id: made.delivery_id, event_id: made.event_id };
-      }],
+      [
+        "POST M/webhooks/:id/enable",
+        (_, at) => {
+          delete one(at).disabled;
+          return { webhook: one(at), missed_since: before(9), replayed: 14 };
+        },
+      ],
+      [
+        "POST M/webhooks/:id/disable",
+        (_, at) => Object.assign(one(at), { disabled: { at: before(0), reason: "by_hand" } }),
+      ],
+      [
+        "POST M/webhooks/:id/simulate",
+        ({ body }, at) => {
+          const made = delivery((this.#count += 1), {
+            webhook_id: at,
+            type: String(body["type"]),
+            created_at: before(0),
+          });
+          w.deliveries.unshift(made);
+          return { delivery_id: made.delivery_id, event_id: made.event_id };
+        },
+      ],
       ["POST M/webhooks/:id/replay", () => ({ replayed: 2 })],
     ];
   }
@@ -163,36 +273,69 @@ export class Fake {
     const { world: w } = this;
     const rows = <T>(of: T[]): T[] => (mode === "test" ? of : []);
     const like = <T extends object>(of: T[], query: URLSearchParams): T[] =>
-      rows(of).filter((row) => [...query].every(([name, value]) => !(name in row) || (row as Record<string, unknown>)[name] === value));
+      rows(of).filter((row) =>
+        [...query].every(([name, value]) => !(name in row) || (row as Record<string, unknown>)[name] === value),
+      );
     return [
       ["GET M/deliveries", ({ query }) => ({ deliveries: like(w.deliveries, query) })],
       ["GET M/deliveries/:id", (_, at) => w.deliveries.find((one) => one.delivery_id === at) ?? missing()],
-      ["POST M/deliveries/:id/replay", (_, at) => {
-        const found = w.deliveries.find((one) => one.delivery_id === at) ?? missing();
-        const [first] = found.attempts;
-        if (first) found.attempts.push({ ...first, number: 1, trigger: "manual", at: before(0) });
-        found.status = "delivered";
-      }],
+      [
+        "POST M/deliveries/:id/replay",
+        (_, at) => {
+          const found = w.deliveries.find((one) => one.delivery_id === at) ?? missing();
+          const [first] = found.attempts;
+          if (first) found.attempts.push({ ...first, number: 1, trigger: "manual", at: before(0) });
+          found.status = "delivered";
+        },
+      ],
       ["GET M/connections", ({ query }) => ({ connections: like(w.connections, query) })],
       ["GET M/connections/:id", (_, at) => w.connections.find((one) => one.org_connection_id === at) ?? missing()],
-      ["GET M/connections/:id/erasure", () => ({ erasure_id: id(9), stage: "done", requested_at: before(39), finished_at: before(8), portal: "asked", counts: { connections: 1, tokens: 1, exports: 2, files: 4, events: 3, deliveries: 3, attempts: 4 } })],
-      ["POST M/connections/:id/erase", (_, at) => {
-        w.connections = w.connections.filter((one) => one.org_connection_id !== at);
-        return { erasure_id: id(9), stage: "finding", requested_at: before(0), counts: { connections: 0, tokens: 0, exports: 0, files: 0, events: 0, deliveries: 0, attempts: 0 } };
-      }],
+      [
+        "GET M/connections/:id/erasure",
+        () => ({
+          erasure_id: id(9),
+          stage: "done",
+          requested_at: before(39),
+          finished_at: before(8),
+          portal: "asked",
+          counts: { connections: 1, tokens: 1, exports: 2, files: 4, events: 3, deliveries: 3, attempts: 4 },
+        }),
+      ],
+      [
+        "POST M/connections/:id/erase",
+        (_, at) => {
+          w.connections = w.connections.filter((one) => one.org_connection_id !== at);
+          return {
+            erasure_id: id(9),
+            stage: "finding",
+            requested_at: before(0),
+            counts: { connections: 0, tokens: 0, exports: 0, files: 0, events: 0, deliveries: 0, attempts: 0 },
+          };
+        },
+      ],
       ["GET M/exports", ({ query }) => ({ exports: like(w.exports, query) })],
       ["GET M/exports/:id", (_, at) => w.exports.find((one) => one.task_id === at) ?? missing()],
-      ["GET M/usage", ({ query }) => ({ months: w.months, ...(query.get("format") === "csv" && { csv: "month,connections\n" }) })],
+      [
+        "GET M/usage",
+        ({ query }) => ({ months: w.months, ...(query.get("format") === "csv" && { csv: "month,connections\n" }) }),
+      ],
       ["GET M/inquiries", ({ query }) => ({ inquiries: like(w.inquiries, query) })],
       ["GET M/inquiries/:id", (_, at) => w.inquiries.find((one) => one.inquiry_id === at) ?? missing()],
-      ["PATCH M/inquiries/:id", ({ body }, at) => Object.assign(w.inquiries.find((one) => one.inquiry_id === at) ?? missing(), body)],
-      ["POST M/inquiries/:id/answers", ({ body }, at) => {
-        const found = w.inquiries.find((one) => one.inquiry_id === at) ?? missing();
-        const text = String(body["text"]);
-        if (!found.answers.some((one) => one.text === text)) found.answers.push({ at: before(0), by: `member:${w.session.account.id}`, text, delivery: "sent" });
-        found.status = "answered";
-        return found;
-      }],
+      [
+        "PATCH M/inquiries/:id",
+        ({ body }, at) => Object.assign(w.inquiries.find((one) => one.inquiry_id === at) ?? missing(), body),
+      ],
+      [
+        "POST M/inquiries/:id/answers",
+        ({ body }, at) => {
+          const found = w.inquiries.find((one) => one.inquiry_id === at) ?? missing();
+          const text = String(body["text"]);
+          if (!found.answers.some((one) => one.text === text))
+            found.answers.push({ at: before(0), by: `member:${w.session.account.id}`, text, delivery: "sent" });
+          found.status = "answered";
+          return found;
+        },
+      ],
     ];
   }
 
@@ -202,20 +345,63 @@ export class Fake {
       ["GET O", () => w.organisation],
       ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
       ["GET O/deletion", () => w.deletion ?? missing()],
-      ["POST O/deletion", ({ body }) => (body["name"] === w.organisation.name ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true }) : stop(400, "svc_invalid_request", "To delete the organisation, repeat its exact name."))],
-      ["DELETE O/deletion", () => { w.deletion = undefined; }],
+      [
+        "POST O/deletion",
+        ({ body }) =>
+          body["name"] === w.organisation.name
+            ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true })
+            : stop(400, "svc_invalid_request", "To delete the organisation, repeat its exact name."),
+      ],
+      [
+        "DELETE O/deletion",
+        () => {
+          w.deletion = undefined;
+        },
+      ],
       ["POST O/emails", () => ({ verification_id: id(8), expires_at: before(-10), resend_after: before(-1) })],
-      ["PUT O/emails", ({ body }) => {
-        if (body["code"] !== "123456") stop(400, "svc_invalid_request", "The code is wrong. Check it and try again.");
-        return Object.assign(w.organisation, { verified_emails: [...w.organisation.verified_emails, String(body["email"])] });
-      }],
+      [
+        "PUT O/emails",
+        ({ body }) => {
+          if (body["code"] !== "123456") stop(400, "svc_invalid_request", "The code is wrong. Check it and try again.");
+          return Object.assign(w.organisation, {
+            verified_emails: [...w.organisation.verified_emails, String(body["email"])],
+          });
+        },
+      ],
       ["GET O/live-access", () => w.live],
-      ["POST O/live-access", ({ body }) => Object.assign(w.live, { stage: "requested", purpose: body["purpose"], requested_at: before(0), reason: undefined })],
+      [
+        "POST O/live-access",
+        ({ body }) =>
+          Object.assign(w.live, {
+            stage: "requested",
+            purpose: body["purpose"],
+            requested_at: before(0),
+            reason: undefined,
+          }),
+      ],
       ["GET O/members", () => ({ members: w.members })],
-      ["PATCH O/members/:id", ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body)],
-      ["DELETE O/members/:id/recovery", (_, at) => { delete w.members.find((one) => one.account_id === at)?.recovers_at; }],
+      [
+        "PATCH O/members/:id",
+        ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body),
+      ],
+      [
+        "DELETE O/members/:id/recovery",
+        (_, at) => {
+          delete w.members.find((one) => one.account_id === at)?.recovers_at;
+        },
+      ],
       ["GET O/invitations", () => ({ invitations: w.invitations })],
-      ["POST O/invitations", ({ body }) => w.invitations.push({ id: id((this.#count += 1)), email: String(body["email"]), role: "viewer", created_at: before(0), expires_at: before(-9000) })],
+      [
+        "POST O/invitations",
+        ({ body }) =>
+          w.invitations.push({
+            id: id((this.#count += 1)),
+            email: String(body["email"]),
+            role: "viewer",
+            created_at: before(0),
+            expires_at: before(-9000),
+          }),
+      ],
       ["GET O/audit", () => ({ rows: w.audit })],
       ["GET O/audit/export", () => ({ ndjson: '{"seq":1}\n', seq: 2, hash: "b".repeat(64) })],
     ];
@@ -229,7 +415,15 @@ export class Fake {
     return {
       credentials: w.credentials.length,
       webhooks: webhooks.length,
-      failing_webhooks: webhooks.filter(({ disabled }) => disabled).map(({ webhook_id, url, health }) => ({ webhook_id, url, failures: health.failures, since: before(9000), disabled: true })),
+      failing_webhooks: webhooks
+        .filter(({ disabled }) => disabled)
+        .map(({ webhook_id, url, health }) => ({
+          webhook_id,
+          url,
+          failures: health.failures,
+          since: before(9000),
+          disabled: true,
+        })),
       checklist: [
         { step: "credential_made", done: first !== undefined },
         { step: "redirect_registered", done: (first?.redirect_uris.length ?? 0) > 0 },

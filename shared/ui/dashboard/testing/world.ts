@@ -1,6 +1,21 @@
 /** Sample data of an organisation that has used the service for some time. */
 import type {
-  AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, LiveAccess, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
+  AuditRow,
+  ConnectionDetail,
+  Credential,
+  DeliveryDetail,
+  ExportDetail,
+  InquiryDetail,
+  Invitation,
+  Member,
+  Mode,
+  UsedMonth,
+  BrandedOrganisation,
+  LiveAccess,
+  DashboardSession,
+  OrganisationDeletion,
+  Webhook,
+  WebhookType,
 } from "../api/records.ts";
 
 export const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -31,59 +46,174 @@ export interface World {
 }
 
 export const TYPES: WebhookType[] = [
-  { type: "patient.ehi_export_success", title: "Record is ready", when: "An export succeeded, with links to its files.", default: "required" },
-  { type: "patient.ehi_export_failed", title: "Export failed", when: "An export failed without files.", default: "required" },
+  {
+    type: "patient.ehi_export_success",
+    title: "Record is ready",
+    when: "An export succeeded, with links to its files.",
+    default: "required",
+  },
+  {
+    type: "patient.ehi_export_failed",
+    title: "Export failed",
+    when: "An export failed without files.",
+    default: "required",
+  },
   { type: "webhook.test", title: "Test event", when: "Someone sends a test event.", default: "required" },
-  { type: "patient.connection_success", title: "Patient connected", when: "A patient connected or declined.", default: "on" },
-  { type: "patient.authorization_revoked", title: "Authorization ended", when: "A connection is no longer usable.", default: "on" },
-  { type: "patient.ehi_export_progress", title: "Export progress", when: "A running export made progress.", default: "opt-in" },
+  {
+    type: "patient.connection_success",
+    title: "Patient connected",
+    when: "A patient connected or declined.",
+    default: "on",
+  },
+  {
+    type: "patient.authorization_revoked",
+    title: "Authorization ended",
+    when: "A connection is no longer usable.",
+    default: "on",
+  },
+  {
+    type: "patient.ehi_export_progress",
+    title: "Export progress",
+    when: "A running export made progress.",
+    default: "opt-in",
+  },
 ];
 
-const request = { "Content-Type": "application/json", "User-Agent": "Recordbridge/4", "Webhook-Id": id(301), "Webhook-Timestamp": "1790000000", "Webhook-Signature": "v1,bm90IGEgc2lnbmF0dXJl" };
+const request = {
+  "Content-Type": "application/json",
+  "User-Agent": "Recordbridge/4",
+  "Webhook-Id": id(301),
+  "Webhook-Timestamp": "1790000000",
+  "Webhook-Signature": "v1,bm90IGEgc2lnbmF0dXJl",
+};
 
 export function delivery(n: number, over: Partial<DeliveryDetail> = {}): DeliveryDetail {
-  const body = JSON.stringify({ api_mode: "test", date: before(30), id: id(300 + n), type: "webhook.test", data: { hello: "world", random: "x1" } });
+  const body = JSON.stringify({
+    api_mode: "test",
+    date: before(30),
+    id: id(300 + n),
+    type: "webhook.test",
+    data: { hello: "world", random: "x1" },
+  });
   return {
-    delivery_id: id(400 + n), event_id: id(300 + n), webhook_id: id(201), type: "webhook.test", status: "delivered", attempt: 1, created_at: before(30 * n), body,
-    attempts: [{ number: 1, trigger: "schedule", at: before(30 * n), latency_ms: 143, request_headers: request, status: 200, response_headers: { "Content-Type": "text/plain" }, response: "ok" }],
+    delivery_id: id(400 + n),
+    event_id: id(300 + n),
+    webhook_id: id(201),
+    type: "webhook.test",
+    status: "delivered",
+    attempt: 1,
+    created_at: before(30 * n),
+    body,
+    attempts: [
+      {
+        number: 1,
+        trigger: "schedule",
+        at: before(30 * n),
+        latency_ms: 143,
+        request_headers: request,
+        status: 200,
+        response_headers: { "Content-Type": "text/plain" },
+        response: "ok",
+      },
+    ],
     ...over,
   };
 }
 
 function failed(n: number): DeliveryDetail {
-  const attempt = (number: number, minutes: number) => ({ number, trigger: "schedule" as const, at: before(minutes), latency_ms: 15_000, request_headers: request, status: 0, response_headers: {}, failure: "timeout" });
-  return delivery(n, { status: "scheduled", type: "patient.connection_success", attempt: 3, next_at: new Date(Date.now() + 300_000).toISOString(), attempts: [attempt(1, 40), { ...attempt(2, 35), status: 503, failure: "http_status", response: `{"error":"down for maintenance"}` }] });
+  const attempt = (number: number, minutes: number) => ({
+    number,
+    trigger: "schedule" as const,
+    at: before(minutes),
+    latency_ms: 15_000,
+    request_headers: request,
+    status: 0,
+    response_headers: {},
+    failure: "timeout",
+  });
+  return delivery(n, {
+    status: "scheduled",
+    type: "patient.connection_success",
+    attempt: 3,
+    next_at: new Date(Date.now() + 300_000).toISOString(),
+    attempts: [
+      attempt(1, 40),
+      { ...attempt(2, 35), status: 503, failure: "http_status", response: `{"error":"down for maintenance"}` },
+    ],
+  });
 }
 
 export function webhook(n: number, over: Partial<Webhook> = {}): Webhook {
   return {
-    webhook_id: id(200 + n), url: "https://app.example/webhooks/records", note: "", types: TYPES.filter((one) => one.default !== "opt-in").map(({ type }) => type), headers: ["Authorization"], rate: 0,
-    old_secrets_end: [], health: { failures: 0, last_failure_at: before(3 * day) }, created_at: before(20 * day), ...over,
+    webhook_id: id(200 + n),
+    url: "https://app.example/webhooks/records",
+    note: "",
+    types: TYPES.filter((one) => one.default !== "opt-in").map(({ type }) => type),
+    headers: ["Authorization"],
+    rate: 0,
+    old_secrets_end: [],
+    health: { failures: 0, last_failure_at: before(3 * day) },
+    created_at: before(20 * day),
+    ...over,
   };
 }
 
 export function credential(mode: Mode, n: number, over: Partial<Credential> = {}): Credential {
   return {
-    public_id: `public_${mode}_${id(100 + n)}`, note: "Web app", redirect_uris: ["http://localhost:3000/connected"], allowed_origins: ["https://app.example"],
-    keys: [{ key_id: id(150 + n), created_at: before(40 * day), last_used_at: before(60) }], created_at: before(40 * day), ...over,
+    public_id: `public_${mode}_${id(100 + n)}`,
+    note: "Web app",
+    redirect_uris: ["http://localhost:3000/connected"],
+    allowed_origins: ["https://app.example"],
+    keys: [{ key_id: id(150 + n), created_at: before(40 * day), last_used_at: before(60) }],
+    created_at: before(40 * day),
+    ...over,
   };
 }
 
 const pending: ExportDetail = {
-  task_id: "0".repeat(31) + "3", org_connection_id: id(501), status: "pending", created_at: before(4), outcome: [], files: [], deliveries: [], suggested_action: "Wait for the export to complete.", progress: { queries_done: 31, queries_planned: 48, resources: 812, bytes: 3_412_000 },
+  task_id: "0".repeat(31) + "3",
+  org_connection_id: id(501),
+  status: "pending",
+  created_at: before(4),
+  outcome: [],
+  files: [],
+  deliveries: [],
+  suggested_action: "Wait for the export to complete.",
+  progress: { queries_done: 31, queries_planned: 48, resources: 812, bytes: 3_412_000 },
 };
 
 const whole: ExportDetail = {
-  task_id: "0".repeat(31) + "1", org_connection_id: id(501), status: "success", progress: { queries_done: 51, queries_planned: 51, resources: 1546, bytes: 4_100_000 }, created_at: before(day), finished_at: before(day - 6), files_until: before(-6 * day), event_id: id(302),
-  scope: { asked: "launch/patient patient/*.rs offline_access", granted: "launch/patient patient/Patient.rs patient/Observation.rs patient/Condition.rs patient/DocumentReference.rs offline_access" },
-  files: [{ file_name: "records.jsonl", export_type: "jsonl", bytes: 4_100_000, sha256: "0123456789abcdef".repeat(4) }, { file_name: "outcome.json", export_type: "outcome", bytes: 2_100, sha256: "fedcba9876543210".repeat(4) }],
+  task_id: "0".repeat(31) + "1",
+  org_connection_id: id(501),
+  status: "success",
+  progress: { queries_done: 51, queries_planned: 51, resources: 1546, bytes: 4_100_000 },
+  created_at: before(day),
+  finished_at: before(day - 6),
+  files_until: before(-6 * day),
+  event_id: id(302),
+  scope: {
+    asked: "launch/patient patient/*.rs offline_access",
+    granted:
+      "launch/patient patient/Patient.rs patient/Observation.rs patient/Condition.rs patient/DocumentReference.rs offline_access",
+  },
+  files: [
+    { file_name: "records.jsonl", export_type: "jsonl", bytes: 4_100_000, sha256: "0123456789abcdef".repeat(4) },
+    { file_name: "outcome.json", export_type: "outcome", bytes: 2_100, sha256: "fedcba9876543210".repeat(4) },
+  ],
   deliveries: [{ delivery_id: id(402), webhook_id: id(201), status: "delivered" }],
   suggested_action: "Ask the patient to reconnect and allow all requested access.",
   outcome: [
     { type: "Patient", result: "ok", count: 1 },
     { type: "Observation", result: "ok", count: 1284, only_by: "category" },
     { type: "Condition", result: "ok", count: 37 },
-    { type: "DocumentReference", result: "truncated", count: 210, missing: 12, reason: "unavailable", http_status: 503 },
+    {
+      type: "DocumentReference",
+      result: "truncated",
+      count: 210,
+      missing: 12,
+      reason: "unavailable",
+      http_status: 503,
+    },
     { type: "Practitioner", result: "truncated", count: 14, missing: 3, reason: "other_server" },
     { type: "Coverage", result: "denied", count: 0, reason: "not_granted" },
     { type: "Appointment", result: "unsupported", count: 0, reason: "unsupported" },
@@ -92,13 +222,35 @@ const whole: ExportDetail = {
 };
 
 const lost: ExportDetail = {
-  task_id: "0".repeat(31) + "2", org_connection_id: id(502), status: "failed", failure_reason: "token_refresh_failure", progress: { queries_done: 0, queries_planned: 0, resources: 0, bytes: 0 }, created_at: before(2 * day), finished_at: before(2 * day - 1), outcome: [], files: [], deliveries: [], suggested_action: "The patient must reconnect.",
+  task_id: "0".repeat(31) + "2",
+  org_connection_id: id(502),
+  status: "failed",
+  failure_reason: "token_refresh_failure",
+  progress: { queries_done: 0, queries_planned: 0, resources: 0, bytes: 0 },
+  created_at: before(2 * day),
+  finished_at: before(2 * day - 1),
+  outcome: [],
+  files: [],
+  deliveries: [],
+  suggested_action: "The patient must reconnect.",
 };
 
 function connection(n: number, over: Partial<ConnectionDetail> = {}): ConnectionDetail {
   return {
-    org_connection_id: id(500 + n), status: "authorized", endpoint_id: id(600), endpoint_name: "Sandbox General Hospital", platform_type: "sandbox", created_at: before(day * n),
-    renewal: { failures: 0 }, timeline: [{ at: before(day * n - 36), what: "export_succeeded", task_id: whole.task_id }, { at: before(day * n - 30), what: "export_begun", task_id: whole.task_id }, { at: before(day * n), what: "connected" }], exports: [whole, pending], ...over,
+    org_connection_id: id(500 + n),
+    status: "authorized",
+    endpoint_id: id(600),
+    endpoint_name: "Sandbox General Hospital",
+    platform_type: "sandbox",
+    created_at: before(day * n),
+    renewal: { failures: 0 },
+    timeline: [
+      { at: before(day * n - 36), what: "export_succeeded", task_id: whole.task_id },
+      { at: before(day * n - 30), what: "export_begun", task_id: whole.task_id },
+      { at: before(day * n), what: "connected" },
+    ],
+    exports: [whole, pending],
+    ...over,
   };
 }
 
@@ -108,24 +260,152 @@ export function world(isNew = false): World {
   return {
     signedIn: true,
     session: {
-      account: { id: id(11), email: "ada@alder.example", totp: false, recovery_codes_left: 10, passkeys: all({ id: "key-1", name: "Work laptop", created_at: before(30 * day), used_at: before(50) }) },
-      csrf_token: "t".repeat(43), needs: "", fresh_until: before(-10), ends_at: before(-120),
-      organisations: all({ id: ORG, name: "Alder Health", role: "owner" as const, plan: "paid" as const, status: "active" as const }, { id: OTHER, name: "Birch Labs", role: "viewer" as const, plan: "free" as const, status: "active" as const }),
+      account: {
+        id: id(11),
+        email: "ada@alder.example",
+        totp: false,
+        recovery_codes_left: 10,
+        passkeys: all({ id: "key-1", name: "Work laptop", created_at: before(30 * day), used_at: before(50) }),
+      },
+      csrf_token: "t".repeat(43),
+      needs: "",
+      fresh_until: before(-10),
+      ends_at: before(-120),
+      organisations: all(
+        { id: ORG, name: "Alder Health", role: "owner" as const, plan: "paid" as const, status: "active" as const },
+        { id: OTHER, name: "Birch Labs", role: "viewer" as const, plan: "free" as const, status: "active" as const },
+      ),
     },
     organisation: {
-      id: ORG, name: "Alder Health", logo_uri: "", accent: "#f2b01e", accent_contrast: 1.9, accent_contrast_dark: 8.7, font: "", color_scheme: "auto", purpose: "", purpose_es: "", privacy_policy_uri: "https://alder.example/privacy", terms_uri: "https://alder.example/terms", website_uri: "https://alder.example", emails: ["ops@alder.example", "new@alder.example"], verified_emails: ["ops@alder.example"], plan: "paid",
-      status: "active", live_access: "granted",
+      id: ORG,
+      name: "Alder Health",
+      logo_uri: "",
+      accent: "#f2b01e",
+      accent_contrast: 1.9,
+      accent_contrast_dark: 8.7,
+      font: "",
+      color_scheme: "auto",
+      purpose: "",
+      purpose_es: "",
+      privacy_policy_uri: "https://alder.example/privacy",
+      terms_uri: "https://alder.example/terms",
+      website_uri: "https://alder.example",
+      emails: ["ops@alder.example", "new@alder.example"],
+      verified_emails: ["ops@alder.example"],
+      plan: "paid",
+      status: "active",
+      live_access: "granted",
     },
-    live: { stage: "granted", checklist: [{ step: "privacy_policy", done: true }, { step: "notice_address_verified", done: true }, { step: "owners_two_factor", done: true }, { step: "webhook_verified", done: true }] },
+    live: {
+      stage: "granted",
+      checklist: [
+        { step: "privacy_policy", done: true },
+        { step: "notice_address_verified", done: true },
+        { step: "owners_two_factor", done: true },
+        { step: "webhook_verified", done: true },
+      ],
+    },
     credentials: all(credential("test", 1)),
-    webhooks: all(webhook(1), webhook(2, { url: "https://old.example/hook", disabled: { at: before(2 * day), reason: "failing" }, health: { failures: 40, failing_since: before(7 * day), last_failure_at: before(2 * day) } })),
-    deliveries: all(delivery(1), failed(2), delivery(3, { status: "exhausted", type: "patient.ehi_export_success", attempt: 10 }), delivery(4, { status: "held", webhook_id: id(202), attempts: [] })),
-    connections: all(connection(1), connection(2, { status: "revoked", cause: "consent_ended", suggested_action: "Ask the patient to reconnect.", exports: [lost] })),
+    webhooks: all(
+      webhook(1),
+      webhook(2, {
+        url: "https://old.example/hook",
+        disabled: { at: before(2 * day), reason: "failing" },
+        health: { failures: 40, failing_since: before(7 * day), last_failure_at: before(2 * day) },
+      }),
+    ),
+    deliveries: all(
+      delivery(1),
+      failed(2),
+      delivery(3, { status: "exhausted", type: "patient.ehi_export_success", attempt: 10 }),
+      delivery(4, { status: "held", webhook_id: id(202), attempts: [] }),
+    ),
+    connections: all(
+      connection(1),
+      connection(2, {
+        status: "revoked",
+        cause: "consent_ended",
+        suggested_action: "Ask the patient to reconnect.",
+        exports: [lost],
+      }),
+    ),
     exports: all(pending, whole, lost),
-    inquiries: all({ inquiry_id: id(701), kind: "support" as const, status: "open" as const, name: "Ada Maple", subject: "I cannot sign in", created_at: before(90), email: "ada.maple@mail.example", email_verified: false, body: "The portal says that my password is wrong.\nWhat can I do?", health_system: "Sandbox General Hospital", answers: [] }, { inquiry_id: id(702), kind: "health_system" as const, status: "answered" as const, name: "Cedar Hospital", created_at: before(2 * day), email: "juniper@mail.example", email_verified: true, website: "https://cedar.example", street_address: "1 Elm Street", answers: [{ at: before(day), by: `member:${id(12)}`, text: "Thank you. We requested the hospital.", delivery: "sent" as const }] }),
-    members: all({ account_id: id(11), email: "ada@alder.example", role: "owner" as const, since: before(90 * day) }, { account_id: id(12), email: "grace@alder.example", role: "developer" as const, since: before(12 * day) }),
-    invitations: all({ id: id(801), email: "alan@alder.example", role: "viewer" as const, created_at: before(day), expires_at: before(-6 * day) }),
-    audit: all({ seq: 2, at: before(50), actor: `member:${id(11)}`, action: "webhook.created", target: id(201), mode: "test" as const, hash: "b".repeat(64) }, { seq: 1, at: before(60), actor: `member:${id(11)}`, action: "credential.created", target: id(101), mode: "test" as const, hash: "a".repeat(64) }),
-    months: [5, 4, 3, 2, 1, 0].map((back) => ({ month: new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - back, 1)).toISOString().slice(0, 7), connections: 40 + 31 * (5 - back), exports_succeeded: 60 + 40 * (5 - back), exports_failed: back === 2 ? 22 : 3, deliveries: 400, rejections: 2, revocations: 5, inquiries: 1 })),
+    inquiries: all(
+      {
+        inquiry_id: id(701),
+        kind: "support" as const,
+        status: "open" as const,
+        name: "Ada Maple",
+        subject: "I cannot sign in",
+        created_at: before(90),
+        email: "ada.maple@mail.example",
+        email_verified: false,
+        body: "The portal says that my password is wrong.\nWhat can I do?",
+        health_system: "Sandbox General Hospital",
+        answers: [],
+      },
+      {
+        inquiry_id: id(702),
+        kind: "health_system" as const,
+        status: "answered" as const,
+        name: "Cedar Hospital",
+        created_at: before(2 * day),
+        email: "juniper@mail.example",
+        email_verified: true,
+        website: "https://cedar.example",
+        street_address: "1 Elm Street",
+        answers: [
+          {
+            at: before(day),
+            by: `member:${id(12)}`,
+            text: "Thank you. We requested the hospital.",
+            delivery: "sent" as const,
+          },
+        ],
+      },
+    ),
+    members: all(
+      { account_id: id(11), email: "ada@alder.example", role: "owner" as const, since: before(90 * day) },
+      { account_id: id(12), email: "grace@alder.example", role: "developer" as const, since: before(12 * day) },
+    ),
+    invitations: all({
+      id: id(801),
+      email: "alan@alder.example",
+      role: "viewer" as const,
+      created_at: before(day),
+      expires_at: before(-6 * day),
+    }),
+    audit: all(
+      {
+        seq: 2,
+        at: before(50),
+        actor: `member:${id(11)}`,
+        action: "webhook.created",
+        target: id(201),
+        mode: "test" as const,
+        hash: "b".repeat(64),
+      },
+      {
+        seq: 1,
+        at: before(60),
+        actor: `member:${id(11)}`,
+        action: "credential.created",
+        target: id(101),
+        mode: "test" as const,
+        hash: "a".repeat(64),
+      },
+    ),
+    months: [5, 4, 3, 2, 1, 0].map((back) => ({
+      month: new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() - back, 1))
+        .toISOString()
+        .slice(0, 7),
+      connections: 40 + 31 * (5 - back),
+      exports_succeeded: 60 + 40 * (5 - back),
+      exports_failed: back === 2 ? 22 : 3,
+      deliveries: 400,
+      rejections: 2,
+      revocations: 5,
+      inquiries: 1,
+    })),
   };
 }

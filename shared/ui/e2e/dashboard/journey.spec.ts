@@ -71,7 +71,10 @@ test("a new customer can sign up, export a record and replay a delivery", async 
   const connection = new URL(page.url()).hash.split("/").at(-1);
   const asked = await fetch(`${base}/bridge/fhir/ehi-export`, {
     method: "POST",
-    headers: { Authorization: `Basic ${Buffer.from(`${publicId}:${privateKey}`).toString("base64")}`, "Content-Type": "application/json" },
+    headers: {
+      Authorization: `Basic ${Buffer.from(`${publicId}:${privateKey}`).toString("base64")}`,
+      "Content-Type": "application/json",
+    },
     body: JSON.stringify({ org_connection_id: connection }),
   });
   expect(asked.status).toBe(200);
@@ -79,7 +82,9 @@ test("a new customer can sign up, export a record and replay a delivery", async 
   await developer.link("Exports");
   await page.getByRole("table", { name: "Exports" }).getByRole("link").first().click();
   await lookUntil(page, "success");
-  await expect(page.getByRole("table", { name: "Resource types" }).getByText("Patient", { exact: false }).first()).toBeVisible();
+  await expect(
+    page.getByRole("table", { name: "Resource types" }).getByText("Patient", { exact: false }).first(),
+  ).toBeVisible();
   await look(page, "dashboard-real-export", "en");
   await developer.link("View deliveries");
   await page.getByRole("link", { name: "patient.ehi_export_success" }).click();
@@ -97,7 +102,12 @@ test("a new customer can sign up, export a record and replay a delivery", async 
   await developer.link("Audit log");
   const exporting = page.waitForEvent("download");
   await developer.button("Export");
-  expect((await text(await exporting)).trim().split("\n").map((line) => (JSON.parse(line) as { action: string }).action)).toContain("delivery.replayed");
+  expect(
+    (await text(await exporting))
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { action: string }).action),
+  ).toContain("delivery.replayed");
 
   const place = `${run.dashboard_url}${new URL(page.url()).hash.replace(/audit$/, `connections/${connection}`)}`;
   await page.goto(place);
@@ -266,7 +276,9 @@ async function mailedLink(run: Run, email: string): Promise<string> {
 
 /** Returns an authenticator code (RFC 6238) that is the given number of steps ahead. Each code works only once. */
 function codeOf(secret: string, ahead: number): string {
-  const bits = [...secret.replace(/[\s=]/g, "")].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const bits = [...secret.replace(/[\s=]/g, "")]
+    .map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"))
+    .join("");
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + ahead));

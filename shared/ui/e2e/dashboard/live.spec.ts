@@ -18,7 +18,9 @@ test("an owner can complete the checklist and request live mode", async ({ page,
   await look(page, "dashboard-live-checklist", "en");
   begun.live.checklist[2]!.done = true;
   await open(page, run, at("", "live"), fake);
-  await page.getByRole("textbox", { name: "What will you use live mode for?" }).fill("Patients of our clinics share their records before a visit.");
+  await page
+    .getByRole("textbox", { name: "What will you use live mode for?" })
+    .fill("Patients of our clinics share their records before a visit.");
   await page.getByRole("checkbox", { name: "We accept the live mode terms" }).check();
   await look(page, "dashboard-live-request", "en");
   await page.getByRole("button", { name: "Send request" }).click();
@@ -28,7 +30,10 @@ test("an owner can complete the checklist and request live mode", async ({ page,
 });
 
 test("a rejected or withdrawn request shows the operator's reason", async ({ page, run }) => {
-  for (const [stage, text] of [["none", "Your request was not approved."], ["withdrawn", "Your access to live mode was withdrawn."]] as const) {
+  for (const [stage, text] of [
+    ["none", "Your request was not approved."],
+    ["withdrawn", "Your access to live mode was withdrawn."],
+  ] as const) {
     const decided = world();
     Object.assign(decided.live, { stage, reason: "Your website does not name you." });
     await open(page, run, at("", "live"), decided);

@@ -16,7 +16,10 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   await expect(dialog.getByRole("listitem")).toHaveCount(10);
   expect(await findings(page)).toEqual([]);
   await look(page, "dashboard-recovery-codes", "en");
-  const [download] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Download codes" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    dialog.getByRole("button", { name: "Download codes" }).click(),
+  ]);
   expect(download.suggestedFilename()).toBe("recordbridge-recovery-codes.txt");
   await dialog.getByRole("button", { name: "Done" }).click();
   await expect(dialog.getByRole("alert")).toContainText("Save your recovery codes, then");
@@ -26,7 +29,10 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   expect(fake.asked).toContain("PUT account/totp");
 });
 
-test("the dashboard warns when few recovery codes are left, and asks for confirmation before replacing them", async ({ page, run }) => {
+test("the dashboard warns when few recovery codes are left, and asks for confirmation before replacing them", async ({
+  page,
+  run,
+}) => {
   const of = world();
   of.session.account.recovery_codes_left = 3;
   const fake = await open(page, run, at("account"), of);

@@ -43,10 +43,22 @@ for (const [name, place, title] of SCREENS) {
   });
 }
 
-test("an empty list suggests a first step, and a list that fails to load shows the request ID", async ({ page, run }) => {
+test("an empty list suggests a first step, and a list that fails to load shows the request ID", async ({
+  page,
+  run,
+}) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;
-  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "need a public ID"], ["audit", "No changes yet"]] as const) {
+  for (const [screen, text] of [
+    ["credentials", "no credential"],
+    ["webhooks", "no webhook"],
+    ["deliveries", "No deliveries yet"],
+    ["connections", "No patient"],
+    ["exports", "No exports yet"],
+    ["inbox", "No requests yet"],
+    ["playground", "need a public ID"],
+    ["audit", "No changes yet"],
+  ] as const) {
     await open(page, run, at(screen), empty);
     await expect(page.getByText(text)).toBeVisible();
     expect(await findings(page), screen).toEqual([]);
@@ -67,15 +79,20 @@ test("members see only the actions that their role permits", async ({ page, run 
   for (const member of of.session.organisations) member.role = "viewer";
   await open(page, run, at(`webhooks/${id(201)}`), of);
   await expect(page.getByRole("heading", { name: "Status" })).toBeVisible();
-  for (const name of ["Reveal", "Send test event", "Remove", "Disable"]) await expect(page.getByRole("button", { name })).toHaveCount(0);
-  for (const name of ["Inbox", "Audit log"]) await expect(page.getByRole("navigation").getByRole("link", { name })).toHaveCount(0);
+  for (const name of ["Reveal", "Send test event", "Remove", "Disable"])
+    await expect(page.getByRole("button", { name })).toHaveCount(0);
+  for (const name of ["Inbox", "Audit log"])
+    await expect(page.getByRole("navigation").getByRole("link", { name })).toHaveCount(0);
   of.session.organisations[0]!.role = "developer";
   await open(page, run, at("credentials", "live"), of);
   await expect(page.getByText("An owner or admin")).toBeVisible();
   await expect(page.getByRole("button", { name: "New credential" })).toHaveCount(0);
 });
 
-test("a secret is revealed after reauthentication, and an expired session opens the sign-in page", async ({ page, run }) => {
+test("a secret is revealed after reauthentication, and an expired session opens the sign-in page", async ({
+  page,
+  run,
+}) => {
   const of = world();
   of.session.account.passkeys = [];
   const fake = new Fake(of);

@@ -18,7 +18,12 @@ async function answer(fake: Fake, route: Route): Promise<void> {
   const request = route.request();
   const { pathname, searchParams: query } = new URL(request.url());
   const path = pathname.replace(/^.*?\/dashboard\//, "");
-  const told = fake.answer({ method: request.method(), path, query, body: (request.postDataJSON() ?? {}) as Record<string, unknown> });
+  const told = fake.answer({
+    method: request.method(),
+    path,
+    query,
+    body: (request.postDataJSON() ?? {}) as Record<string, unknown>,
+  });
   await route.fulfill(told);
 }
 
@@ -29,7 +34,9 @@ export async function open(page: Page, run: Run, place: string, of: World | Fake
   await page.route(/\/dashboard\/.+/, (route) => answer(fake, route));
   await page.addInitScript(() => {
     window.broken = [];
-    document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => window.broken.push(`${violatedDirective} ${blockedURI}`));
+    document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+      window.broken.push(`${violatedDirective} ${blockedURI}`),
+    );
     addEventListener("error", ({ message }) => window.broken.push(message));
   });
   await page.goto("about:blank"); // a change of the fragment alone would not reload the page

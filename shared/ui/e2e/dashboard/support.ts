@@ -22,9 +22,11 @@ export class Developer {
     this.page = page;
   }
 
-  button = (name: string | RegExp): Promise<void> => this.press(this.page.getByRole("button", { name, exact: typeof name === "string" }));
+  button = (name: string | RegExp): Promise<void> =>
+    this.press(this.page.getByRole("button", { name, exact: typeof name === "string" }));
 
-  link = (name: string | RegExp): Promise<void> => this.press(this.page.getByRole("link", { name, exact: typeof name === "string" }).first());
+  link = (name: string | RegExp): Promise<void> =>
+    this.press(this.page.getByRole("link", { name, exact: typeof name === "string" }).first());
 
   async press(what: Locator): Promise<void> {
     this.clicks += 1;
@@ -104,13 +106,19 @@ export class Receiver {
     this.#server = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray());
       const { type } = JSON.parse(body.toString()) as { type: string };
-      this.received.push({ type, id: String(request.headers["webhook-id"]), isVerified: verify(request.headers, body, this.secret) });
+      this.received.push({
+        type,
+        id: String(request.headers["webhook-id"]),
+        isVerified: verify(request.headers, body, this.secret),
+      });
       response.writeHead(this.status).end();
     });
   }
 
   static async start(): Promise<Receiver> {
-    const { verifyWebhook } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as { verifyWebhook: Verify };
+    const { verifyWebhook } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as {
+      verifyWebhook: Verify;
+    };
     const made = new Receiver(verifyWebhook);
     await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
     return made;

@@ -14,7 +14,13 @@ test("a user can sign in and send a test event with only the keyboard", async ({
   const to = async (name: string | RegExp): Promise<void> => {
     for (let steps = 0; steps < 60; steps += 1) {
       await keyboard.press("Tab");
-      const found = await focused.evaluate((element: HTMLElement) => (element as HTMLInputElement).labels?.[0]?.textContent ?? element.getAttribute("aria-label") ?? element.textContent ?? "");
+      const found = await focused.evaluate(
+        (element: HTMLElement) =>
+          (element as HTMLInputElement).labels?.[0]?.textContent ??
+          element.getAttribute("aria-label") ??
+          element.textContent ??
+          "",
+      );
       if (typeof name === "string" ? found.trim() === name : name.test(found)) {
         const outline = await focused.evaluate((element) => getComputedStyle(element).outlineStyle);
         expect(outline, `${name} shows the focus`).not.toBe("none");
@@ -113,7 +119,9 @@ test("an attempt can be copied as a curl command, and a delivery can be replayed
   await open(page, run, at(`deliveries/${id(401)}`), world());
   await page.getByRole("button", { name: "Copy as curl" }).click();
   await expect(page.getByText(/^Copied/)).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl 'https:\/\/app\.example\/webhooks\/records' \\\n {2}--header 'Content-Type: application\/json'/);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
+    /^curl 'https:\/\/app\.example\/webhooks\/records' \\\n {2}--header 'Content-Type: application\/json'/,
+  );
   await page.getByRole("button", { name: "Replay" }).click();
   await expect(page.getByText("Attempt 1, manual")).toBeVisible();
 });
@@ -145,7 +153,10 @@ test("typing an accent colour updates the preview and shows contrast warnings", 
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });
 
-test("the branding preview shows the purpose and each possible colour scheme, and Save submits them", async ({ page, run }) => {
+test("the branding preview shows the purpose and each possible colour scheme, and Save submits them", async ({
+  page,
+  run,
+}) => {
   const fake = await open(page, run, at("branding"), world());
   const [light, dark] = [page.locator(".preview.light"), page.locator(".preview.dark")];
   await expect(light.locator(".preview-button")).toHaveCSS("border-radius", "12px");
@@ -157,7 +168,8 @@ test("the branding preview shows the purpose and each possible colour scheme, an
     await expect(ground).toHaveCSS("font-family", /^Georgia, serif, /);
     await expect(ground.getByText("Alder Health says: “<b>We plan your care.”")).toBeVisible();
     await expect(ground.getByText("Alder Health indica: «Planificamos su atención.»")).toBeVisible();
-    for (const part of ["button", "field"]) await expect(ground.locator(`.preview-${part}`)).toHaveCSS("border-radius", "0px");
+    for (const part of ["button", "field"])
+      await expect(ground.locator(`.preview-${part}`)).toHaveCSS("border-radius", "0px");
     await expect(ground.getByText("Sandbox Hospital")).toBeVisible();
   }
   await page.getByLabel("Font", { exact: true }).fill("serif; } url(");
@@ -168,6 +180,12 @@ test("the branding preview shows the purpose and each possible colour scheme, an
   await expect(dark).toBeVisible();
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Saved.")).toBeVisible();
-  expect(fake.world.organisation).toMatchObject({ radius: 0, font: "Georgia, serif", color_scheme: "dark", purpose: "<b>We plan your care.", purpose_es: "Planificamos su atención. " });
+  expect(fake.world.organisation).toMatchObject({
+    radius: 0,
+    font: "Georgia, serif",
+    color_scheme: "dark",
+    purpose: "<b>We plan your care.",
+    purpose_es: "Planificamos su atención. ",
+  });
   expect(await page.evaluate(() => window.broken)).toEqual([]);
 });

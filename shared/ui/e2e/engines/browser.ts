@@ -35,7 +35,10 @@ export class Browser {
     this.#folder = folder;
   }
 
-  static async start(engine: (options: Options) => Promise<Engine>, options: Omit<Options, "folder"> = { blocksCookies: false }): Promise<Browser> {
+  static async start(
+    engine: (options: Options) => Promise<Engine>,
+    options: Omit<Options, "folder"> = { blocksCookies: false },
+  ): Promise<Browser> {
     const folder = mkdtempSync(join(tmpdir(), "recordbridge-engine-"));
     const started = await engine({ folder, ...options });
     const [first = ""] = (await started.send("GetWindowHandles")) as string[];
@@ -57,7 +60,8 @@ export class Browser {
 
   /** Waits for an element and returns it. */
   find(role: Role, name: RegExp): Promise<Reference> {
-    const look = async (): Promise<Reference | false> => ((await this.evaluate(FIND, role, name.source)) as Reference | null) ?? false;
+    const look = async (): Promise<Reference | false> =>
+      ((await this.evaluate(FIND, role, name.source)) as Reference | null) ?? false;
     return until(`there is a ${role} ${name}`, look);
   }
 
@@ -73,7 +77,10 @@ export class Browser {
   /** Clicks a field and types with key presses, because WebKit can't set text in a cross-site frame. */
   async type(name: RegExp, text: string): Promise<void> {
     await this.click("textbox", name);
-    const keys = [...text].flatMap((value) => [{ type: "keyDown", value }, { type: "keyUp", value }]);
+    const keys = [...text].flatMap((value) => [
+      { type: "keyDown", value },
+      { type: "keyUp", value },
+    ]);
     await this.#engine.send("PerformActions", { actions: [{ type: "key", id: "keyboard", actions: keys }] });
   }
 

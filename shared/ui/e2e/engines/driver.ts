@@ -56,7 +56,11 @@ export async function stop(program: ChildProcess): Promise<void> {
 }
 
 /** Calls a function until it returns a result other than undefined or false, and returns the result. */
-export async function until<T>(what: string, attempt: () => Promise<T | undefined | false>, patience = 30_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  attempt: () => Promise<T | undefined | false>,
+  patience = 30_000,
+): Promise<T> {
   let last: unknown;
   for (const end = Date.now() + patience; Date.now() < end; await wait(50)) {
     try {

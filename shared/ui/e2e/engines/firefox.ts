@@ -30,12 +30,19 @@ const BLOCKED = { "network.cookie.cookieBehavior": 2 };
 
 export async function firefox({ folder, blocksCookies }: Options): Promise<Engine> {
   const preferences = Object.entries({ ...PREFERENCES, ...(blocksCookies && BLOCKED) });
-  writeFileSync(join(folder, "user.js"), preferences.map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(""));
-  const program = start(installed("firefox-esr", "firefox-esr"), ["--headless", "--no-remote", "--marionette", "--profile", folder], {
-    ...process.env,
-    HOME: folder, // Firefox rejects another user's home directory
-    MOZ_DISABLE_AUTO_SAFE_MODE: "1",
-  });
+  writeFileSync(
+    join(folder, "user.js"),
+    preferences.map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(""),
+  );
+  const program = start(
+    installed("firefox-esr", "firefox-esr"),
+    ["--headless", "--no-remote", "--marionette", "--profile", folder],
+    {
+      ...process.env,
+      HOME: folder, // Firefox rejects another user's home directory
+      MOZ_DISABLE_AUTO_SAFE_MODE: "1",
+    },
+  );
   const file = join(folder, "MarionetteActivePort");
   const port = await until("Firefox starts", async () => existsSync(file) && Number(readFileSync(file, "utf8")));
   const socket = createConnection(port, "127.0.0.1");
@@ -58,7 +65,7 @@ function commands(socket: Socket): (name: string, parameters?: object) => Promis
   let sent = 0;
   socket.on("data", (bytes) => {
     received = Buffer.concat([received, bytes]);
-    for (let colon; (colon = received.indexOf(":")) > 0; ) {
+    for (let colon; (colon = received.indexOf(":")) > 0;) {
       const end = colon + 1 + Number(received.subarray(0, colon));
       if (received.length < end) return;
       const message: unknown = JSON.parse(received.subarray(colon + 1, end).toString());

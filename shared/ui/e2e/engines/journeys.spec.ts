@@ -71,15 +71,23 @@ test("a page whose CSP blocks the frame receives widget.load_error", async ({ br
   const patient = new Patient(browserOf, run);
   const headers = { "content-security-policy": "frame-src 'none'" };
   await patient.click(host, { attributes: { "event-types": "widget.load_error" }, headers });
-  expect(await patient.hears(1)).toEqual([{ api_mode: "test", event_type: "widget.load_error", data: { reason: "blocked" } }]);
+  expect(await patient.hears(1)).toEqual([
+    { api_mode: "test", event_type: "widget.load_error", data: { reason: "blocked" } },
+  ]);
 });
 
-test("the page receives an error when the patient closes the older element's window", async ({ browserOf, run, host }) => {
+test("the page receives an error when the patient closes the older element's window", async ({
+  browserOf,
+  run,
+  host,
+}) => {
   const patient = new Patient(browserOf, run);
   await patient.follow(() => patient.click(host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } }));
   await patient.sees("splash_title");
   await patient.closeWindow();
-  expect(await patient.hears(1)).toMatchObject([{ error: "svc_invalid_request", error_description: "The patient closed the window." }]);
+  expect(await patient.hears(1)).toMatchObject([
+    { error: "svc_invalid_request", error_description: "The patient closed the window." },
+  ]);
 });
 
 /** The window shows instructions instead of continuing to the portal. */

@@ -81,7 +81,8 @@ export class Patient {
   async follow(act: () => Promise<void>): Promise<void> {
     this.#others = await this.#browser.windows();
     await act();
-    const opened = async (): Promise<string | undefined> => (await this.#browser.windows()).find((handle) => !this.#others.includes(handle));
+    const opened = async (): Promise<string | undefined> =>
+      (await this.#browser.windows()).find((handle) => !this.#others.includes(handle));
     await this.#browser.show(await until("a window opens", opened));
   }
 
@@ -100,7 +101,8 @@ export class Patient {
   /** Waits for a text in the current window, and returns the window's whole text. */
   async reads(text: RegExp): Promise<string> {
     let read = "";
-    const matches = async (): Promise<boolean> => text.test((read = String(await this.#browser.evaluate("return document.body.innerText"))));
+    const matches = async (): Promise<boolean> =>
+      text.test((read = String(await this.#browser.evaluate("return document.body.innerText"))));
     await until(`the window says ${text}`, matches, 10_000).catch((error: unknown) => {
       throw new Error(`the window says: ${read}`, { cause: error });
     });

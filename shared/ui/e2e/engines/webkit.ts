@@ -7,7 +7,11 @@ const BROWSER = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
 
 /** Starts an X server, which chooses a free display and prints its number. */
 async function display(): Promise<{ name: string; end: () => void }> {
-  const server = spawn(installed("Xvfb", "xvfb"), ["-displayfd", "3", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], { stdio: ["ignore", "ignore", "ignore", "pipe"] });
+  const server = spawn(
+    installed("Xvfb", "xvfb"),
+    ["-displayfd", "3", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+    { stdio: ["ignore", "ignore", "ignore", "pipe"] },
+  );
   const number = await new Promise<string>((resolve, reject) => {
     server.stdio[3]?.once("data", (bytes: Buffer) => resolve(bytes.toString().trim()));
     server.once("exit", () => reject(new Error("Xvfb did not start")));
@@ -37,14 +41,21 @@ export async function webkit({ folder, blocksCookies }: Options): Promise<Engine
   });
   const base = `http://127.0.0.1:${port}`;
   await until("WebKitWebDriver starts", async () => (await fetch(`${base}/status`)).ok);
-  const browser = { binary: BROWSER, args: ["--automation", `--cookies-policy=${blocksCookies ? "never" : "no-third-party"}`] };
+  const browser = {
+    binary: BROWSER,
+    args: ["--automation", `--cookies-policy=${blocksCookies ? "never" : "no-third-party"}`],
+  };
   const capabilities = { alwaysMatch: { "webkitgtk:browserOptions": browser } };
   const { sessionId } = (await request("POST", `${base}/session`, { capabilities })) as { sessionId: string };
   const send: Send = (name, parameters = {}) => {
     const [method, path] = COMMANDS[name];
     const { id, ...body } = parameters as { id?: string };
     const address = `${base}/session/${sessionId}/${path.replace("{id}", id ?? "")}`;
-    return request(method, address, method === "POST" ? (path === "frame" ? { id: null, ...parameters } : body) : undefined);
+    return request(
+      method,
+      address,
+      method === "POST" ? (path === "frame" ? { id: null, ...parameters } : body) : undefined,
+    );
   };
   const end = async (): Promise<void> => {
     await request("DELETE", `${base}/session/${sessionId}`).catch(() => undefined); // if the request fails, stop kills the browser

@@ -14,7 +14,17 @@ const attributes = { "search-only": "" };
 function registered(run: Run, ...origins: string[]): string {
   const { org_id, redirect_uri } = customer(run);
   const words = origins.flatMap((origin) => ["-origin", origin]);
-  const made = operate("credential", "create", "-org", org_id, "-mode", "test", "-redirect", redirect_uri, ...words) as { public_id: string };
+  const made = operate(
+    "credential",
+    "create",
+    "-org",
+    org_id,
+    "-mode",
+    "test",
+    "-redirect",
+    redirect_uri,
+    ...words,
+  ) as { public_id: string };
   return made.public_id;
 }
 
@@ -46,7 +56,11 @@ const others = (run: Run, publicId: string): string => {
 
 for (const site of ["", "evil", "localhost"]) {
   const from = site === "" ? "a link in an email" : `a page at ${site}`;
-  test(`the older element's window ${site === "localhost" ? "accepts" : "rejects"} an attempt started by ${from}`, async ({ page, run, host }) => {
+  test(`the older element's window ${site === "localhost" ? "accepts" : "rejects"} an attempt started by ${from}`, async ({
+    page,
+    run,
+    host,
+  }) => {
     const publicId = registered(run, host.origin("localhost"));
     const address = others(run, publicId);
     if (site === "") await page.goto(address);
@@ -62,7 +76,10 @@ for (const site of ["", "evil", "localhost"]) {
 }
 
 /** Returns a page that embeds the frame itself and can send any response to the frame's hello. */
-const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
+const holder = (
+  run: Run,
+  publicId: string,
+): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
 <script>
   addEventListener("message", ({ data, source }) => {
     if (data?.svc !== "hello") return;
@@ -96,13 +113,20 @@ test("forged messages are ignored", async ({ page, run, host }) => {
   await patient.sees("search_title");
   const forged = [
     { svc: "init", v: 1, config: { publicId: "public_test_x", searchOnly: false } },
-    { type: "event", payload: { api_mode: "live", event_type: "patient.connection_success", data: { org_connection_id: "forged" } } },
+    {
+      type: "event",
+      payload: { api_mode: "live", event_type: "patient.connection_success", data: { org_connection_id: "forged" } },
+    },
     { type: "closed" },
     { svc: "hello", v: 1 },
     { svc: "nudge" },
     JSON.stringify({ event_type: "widget.complete" }),
   ];
-  const evil = host.publish({ site: "evil", path: "/forger", body: `<script>for (const one of ${JSON.stringify(forged)}) { parent.postMessage(one, "*"); parent.frames[0]?.postMessage(one, "*"); }</script>` });
+  const evil = host.publish({
+    site: "evil",
+    path: "/forger",
+    body: `<script>for (const one of ${JSON.stringify(forged)}) { parent.postMessage(one, "*"); parent.frames[0]?.postMessage(one, "*"); }</script>`,
+  });
   await page.evaluate((messages) => {
     const { contentWindow } = document.querySelector("svc-widget-element")?.shadowRoot?.querySelector("iframe") ?? {};
     for (const message of messages) {
@@ -122,24 +146,35 @@ test("forged messages are ignored", async ({ page, run, host }) => {
 });
 
 /** Creates an attempt as a page would, and returns the response. */
-async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string; start_value: string }> {
+async function attempt(
+  run: Run,
+  publicId = customer(run).public_id,
+): Promise<{ attempt_id: string; attempt_token: string; connect_url: string; start_value: string }> {
   const response = await fetch(`${run.base_url}/bridge/attempts?public_id=${publicId}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ endpoint_id: run.sandbox.endpoint_id }),
   });
-  return ((await response.json()) as { data: { attempt_id: string; attempt_token: string; connect_url: string; start_value: string } }).data;
+  return (
+    (await response.json()) as {
+      data: { attempt_id: string; attempt_token: string; connect_url: string; start_value: string };
+    }
+  ).data;
 }
 
 async function asked(page: Page, address: string, token: string): Promise<number> {
-  return page.evaluate(async ([url, bearer]) => (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status, [address, token] as const);
+  return page.evaluate(
+    async ([url, bearer]) => (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status,
+    [address, token] as const,
+  );
 }
 
 test("an attempt ID without its token gives no access", async ({ page, run, host }) => {
   const [theirs, own] = [await attempt(run), await attempt(run)];
   const other = run.organisations.filter((one) => one.mode === "test")[1];
   await page.goto(host.publish({ site: "evil", path: "/asker", body: "" }));
-  const address = (publicId: string): string => `${run.base_url}/bridge/attempts/${theirs.attempt_id}?public_id=${publicId}`;
+  const address = (publicId: string): string =>
+    `${run.base_url}/bridge/attempts/${theirs.attempt_id}?public_id=${publicId}`;
   expect(await asked(page, address(customer(run).public_id), own.attempt_token)).toBe(404);
   expect(await asked(page, address(other?.public_id ?? ""), theirs.attempt_token)).toBe(404);
   expect(await asked(page, address(customer(run).public_id), theirs.attempt_token)).toBe(200);
@@ -148,7 +183,13 @@ test("an attempt ID without its token gives no access", async ({ page, run, host
 test("a link to an attempt's start cannot be opened", async ({ page, run, host }) => {
   const made = await attempt(run);
   const start = `${made.connect_url}?attempt=${made.start_value}`;
-  await page.goto(host.publish({ site: "evil", path: "/link", body: `<a href="${start}">Win</a><a href="${start}" target="_blank" rel="opener">Win too</a>` }));
+  await page.goto(
+    host.publish({
+      site: "evil",
+      path: "/link",
+      body: `<a href="${start}">Win</a><a href="${start}" target="_blank" rel="opener">Win too</a>`,
+    }),
+  );
   const opening = page.waitForEvent("popup");
   await page.getByRole("link", { name: "Win too" }).click();
   const popup = await opening;
@@ -169,7 +210,13 @@ test("consent pages cannot be framed for clickjacking", async ({ page, run, host
   ];
   for (const [i, address] of addresses.entries()) {
     const refused = page.waitForEvent("console", (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));
-    await page.goto(host.publish({ site: "evil", path: `/frame${i}`, body: `<iframe src="${address.replace(/&/g, "&amp;")}"></iframe>` }));
+    await page.goto(
+      host.publish({
+        site: "evil",
+        path: `/frame${i}`,
+        body: `<iframe src="${address.replace(/&/g, "&amp;")}"></iframe>`,
+      }),
+    );
     await refused;
   }
 });
@@ -177,7 +224,8 @@ test("consent pages cannot be framed for clickjacking", async ({ page, run, host
 test("a portal whose discovery points to our connect URL is rejected", async ({ page, run, host }) => {
   let isKnown = false; // discovery returns 404 while the endpoint is created
   const portal = createServer((request, response) => {
-    if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
+    if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration"))
+      return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;
     response.writeHead(200, { "content-type": "application/json" });
     response.end(
@@ -192,7 +240,19 @@ test("a portal whose discovery points to our connect URL is rejected", async ({ 
   });
   await new Promise<void>((resolve) => portal.listen(0, "127.0.0.1", resolve));
   const address = `http://127.0.0.1:${(portal.address() as AddressInfo).port}/fhir`;
-  const words = ["-fhir-base", address, "-mode", "test", "-name", "Nettle Clinic", "-client-id", "ours", "-scope", "patient/*.rs", "-unpinned"];
+  const words = [
+    "-fhir-base",
+    address,
+    "-mode",
+    "test",
+    "-name",
+    "Nettle Clinic",
+    "-client-id",
+    "ours",
+    "-scope",
+    "patient/*.rs",
+    "-unpinned",
+  ];
   const made = (await operateBeside("endpoint", "create", ...words)) as { endpoint_id: string };
   isKnown = true;
   operate("catalog", "publish", "-mode", "test");

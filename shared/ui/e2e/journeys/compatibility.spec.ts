@@ -11,10 +11,11 @@ import type { Host } from "../support/host.ts";
 /** A customer's page with a third-party component. */
 async function open(page: Page, run: Run, host: Host, query: Record<string, string>, site = "clinic"): Promise<void> {
   const address = `${run.base_url}/widget/embed?${new URLSearchParams({ "search-only": "true", ...query })}`;
-  await page.goto(host.publish({
-    site,
-    path: "/component",
-    body: `<dialog><iframe title="Records" width="440" height="700"></iframe></dialog><script>
+  await page.goto(
+    host.publish({
+      site,
+      path: "/component",
+      body: `<dialog><iframe title="Records" width="440" height="700"></iframe></dialog><script>
       window.bus = [];
       const dialog = document.querySelector("dialog"), iframe = document.querySelector("iframe");
       addEventListener("message", (event) => {
@@ -26,10 +27,12 @@ async function open(page: Page, run: Run, host: Host, query: Record<string, stri
       iframe.src = ${JSON.stringify(address)};
       dialog.showModal();
     </script>`,
-  }));
+    }),
+  );
 }
 
-const bus = (page: Page): Promise<{ event_type: string; data?: unknown; api_mode: string }[]> => page.evaluate(() => (self as unknown as { bus: never[] }).bus);
+const bus = (page: Page): Promise<{ event_type: string; data?: unknown; api_mode: string }[]> =>
+  page.evaluate(() => (self as unknown as { bus: never[] }).bus);
 
 test("a direct frame with public-id connects a patient and closes on widget.close", async ({ page, run, host }) => {
   await open(page, run, host, { "public-id": customer(run).public_id, "external-id": "patient-7" });
@@ -38,14 +41,24 @@ test("a direct frame with public-id connects a patient and closes on widget.clos
   const portal = await patient.leave();
   await portal.signInAndAllow();
   await patient.sees("success_title");
-  await expect.poll(async () => (await bus(page)).map((one) => one.event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
+  await expect
+    .poll(async () => (await bus(page)).map((one) => one.event_type))
+    .toEqual(["patient.connection_pending", "patient.connection_success"]);
   await page.frameLocator("iframe").getByRole("button", { name: "Close" }).click();
   await expect(page.getByRole("dialog")).toBeHidden();
   const events = await bus(page);
-  expect(events.at(-1)).toMatchObject({ api_mode: "test", event_type: "widget.complete", data: [{ external_id: "patient-7", connection_status: "authorized" }] });
+  expect(events.at(-1)).toMatchObject({
+    api_mode: "test",
+    event_type: "widget.complete",
+    data: [{ external_id: "patient-7", connection_status: "authorized" }],
+  });
 });
 
-test("a direct frame with an unknown public-id shows the reason and emits widget.config_error", async ({ page, run, host }) => {
+test("a direct frame with an unknown public-id shows the reason and emits widget.config_error", async ({
+  page,
+  run,
+  host,
+}) => {
   await open(page, run, host, { "public-id": "public_test_00000000-0000-4000-8000-000000000000" });
   await expect(page.frameLocator("iframe").getByRole("heading", { level: 1 })).toBeVisible();
   await expect.poll(() => bus(page)).toMatchObject([{ event_type: "widget.config_error" }]);

@@ -31,10 +31,19 @@ const tells = `<script>
 
 /** Opens a customer's page in another page's sandbox. */
 async function confine(page: Page, run: Run, host: Host, sandbox: string, placed: Placed): Promise<Patient> {
-  const inner = host.publish({ path: "/inner", head: script(run) + tells, body: `<main>${markup(run, placed)}</main>` });
+  const inner = host.publish({
+    path: "/inner",
+    head: script(run) + tells,
+    body: `<main>${markup(run, placed)}</main>`,
+  });
   const keeps = "<script>window.said = []; addEventListener('message', ({ data }) => said.push(data));</script>";
   await page.setViewportSize({ width: 1280, height: 1000 }); // nothing scrolls, because a click in nested frames can miss what just scrolled
-  await page.goto(host.publish({ site: "outer", body: `${keeps}<iframe title="inner" sandbox="${sandbox}" src="${inner}" width="700" height="900"></iframe>` }));
+  await page.goto(
+    host.publish({
+      site: "outer",
+      body: `${keeps}<iframe title="inner" sandbox="${sandbox}" src="${inner}" width="700" height="900"></iframe>`,
+    }),
+  );
   return new Patient(page, page.frameLocator("iframe").frameLocator("svc-widget-element iframe"));
 }
 
@@ -43,18 +52,30 @@ const configError = { api_mode: "test", event_type: "widget.config_error" };
 
 for (const [tag, expected] of [
   ["svc-widget-element", configError],
-  ["svc-widget", { error: "svc_invalid_request", error_description: expect.stringContaining("allow-same-origin"), request_id: expect.any(String) }],
+  [
+    "svc-widget",
+    {
+      error: "svc_invalid_request",
+      error_description: expect.stringContaining("allow-same-origin"),
+      request_id: expect.any(String),
+    },
+  ],
 ] as const) {
   test(`${tag} reports a sandbox without allow-same-origin`, async ({ page, run, host }) => {
     await confine(page, run, host, "allow-scripts allow-popups allow-forms", { tag });
     const inner = page.frameLocator("iframe");
     await inner.getByRole("button").first().click();
     await expect.poll(() => said(page)).toEqual([expected]);
-    if (tag === "svc-widget-element") await expect(inner.getByRole("alert")).toContainText("sandboxed without allow-same-origin");
+    if (tag === "svc-widget-element")
+      await expect(inner.getByRole("alert")).toContainText("sandboxed without allow-same-origin");
   });
 }
 
-test("a sandbox without allow-popups and allow-forms is reported when the window cannot open", async ({ page, run, host }) => {
+test("a sandbox without allow-popups and allow-forms is reported when the window cannot open", async ({
+  page,
+  run,
+  host,
+}) => {
   await page.clock.install();
   const patient = await confine(page, run, host, "allow-scripts allow-same-origin", {});
   await page.frameLocator("iframe").getByRole("button").first().click();
@@ -71,17 +92,33 @@ test("a sandbox without allow-popups and allow-forms is reported when the window
 });
 
 test("popup mode reports a sandbox without allow-popups immediately", async ({ page, run, host }) => {
-  await confine(page, run, host, "allow-scripts allow-same-origin allow-forms", { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
+  await confine(page, run, host, "allow-scripts allow-same-origin allow-forms", {
+    tag: "svc-widget",
+    attributes: { "connect-mode": "popup" },
+  });
   await page.frameLocator("iframe").getByRole("button").first().click();
-  const failure = { error: "svc_invalid_request", error_description: expect.stringContaining("allow-popups"), request_id: expect.any(String) };
+  const failure = {
+    error: "svc_invalid_request",
+    error_description: expect.stringContaining("allow-popups"),
+    request_id: expect.any(String),
+  };
   await expect.poll(() => said(page)).toEqual([failure]);
 });
 
 test("a sandbox with the documented permissions connects a patient", async ({ page, run, host }) => {
-  const patient = await confine(page, run, host, "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-forms", { attributes });
+  const patient = await confine(
+    page,
+    run,
+    host,
+    "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-forms",
+    { attributes },
+  );
   await page.frameLocator("iframe").getByRole("button").first().click();
   await patient.connect();
-  expect((await said(page)).map((one) => (one as { event_type: string }).event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
+  expect((await said(page)).map((one) => (one as { event_type: string }).event_type)).toEqual([
+    "patient.connection_pending",
+    "patient.connection_success",
+  ]);
 });
 
 /** Opens a customer's page without TLS. The page is not on localhost, which browsers treat as secure, so the test fulfills the page's request itself. */
@@ -91,7 +128,9 @@ async function withoutTLS(page: Page, run: Run, placed: Placed): Promise<void> {
   await page.addInitScript(() => {
     window.heard ??= [];
     for (const name of ["eventBus", "orgConnectionCallback"]) {
-      document.addEventListener(name, (event) => window.heard.push({ name, detail: event instanceof CustomEvent ? structuredClone(event.detail) : null }));
+      document.addEventListener(name, (event) =>
+        window.heard.push({ name, detail: event instanceof CustomEvent ? structuredClone(event.detail) : null }),
+      );
     }
   });
   await page.goto("http://clinic.example/");
@@ -103,7 +142,10 @@ test("a page without TLS connects a patient", async ({ page, run }) => {
   const patient = new Patient(page);
   await patient.open();
   await patient.connect();
-  expect((await heard(page)).map((one) => one.event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
+  expect((await heard(page)).map((one) => one.event_type)).toEqual([
+    "patient.connection_pending",
+    "patient.connection_success",
+  ]);
 });
 
 test("popup mode works on a page without TLS", async ({ page, run }) => {
@@ -121,7 +163,10 @@ test("popup mode works on a page without TLS", async ({ page, run }) => {
 test("popup mode reuses the attempt when the response to creating it is lost", async ({ page, context, run, host }) => {
   const failed: string[] = [];
   const made: string[] = [];
-  context.on("response", (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`));
+  context.on(
+    "response",
+    (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
+  );
   await context.route(/\/bridge\/attempts\?/, async (route) => {
     const response = await route.fetch();
     made.push(((await response.json()) as { data: { attempt_id: string } }).data.attempt_id);

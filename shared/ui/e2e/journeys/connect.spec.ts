@@ -5,7 +5,9 @@ import { INSTITUTIONS, SANDBOX } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
 test("a patient connects from splash to success, and the page receives the events", async ({ page, run, host }) => {
-  await visit(page, run, host, { attributes: { "show-splash": "", "external-id": "patient-7", "external-state": "visit-9" } });
+  await visit(page, run, host, {
+    attributes: { "show-splash": "", "external-id": "patient-7", "external-state": "visit-9" },
+  });
   const patient = new Patient(page);
   await patient.open();
   await patient.agree();
@@ -22,14 +24,22 @@ test("a patient connects from splash to success, and the page receives the event
   const [pending, success, complete] = await heard(page);
   expect(JSON.stringify(success), "the page never gets the initials").not.toContain("A. M.");
   expect(pending?.api_mode).toBe("test");
-  const institution = { brand_id: run.sandbox.brand_id, portal_id: run.sandbox.portal_id, endpoint_id: run.sandbox.endpoint_id };
+  const institution = {
+    brand_id: run.sandbox.brand_id,
+    portal_id: run.sandbox.portal_id,
+    endpoint_id: run.sandbox.endpoint_id,
+  };
   const echoed = { external_id: "patient-7", external_state: "visit-9" };
   expect(pending).toMatchObject({ event_type: "patient.connection_pending", data: { ...institution, ...echoed } });
   expect(success).toMatchObject({
     event_type: "patient.connection_success",
     data: { ...institution, ...echoed, connection_status: "authorized", platform_type: "sandbox" },
   });
-  expect(complete).toEqual({ api_mode: "test", event_type: "widget.complete", data: success?.event_type === "patient.connection_success" ? [success.data] : [] });
+  expect(complete).toEqual({
+    api_mode: "test",
+    event_type: "widget.complete",
+    data: success?.event_type === "patient.connection_success" ? [success.data] : [],
+  });
   expect(await violations(page)).toEqual([]);
 });
 
@@ -72,7 +82,9 @@ test("closing immediately emits widget.complete without connections", async ({ p
 });
 
 test("search.query is emitted only on opt-in", async ({ page, run, host }) => {
-  await visit(page, run, host, { attributes: { "search-only": "", "event-types": "search.query", "external-id": "patient-7" } });
+  await visit(page, run, host, {
+    attributes: { "search-only": "", "event-types": "search.query", "external-id": "patient-7" },
+  });
   const patient = new Patient(page);
   await patient.open();
   await patient.find("sandbox");
@@ -81,7 +93,13 @@ test("search.query is emitted only on opt-in", async ({ page, run, host }) => {
   expect(told).toEqual({
     api_mode: "test",
     event_type: "search.query",
-    data: { query: "sandbox", timestamp: expect.any(Number), filter: { locations: [] }, results: { total: expect.any(Number) }, external_id: "patient-7" },
+    data: {
+      query: "sandbox",
+      timestamp: expect.any(Number),
+      filter: { locations: [] },
+      results: { total: expect.any(Number) },
+      external_id: "patient-7",
+    },
   });
 });
 
@@ -101,5 +119,8 @@ test("a reconnect skips the search and keeps the connection ID", async ({ page, 
   await patient.sees("success_title");
   const [pending, renewed] = await heard(page);
   expect(pending).toMatchObject({ event_type: "patient.connection_pending", data: { org_connection_id: id } });
-  expect(renewed).toMatchObject({ event_type: "patient.connection_success", data: { org_connection_id: id, connection_status: "authorized" } });
+  expect(renewed).toMatchObject({
+    event_type: "patient.connection_success",
+    data: { org_connection_id: id, connection_status: "authorized" },
+  });
 });

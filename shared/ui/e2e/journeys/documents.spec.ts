@@ -9,10 +9,17 @@ const guide = readFileSync(join(repository, "docs/guide/widget.md"), "utf8");
 const reference = readFileSync(join(repository, "docs/guide/widget-reference.md"), "utf8");
 
 interface Described {
-  declarations: { tagName?: string; attributes?: { name: string }[]; cssProperties?: { name: string }[]; cssParts?: { name: string }[] }[];
+  declarations: {
+    tagName?: string;
+    attributes?: { name: string }[];
+    cssProperties?: { name: string }[];
+    cssParts?: { name: string }[];
+  }[];
 }
 
-const described = (JSON.parse(readFileSync(join(repository, "shared/ui/sdk/custom-elements.json"), "utf8")) as { modules: Described[] }).modules;
+const described = (
+  JSON.parse(readFileSync(join(repository, "shared/ui/sdk/custom-elements.json"), "utf8")) as { modules: Described[] }
+).modules;
 const elements = described.flatMap((module) => module.declarations);
 
 /** Returns a chapter of a document, including the chapter's subchapters. */
@@ -30,7 +37,9 @@ const named = (text: string): string[] =>
 
 test("the documented quick start works as written", async ({ page, run, host }) => {
   const [, code = ""] = /```html\n(<!doctype html>[\s\S]+?)```/.exec(chapter(guide, "Quick start")) ?? [];
-  const html = code.replaceAll("https://api.example.com/v1", run.base_url).replace(/public_test_[0-9a-f-]+/, customer(run).public_id);
+  const html = code
+    .replaceAll("https://api.example.com/v1", run.base_url)
+    .replace(/public_test_[0-9a-f-]+/, customer(run).public_id);
   await page.goto(host.publish({ site: "myapp", html }));
   const patient = new Patient(page);
   await page.getByRole("button", { name: "Share Records" }).click();
@@ -54,12 +63,15 @@ for (const [title, tag] of [
 
 test("the documented events match the schema", () => {
   const schema = readFileSync(join(repository, "shared/ui/sdk/events.schema.json"), "utf8");
-  const types = new Set([...schema.matchAll(/"const": ?"((?:patient|widget|search)\.[a-z_]+)"/g)].map(([, type = ""]) => type));
+  const types = new Set(
+    [...schema.matchAll(/"const": ?"((?:patient|widget|search)\.[a-z_]+)"/g)].map(([, type = ""]) => type),
+  );
   expect(types.size).toBe(10);
   expect(named(chapter(reference, "Events")).sort()).toEqual([...types].sort());
 });
 
 test("every CSS part and property is documented", () => {
   const text = chapter(reference, "Styling");
-  for (const { cssProperties = [], cssParts = [] } of elements) for (const { name } of [...cssProperties, ...cssParts]) expect(text).toContain(name);
+  for (const { cssProperties = [], cssParts = [] } of elements)
+    for (const { name } of [...cssProperties, ...cssParts]) expect(text).toContain(name);
 });

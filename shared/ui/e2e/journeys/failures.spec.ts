@@ -23,7 +23,9 @@ test("a portal's error is shown and emitted", async ({ page, run, host }) => {
   await expect(patient.button("try_again")).toBeVisible();
 
   const told = await failure(page);
-  expect(Object.keys(told)).toEqual(expect.arrayContaining(["endpoint_id", "portal_id", "brand_id", "request_id", "error", "error_description"]));
+  expect(Object.keys(told)).toEqual(
+    expect.arrayContaining(["endpoint_id", "portal_id", "brand_id", "request_id", "error", "error_description"]),
+  );
   expect(told.error_description).toMatch(/^[ -~]+$/);
   await patient.where.getByText(patient.lang.say("details")).click();
   await expect(patient.where.getByText(told.request_id)).toBeVisible();
@@ -52,7 +54,10 @@ test("after a failure the patient can choose another institution or get help", a
   await patient.open();
   await patient.pick(INSTITUTIONS.refusing.name);
   await patient.leave();
-  await patient.where.getByRole("button", { name: patient.lang.say("help") }).first().click();
+  await patient.where
+    .getByRole("button", { name: patient.lang.say("help") })
+    .first()
+    .click();
   await patient.sees("support_title");
   await patient.button("back").click();
   await patient.button("other_hospital").click();

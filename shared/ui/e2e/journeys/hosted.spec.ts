@@ -63,7 +63,11 @@ test("the hosted pages are accessible", async ({ page, run }) => {
   expect(await findings(page)).toEqual([]);
   await patient.pick();
   expect(await findings(page)).toEqual([]);
-  for (const path of ["/bridge/callback?state=x&error=access_denied", "/bridge/connect?attempt=x", "/widget/connect?public_id=public_test_unknown"]) {
+  for (const path of [
+    "/bridge/callback?state=x&error=access_denied",
+    "/bridge/connect?attempt=x",
+    "/widget/connect?public_id=public_test_unknown",
+  ]) {
     await page.goto(run.base_url + path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     expect(await findings(page)).toEqual([]);
@@ -92,7 +96,11 @@ test("redirect mode renews a connection without a search", async ({ page, run, h
 
   await visit(page, run, host, { tag: "svc-widget", attributes: { "reconnect-org-connection-id": id } });
   await page.locator("svc-widget").getByRole("button").click();
-  await page.getByRole("button", { name: patient.lang.say("go") }).or(page.getByRole("heading", { name: "Sign in" })).first().waitFor();
+  await page
+    .getByRole("button", { name: patient.lang.say("go") })
+    .or(page.getByRole("heading", { name: "Sign in" }))
+    .first()
+    .waitFor();
   if (page.url().includes("/widget/connect")) await patient.button("go").click();
   await new Portal(page).signInAndAllow();
   expect((await landed(page, run)).get("org_connection_id")).toBe(id);
@@ -106,14 +114,19 @@ test("popup mode renews a connection without a search", async ({ page, run, host
   const connected = (await heard(page)).find((one) => one.event_type === "patient.connection_success");
   const id = connected?.event_type === "patient.connection_success" ? connected.data.org_connection_id : "";
 
-  await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup", "reconnect-org-connection-id": id } });
+  await visit(page, run, host, {
+    tag: "svc-widget",
+    attributes: { "connect-mode": "popup", "reconnect-org-connection-id": id },
+  });
   const opening = page.context().waitForEvent("page");
   await page.locator("svc-widget").getByRole("button").click();
   const window = await opening;
   const patient = new Patient(window, window);
   await patient.button("go").click();
   await new Portal(window).signInAndAllow();
-  await expect.poll(() => callbacks(page)).toEqual([expect.objectContaining({ org_connection_id: id, connection_status: "authorized" })]);
+  await expect
+    .poll(() => callbacks(page))
+    .toEqual([expect.objectContaining({ org_connection_id: id, connection_status: "authorized" })]);
 });
 
 test("an unregistered redirect URI is rejected", async ({ page, run, host }) => {
@@ -163,7 +176,9 @@ test("popup mode keeps personal data out of URLs", async ({ page, context, run, 
   context.on("request", (request) => addresses.push(request.url()));
   await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed, "connect-mode": "popup" } });
   await toWindow(page, run);
-  expect(addresses.filter((address) => /patient-7|visit-9|attempt_token/.test(address.split("#")[0] ?? ""))).toEqual([]);
+  expect(addresses.filter((address) => /patient-7|visit-9|attempt_token/.test(address.split("#")[0] ?? ""))).toEqual(
+    [],
+  );
 });
 
 test("a web view's bridge receives the events", async ({ page, run }) => {
@@ -174,13 +189,19 @@ test("a web view's bridge receives the events", async ({ page, run }) => {
     Object.assign(window, { ReactNativeWebView: { postMessage: (text: string) => tellApp(text) } });
   });
   const { public_id, redirect_uri } = customer(run);
-  await page.goto(`${run.base_url}/bridge/connect?${new URLSearchParams({ public_id, redirect_uri, external_id: "patient-7" })}`);
+  await page.goto(
+    `${run.base_url}/bridge/connect?${new URLSearchParams({ public_id, redirect_uri, external_id: "patient-7" })}`,
+  );
   const patient = new Patient(page, page);
   await patient.arrive(run);
   await patient.pick();
   await patient.button("go").click();
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   expect(told.map((text) => JSON.parse(text))).toEqual([
-    { api_mode: "test", event_type: "patient.connection_pending", data: expect.objectContaining({ public_id, endpoint_id: run.sandbox.endpoint_id, external_id: "patient-7" }) },
+    {
+      api_mode: "test",
+      event_type: "patient.connection_pending",
+      data: expect.objectContaining({ public_id, endpoint_id: run.sandbox.endpoint_id, external_id: "patient-7" }),
+    },
   ]);
 });

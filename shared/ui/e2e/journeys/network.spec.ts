@@ -44,7 +44,12 @@ test("the journey survives the loss of each request", async ({ page, context, ru
   await withoutRedirects(context);
   const lost = await lose(context, ...REQUESTS);
   const asked = new Set<string>();
-  context.on("request", (request) => /\/v1\/bridge\//.test(request.url()) && asked.add(new URL(request.url()).pathname + new URL(request.url()).search));
+  context.on(
+    "request",
+    (request) =>
+      /\/v1\/bridge\//.test(request.url()) &&
+      asked.add(new URL(request.url()).pathname + new URL(request.url()).search),
+  );
   await visit(page, run, host);
   const patient = new Patient(page);
   await patient.open();
@@ -60,11 +65,24 @@ test("the journey survives the loss of each request", async ({ page, context, ru
   await dead.again();
   await patient.sees("success_title");
   expect(lost()).toEqual([]);
-  expect([...asked].filter((one) => !REQUESTS.some((kind) => kind.test(one))), "what is asked for and was not lost").toEqual([]);
+  expect(
+    [...asked].filter((one) => !REQUESTS.some((kind) => kind.test(one))),
+    "what is asked for and was not lost",
+  ).toEqual([]);
 });
 
-test("the page works if its style sheet, translation and institution fail to load", async ({ page, context, run, host }) => {
-  const lost = await lose(context, /\/widget\/assets\/embed-\w+\.css/, /\/widget\/assets\/es-\w+\.js/, /\/bridge\/catalog\?/);
+test("the page works if its style sheet, translation and institution fail to load", async ({
+  page,
+  context,
+  run,
+  host,
+}) => {
+  const lost = await lose(
+    context,
+    /\/widget\/assets\/embed-\w+\.css/,
+    /\/widget\/assets\/es-\w+\.js/,
+    /\/bridge\/catalog\?/,
+  );
   await visit(page, run, host, { attributes: { ...attributes, "brand-id": run.sandbox.brand_id } });
   const patient = new Patient(page);
   await patient.open();
@@ -86,7 +104,9 @@ for (const [name, open, sent, path] of [
     const patient = new Patient(page);
     await patient.open();
     await patient.button(open).click();
-    for (const field of open === "help" ? (["support_name", "support_subject", "support_body"] as const) : (["missing_name"] as const)) {
+    for (const field of open === "help"
+      ? (["support_name", "support_subject", "support_body"] as const)
+      : (["missing_name"] as const)) {
       await patient.field(field).fill("Cedar Clinic");
     }
     await patient.button("send").click();
@@ -100,7 +120,12 @@ for (const [name, path] of [
   ["page", /\/widget\/embed/],
   ["script", /\/widget\/assets\/embed-\w+\.js/],
 ] as const) {
-  test(`the element shows an error after 15 seconds without the frame's ${name}, and the patient can retry`, async ({ page, context, run, host }) => {
+  test(`the element shows an error after 15 seconds without the frame's ${name}, and the patient can retry`, async ({
+    page,
+    context,
+    run,
+    host,
+  }) => {
     const lost = await lose(context, path);
     await page.clock.install();
     await visit(page, run, host, { attributes });

@@ -13,7 +13,9 @@ test("two widgets on a page are independent", async ({ page, run, host }) => {
   const patient = new Patient(page, page.frameLocator("#two iframe"));
   await patient.connect();
   await expect(page.locator("#one dialog")).toBeHidden();
-  const sources = await page.evaluate(() => window.heard.map((one) => (one.detail as { data: { external_id?: string } }).data.external_id));
+  const sources = await page.evaluate(() =>
+    window.heard.map((one) => (one.detail as { data: { external_id?: string } }).data.external_id),
+  );
   expect(new Set(sources)).toEqual(new Set(["second"]));
 });
 
@@ -35,7 +37,9 @@ test("a journey completes under a strict CSP and hostile page styles", async ({ 
   await visit(page, run, host, { elements: clipped, headers: { "content-security-policy": policy } });
   await page.evaluate(() => {
     const shouting = new CSSStyleSheet();
-    shouting.replaceSync("* { font-size: 1px !important; position: static !important; transform: scale(0.5) !important; opacity: 0.1 !important } #clip { overflow: hidden; width: 9rem; height: 3rem }");
+    shouting.replaceSync(
+      "* { font-size: 1px !important; position: static !important; transform: scale(0.5) !important; opacity: 0.1 !important } #clip { overflow: hidden; width: 9rem; height: 3rem }",
+    );
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, shouting];
   });
   const patient = new Patient(page);
@@ -47,14 +51,26 @@ test("a journey completes under a strict CSP and hostile page styles", async ({ 
 
 test("the frame stores only the tab's visit and sends no cookies", async ({ page, run, host }) => {
   const cookies: string[] = [];
-  page.on("request", (request) => void request.allHeaders().then((headers) => headers["cookie"] && cookies.push(request.url())));
-  page.on("response", (response) => void response.allHeaders().then((headers) => headers["set-cookie"] && cookies.push(response.url())));
+  page.on(
+    "request",
+    (request) => void request.allHeaders().then((headers) => headers["cookie"] && cookies.push(request.url())),
+  );
+  page.on(
+    "response",
+    (response) => void response.allHeaders().then((headers) => headers["set-cookie"] && cookies.push(response.url())),
+  );
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
   await patient.connect();
   const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
-  const kept = await frame?.evaluate(async () => [document.cookie, localStorage.length, Object.keys(sessionStorage).join(), (await indexedDB.databases()).length, (await caches.keys()).length]);
+  const kept = await frame?.evaluate(async () => [
+    document.cookie,
+    localStorage.length,
+    Object.keys(sessionStorage).join(),
+    (await indexedDB.databases()).length,
+    (await caches.keys()).length,
+  ]);
   expect(kept).toEqual(["", 0, "visit", 0, 0]);
   expect(cookies).toEqual([]);
 });
@@ -62,7 +78,9 @@ test("the frame stores only the tab's visit and sends no cookies", async ({ page
 test("URLs contain no personal data", async ({ page, context, run, host }) => {
   const addresses: string[] = [];
   context.on("request", (request) => addresses.push(request.url()));
-  await visit(page, run, host, { attributes: { email: newEmail(), "external-id": "patient-7", "search-query": "Zanzibar" } });
+  await visit(page, run, host, {
+    attributes: { email: newEmail(), "external-id": "patient-7", "search-query": "Zanzibar" },
+  });
   const patient = new Patient(page);
   await patient.open();
   await patient.proveEmail(run);
@@ -77,7 +95,9 @@ test("no horizontal scrolling at 320 px or 400 % zoom", async ({ page, run, host
   await patient.open();
   const fits = async (): Promise<void> => {
     const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
-    expect(await frame?.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
+    expect(
+      await frame?.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
+    ).toBe(true);
   };
   await patient.sees("splash_title");
   await fits();
@@ -157,7 +177,12 @@ test("a patient connects with the keyboard alone", async ({ page, context, run, 
   await patient.sees("success_title");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete", "widget.close"]);
+  expect(await heardTypes(page)).toEqual([
+    "patient.connection_pending",
+    "patient.connection_success",
+    "widget.complete",
+    "widget.close",
+  ]);
   expect(await page.evaluate(() => document.activeElement?.localName)).toBe("svc-widget-element");
 });
 

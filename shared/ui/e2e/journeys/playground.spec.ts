@@ -21,7 +21,8 @@ test("the playground connects a patient and shows events and code", async ({ pag
   await patient.connect();
   await patient.finish();
   const log = page.getByRole("list");
-  for (const type of ["patient.connection_pending", "patient.connection_success", "widget.complete"]) await expect(log.getByText(type, { exact: true })).toBeVisible();
+  for (const type of ["patient.connection_pending", "patient.connection_success", "widget.complete"])
+    await expect(log.getByText(type, { exact: true })).toBeVisible();
   await page.getByRole("button", { name: "React" }).click();
   await expect(page.getByRole("region", { name: "Code, React" })).toContainText("oneventBus={");
   await page.getByRole("button", { name: "Vue" }).click();
@@ -33,7 +34,9 @@ test("the playground's HTML code works when copied", async ({ page, run, host })
   await page.getByLabel("search-only").check();
   await page.getByLabel("label", { exact: true }).fill("Connect my hospital");
   const code = (await page.getByRole("region", { name: "Code, HTML" }).textContent()) ?? "";
-  await page.goto(host.publish({ site: "copied", html: `<!doctype html><html lang="en"><title>Copied</title>${code}` }));
+  await page.goto(
+    host.publish({ site: "copied", html: `<!doctype html><html lang="en"><title>Copied</title>${code}` }),
+  );
   await page.getByRole("button", { name: "Connect my hospital" }).click();
   await new Patient(page).sees("search_title");
 });
@@ -43,7 +46,9 @@ test("the playground has a control for every attribute", async ({ page, run }) =
   await page.goto(address(run));
   for (const tag of ["svc-widget-element", "svc-widget"]) {
     await page.getByRole("button", { name: tag, exact: true }).click();
-    const declarations = modules.flatMap((one: { declarations: { tagName: string; attributes: { name: string }[] }[] }) => one.declarations);
+    const declarations = modules.flatMap(
+      (one: { declarations: { tagName: string; attributes: { name: string }[] }[] }) => one.declarations,
+    );
     const { attributes } = declarations.find((one: { tagName: string }) => one.tagName === tag);
     for (const { name } of attributes) await expect(page.getByLabel(name, { exact: true })).toBeVisible();
   }

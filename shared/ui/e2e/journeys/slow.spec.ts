@@ -31,12 +31,19 @@ const bits = 400_000 / 8;
 async function times(page: Page, run: Run, host: Host): Promise<[button: number, results: number]> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");
-  await session.send("Network.emulateNetworkConditions", { offline: false, latency: 400, downloadThroughput: bits, uploadThroughput: bits });
+  await session.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 400,
+    downloadThroughput: bits,
+    uploadThroughput: bits,
+  });
   await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   await session.send("Network.clearBrowserCache");
   const body = `<main><h1>Alder Clinic</h1>${markup(run, { attributes: { "public-id": customer(run).public_id, "search-only": "" } })}</main>`;
   await page.goto(host.publish({ head: script(run), body }), { waitUntil: "commit" });
-  const button = await page.evaluate(() => customElements.whenDefined("svc-widget-element").then(() => performance.now()));
+  const button = await page.evaluate(() =>
+    customElements.whenDefined("svc-widget-element").then(() => performance.now()),
+  );
   const begun = Date.now();
   const patient = new Patient(page);
   await patient.open();
@@ -46,7 +53,11 @@ async function times(page: Page, run: Run, host: Host): Promise<[button: number,
   return [button, results];
 }
 
-test("on a slow phone, the button works within 1.5 s, and results appear within 3.2 s of the click", async ({ browser, run, host }) => {
+test("on a slow phone, the button works within 1.5 s, and results appear within 3.2 s of the click", async ({
+  browser,
+  run,
+  host,
+}) => {
   let [button, results] = [Infinity, Infinity];
   for (let round = 0; round < ROUNDS && (button > BUTTON || results > RESULTS); round++) {
     const context = await browser.newContext();
@@ -63,9 +74,15 @@ test("the first results need at most four requests after the click", async ({ pa
   const body = `<main><h1>Alder Clinic</h1>${markup(run, { attributes: { "search-only": "" } })}</main>`;
   await page.goto(host.publish({ head: script(run), body }));
   const asked: string[] = [];
-  page.on("request", (request) => request.url().startsWith(run.base_url) && asked.push(new URL(request.url()).pathname));
+  page.on(
+    "request",
+    (request) => request.url().startsWith(run.base_url) && asked.push(new URL(request.url()).pathname),
+  );
   const patient = new Patient(page);
   await patient.open();
   await patient.where.locator(".choice").first().waitFor();
-  expect(asked.filter((path) => !/\/(rest|shared)-/.test(path)), "what the results wait for").toHaveLength(4);
+  expect(
+    asked.filter((path) => !/\/(rest|shared)-/.test(path)),
+    "what the results wait for",
+  ).toHaveLength(4);
 });

@@ -21,7 +21,9 @@ test("the frame paints after one request", async ({ page, run, host }) => {
   const patient = new Patient(page);
   await patient.open();
   await expect(page.frameLocator("svc-widget-element iframe").getByText("Alder Health App").first()).toBeVisible();
-  expect(seen.filter((path) => !path.includes("/widget/assets/"))).toEqual([new URL(`${run.base_url}/widget/embed`).pathname]);
+  expect(seen.filter((path) => !path.includes("/widget/assets/"))).toEqual([
+    new URL(`${run.base_url}/widget/embed`).pathname,
+  ]);
 });
 
 interface Traced {
@@ -36,7 +38,9 @@ test("no page task exceeds 100 ms", async ({ page, browser, run, host }) => {
   let longest = Infinity;
   for (let round = 0; round < ROUNDS && longest > 100; round++) {
     await visit(page, run, host, { attributes });
-    await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"] });
+    await browser.startTracing(page, {
+      categories: ["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"],
+    });
     const patient = new Patient(page);
     await patient.open();
     await patient.pick();
@@ -58,7 +62,8 @@ test("the frame is ready within 300 ms of the click", async ({ page, run, host }
     const ready = (): Promise<number> =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (root?.activeElement?.localName === "iframe") resolve(performance.now()); // the frame gets the focus when it is ready
+          if (root?.activeElement?.localName === "iframe")
+            resolve(performance.now()); // the frame gets the focus when it is ready
           else requestAnimationFrame(look);
         };
         look();
@@ -72,6 +77,8 @@ test("the frame is ready within 300 ms of the click", async ({ page, run, host }
     }
     return all.sort((a, b) => a - b).map(Math.round);
   }, ROUNDS);
-  console.log(`click to ready: best ${times[0]} ms, p50 ${times[Math.floor(ROUNDS / 2)]} ms, worst ${times.at(-1)} ms, of ${ROUNDS}`);
+  console.log(
+    `click to ready: best ${times[0]} ms, p50 ${times[Math.floor(ROUNDS / 2)]} ms, worst ${times.at(-1)} ms, of ${ROUNDS}`,
+  );
   expect(times[0]).toBeLessThan(300);
 });

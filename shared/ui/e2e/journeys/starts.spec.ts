@@ -22,8 +22,16 @@ interface Made {
 type Kind = "connect" | "tefca";
 
 const KINDS: Record<Kind, { path: string; body: (run: Run) => object; state: string }> = {
-  connect: { path: "/bridge/attempts", body: (run) => ({ endpoint_id: run.sandbox.endpoint_id, external_id: "the attacker's" }), state: "/bridge/attempts" },
-  tefca: { path: "/bridge/tefca/identity", body: () => ({ provider: "simulated", external_id: "the attacker's" }), state: "/bridge/tefca/records" },
+  connect: {
+    path: "/bridge/attempts",
+    body: (run) => ({ endpoint_id: run.sandbox.endpoint_id, external_id: "the attacker's" }),
+    state: "/bridge/attempts",
+  },
+  tefca: {
+    path: "/bridge/tefca/identity",
+    body: () => ({ provider: "simulated", external_id: "the attacker's" }),
+    state: "/bridge/tefca/records",
+  },
 };
 
 async function make(run: Run, kind: Kind): Promise<Made> {
@@ -41,7 +49,8 @@ async function make(run: Run, kind: Kind): Promise<Made> {
  * Returns the start URL with all values that the attacker has: under the form's field name, and under the name that
  * earlier releases used.
  */
-const linkTo = ({ url, start_value: value }: Made): string => `${url}?${new URLSearchParams({ attempt: value, start_value: value })}`;
+const linkTo = ({ url, start_value: value }: Made): string =>
+  `${url}?${new URLSearchParams({ attempt: value, start_value: value })}`;
 
 async function isRefused(page: Page): Promise<void> {
   await expect(page.getByText("be opened directly")).toBeVisible();
@@ -68,7 +77,8 @@ async function followsLink(page: Page, link: Locator): Promise<void> {
   await isRefused(await opening);
 }
 
-const policy = (patient: Patient): Locator => patient.where.getByRole("link", { name: patient.lang.say("privacy") }).first();
+const policy = (patient: Patient): Locator =>
+  patient.where.getByRole("link", { name: patient.lang.say("privacy") }).first();
 
 /** Opens the hosted page in redirect mode. */
 async function toHostedPage(page: Page, run: Run): Promise<Patient> {
@@ -90,7 +100,9 @@ for (const kind of ["connect", "tefca"] as const) {
   test(`redirect mode: redirecting to a ${kind} attempt's start URL starts nothing`, async ({ page, run }) => {
     const made = await make(run, kind);
     await page.route(/\/bridge\/(connect|reconnect)\?/, (route) =>
-      route.request().url().includes("attempt=") ? route.fallback() : route.fulfill({ status: 302, headers: { location: linkTo(made) } }),
+      route.request().url().includes("attempt=")
+        ? route.fallback()
+        : route.fulfill({ status: 302, headers: { location: linkTo(made) } }),
     );
     const { public_id, redirect_uri } = customer(run);
     const query = new URLSearchParams({ public_id, redirect_uri, reconnect_org_connection_id: crypto.randomUUID() });
@@ -100,7 +112,10 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`redirect mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run }) => {
+  test(`redirect mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({
+    page,
+    run,
+  }) => {
     const made = await make(run, kind);
     const patient = await toHostedPage(page, run);
     await poison(policy(patient), made);
@@ -108,7 +123,11 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`widget: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run, host }) => {
+  test(`widget: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({
+    page,
+    run,
+    host,
+  }) => {
     const made = await make(run, kind);
     await visit(page, run, host, { attributes: { "show-splash": "" } });
     const patient = new Patient(page);
@@ -118,7 +137,11 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`popup mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run, host }) => {
+  test(`popup mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({
+    page,
+    run,
+    host,
+  }) => {
     const made = await make(run, kind);
     const { window, patient } = await toWindow(page, run, host);
     await poison(policy(patient), made);
@@ -126,7 +149,11 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`TEFCA mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run, host }) => {
+  test(`TEFCA mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({
+    page,
+    run,
+    host,
+  }) => {
     const made = await make(run, kind);
     await visit(page, run, host, { attributes: { "tefca-mode": "" } });
     const patient = new Patient(page);
@@ -136,12 +163,22 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`another site's form with a ${kind} attempt's start value starts nothing in any window`, async ({ page, run, host }) => {
+  test(`another site's form with a ${kind} attempt's start value starts nothing in any window`, async ({
+    page,
+    run,
+    host,
+  }) => {
     const made = await make(run, kind);
     const form = (target: string): string =>
       `<form method="post" action="${made.url}" target="${target}"><input type="hidden" name="start_value" value="${made.start_value}"><button>${target}</button></form>`;
     const frame = `<iframe name="ours" src="${run.base_url}/widget/embed?public_id=${customer(run).public_id}"></iframe>`;
-    await page.goto(host.publish({ site: "evil", path: `/form-${kind}`, body: form("_self") + form("_blank") + form("ours") + frame }));
+    await page.goto(
+      host.publish({
+        site: "evil",
+        path: `/form-${kind}`,
+        body: form("_self") + form("_blank") + form("ours") + frame,
+      }),
+    );
     const opening = page.waitForEvent("popup");
     await page.getByRole("button", { name: "_blank" }).click();
     await isRefused(await opening);
@@ -158,7 +195,13 @@ test("another site's form that our server redirects to a start URL starts nothin
   const made = await make(run, "connect");
   await page.route(/\/widget\/connect/, (route) => route.fulfill({ status: 307, headers: { location: made.url } }));
   const field = `<input type="hidden" name="start_value" value="${made.start_value}">`;
-  await page.goto(host.publish({ site: "evil", path: "/through", body: `<form method="post" action="${run.base_url}/widget/connect">${field}<button>Win</button></form>` }));
+  await page.goto(
+    host.publish({
+      site: "evil",
+      path: "/through",
+      body: `<form method="post" action="${run.base_url}/widget/connect">${field}<button>Win</button></form>`,
+    }),
+  );
   await page.getByRole("button").click();
   await isRefused(page);
   await isUntouched(run, "connect", made);

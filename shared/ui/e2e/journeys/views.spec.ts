@@ -24,7 +24,10 @@ class Looker extends Patient {
   /** Polls the server's next state immediately, as if the patient had returned to the page. */
   async progress(to: Progress): Promise<void> {
     this.canned.progress = to;
-    await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
+    await this.page
+      .frames()
+      .at(-1)
+      ?.evaluate(() => dispatchEvent(new Event("focus")));
   }
 
   async choose(name: RegExp): Promise<void> {
@@ -32,14 +35,27 @@ class Looker extends Patient {
   }
 
   async close(): Promise<void> {
-    await this.page.locator("svc-widget-element").getByRole("button", { name: /^(Close|Cerrar)$/ }).click();
+    await this.page
+      .locator("svc-widget-element")
+      .getByRole("button", { name: /^(Close|Cerrar)$/ })
+      .click();
   }
 }
 
-async function looker(page: Page, run: Run, host: Host, lang = english, attributes: Record<string, string> = {}): Promise<Looker> {
+async function looker(
+  page: Page,
+  run: Run,
+  host: Host,
+  lang = english,
+  attributes: Record<string, string> = {},
+): Promise<Looker> {
   const patient = new Looker(page, undefined, lang);
   await patient.canned.serve(page, run.base_url);
-  await visit(page, run, host, { attributes, lang: lang.lang, head: `<meta name="color-scheme" content="light dark">${script(run)}` });
+  await visit(page, run, host, {
+    attributes,
+    lang: lang.lang,
+    head: `<meta name="color-scheme" content="light dark">${script(run)}`,
+  });
   return patient;
 }
 
@@ -67,7 +83,10 @@ for (const lang of [english, spanish]) {
       await patient.open();
       await patient.sees("reconnect_title");
       await patient.shows("reconnect");
-      await visit(page, run, host, { attributes: { "public-id": "public_test_00000000-0000-4000-8000-000000000000" }, lang: lang.lang });
+      await visit(page, run, host, {
+        attributes: { "public-id": "public_test_00000000-0000-4000-8000-000000000000" },
+        lang: lang.lang,
+      });
       await patient.open();
       await patient.sees("config_title");
       await patient.shows("config-error");
@@ -137,11 +156,14 @@ async function asked(patient: Looker): Promise<void> {
 async function left(patient: Looker): Promise<void> {
   await patient.choose(/Dogwood/);
   await patient.sees("portal_title");
-  for (const host of DOGWOOD_HOSTS) await expect(patient.where.getByText(patient.lang.say("portal_host", { host }), { exact: true })).toBeVisible();
+  for (const host of DOGWOOD_HOSTS)
+    await expect(patient.where.getByText(patient.lang.say("portal_host", { host }), { exact: true })).toBeVisible();
   await patient.shows("portals");
   await patient.choose(/MyDogwood/);
   await expect(patient.button("go")).toBeEnabled();
-  await expect(patient.where.getByText(patient.lang.say("portal_host", { host: DOGWOOD_HOSTS[0] }), { exact: true })).toBeVisible();
+  await expect(
+    patient.where.getByText(patient.lang.say("portal_host", { host: DOGWOOD_HOSTS[0] }), { exact: true }),
+  ).toBeVisible();
   await patient.shows("institution-portal");
   await patient.button("back").click();
   await patient.choose(/Cedar/);

@@ -60,7 +60,8 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     await patient.open();
     await patient.pick();
     const portal = await patient.leave();
-    if (step === "before the portal's page is there") await portal.page.waitForURL((url) => url.protocol !== "about:", { waitUntil: "commit" });
+    if (step === "before the portal's page is there")
+      await portal.page.waitForURL((url) => url.protocol !== "about:", { waitUntil: "commit" });
     else await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
     if (step === "at the consent") await portal.signIn();
     await expect(async () => {
@@ -163,7 +164,10 @@ test("a patient can finish at the hospital after the element is removed", async 
   const told = await page.evaluate(() => {
     const types: string[] = [];
     const element = document.querySelector("svc-widget-element");
-    element?.addEventListener("eventBus", (event) => event instanceof CustomEvent && types.push(event.detail.event_type)); // the event no longer bubbles
+    element?.addEventListener(
+      "eventBus",
+      (event) => event instanceof CustomEvent && types.push(event.detail.event_type),
+    ); // the event no longer bubbles
     element?.remove();
     return types;
   });

@@ -25,7 +25,8 @@ class Worried extends Patient {
     await context.addInitScript(() => {
       const press = (event: Event): void => {
         const [first] = event.composedPath();
-        if (event.isTrusted && first instanceof Element && first.closest("button, summary, a")) (window as unknown as { pressed(): void }).pressed();
+        if (event.isTrusted && first instanceof Element && first.closest("button, summary, a"))
+          (window as unknown as { pressed(): void }).pressed();
       };
       addEventListener("click", press, true);
     });
@@ -51,7 +52,10 @@ interface Scene {
   host: Host;
 }
 
-async function arrives({ page, context, run, host }: Scene, attributes: Record<string, string> = { "search-only": "" }): Promise<Worried> {
+async function arrives(
+  { page, context, run, host }: Scene,
+  attributes: Record<string, string> = { "search-only": "" },
+): Promise<Worried> {
   const patient = await new Worried(page).watched(context, run);
   await visit(page, run, host, { attributes });
   await patient.open();
@@ -162,7 +166,12 @@ test("changing to the right hospital takes four presses", async ({ page, context
   expect(await patient.cost()).toBe(4);
 });
 
-test("recovering from a reconnect with another patient's account takes two presses", async ({ page, context, run, host }) => {
+test("recovering from a reconnect with another patient's account takes two presses", async ({
+  page,
+  context,
+  run,
+  host,
+}) => {
   const patient = await arrives({ page, context, run, host });
   await (await patient.goes()).signInAndAllow();
   await patient.sees("success_title");
@@ -195,10 +204,20 @@ test("recovering from a portal that is down takes one press", async ({ page, con
   expect(await patient.cost()).toBe(1);
 });
 
-test("the service's own failure is named as such, and recovering takes one press", async ({ page, context, run, host }) => {
+test("the service's own failure is named as such, and recovering takes one press", async ({
+  page,
+  context,
+  run,
+  host,
+}) => {
   let left = 1;
   await page.route(/\/bridge\/attempts\?/, (route) =>
-    left-- > 0 ? route.fulfill({ status: 500, json: { success: false, error: "svc_server_error", error_description: "It failed.", request_id: "r-1" } }) : route.fallback(),
+    left-- > 0
+      ? route.fulfill({
+          status: 500,
+          json: { success: false, error: "svc_server_error", error_description: "It failed.", request_id: "r-1" },
+        })
+      : route.fallback(),
   );
   const patient = await arrives({ page, context, run, host });
   await patient.find("Sandbox Hospital");

@@ -27,7 +27,11 @@ test("eventBus delivers each event once to a handler that accepts objects and te
   const frame = await played(page);
   await say(frame, { type: "event", payload: CONNECTED }, { type: "closed" });
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await page.evaluate(() => (self as unknown as { counted: string[] }).counted)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
+  expect(await page.evaluate(() => (self as unknown as { counted: string[] }).counted)).toEqual([
+    "patient.connection_success",
+    "widget.complete",
+    "widget.close",
+  ]);
 });
 
 test("a handler that accepts only text receives events through the documented listener", async ({ visit }) => {
@@ -36,12 +40,21 @@ test("a handler that accepts only text receives events through the documented li
   const frame = await played(page);
   await say(frame, { type: "event", payload: CONNECTED }, { type: "closed" });
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await page.evaluate(() => (self as unknown as { taken: unknown[] }).taken)).toMatchObject([CONNECTED, { event_type: "widget.complete" }, { event_type: "widget.close" }]);
+  expect(await page.evaluate(() => (self as unknown as { taken: unknown[] }).taken)).toMatchObject([
+    CONNECTED,
+    { event_type: "widget.complete" },
+    { event_type: "widget.close" },
+  ]);
 });
 
 test("widget.close is always the last event", async ({ visit }) => {
-  const page = await visit(`${element}<script>window.closed_ = []; document.addEventListener("eventBus", ({ detail }) => closed_.push(detail.event_type));</script>`);
-  for (const close of [() => page.keyboard.press("Escape"), () => page.locator("svc-widget-element").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide())]) {
+  const page = await visit(
+    `${element}<script>window.closed_ = []; document.addEventListener("eventBus", ({ detail }) => closed_.push(detail.event_type));</script>`,
+  );
+  for (const close of [
+    () => page.keyboard.press("Escape"),
+    () => page.locator("svc-widget-element").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide()),
+  ]) {
     await page.getByRole("button", { name: "Share Records" }).click();
     const frame = await played(page);
     await say(frame, { type: "ready" });

@@ -11,13 +11,18 @@ const guide = readFileSync(join(repository, "docs/guide/widget.md"), "utf8");
 
 /** Returns the guide's block that begins with a text. */
 function block(start: string): string {
-  const found = [...guide.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, text]) => text ?? "").find((text) => text.startsWith(start));
+  const found = [...guide.matchAll(/^```\w*\n([^]*?)^```$/gm)]
+    .map(([, text]) => text ?? "")
+    .find((text) => text.startsWith(start));
   if (found === undefined) throw new Error(`the guide has no block that begins with ${start}`);
   return found;
 }
 
 const adapt = (text: string, run: Run): string =>
-  text.replaceAll("https://api.example.com/v1", run.base_url).replaceAll("https://api.example.com", new URL(run.base_url).origin).replace(/public_test_[0-9a-f-]{36}/, customer(run).public_id);
+  text
+    .replaceAll("https://api.example.com/v1", run.base_url)
+    .replaceAll("https://api.example.com", new URL(run.base_url).origin)
+    .replace(/public_test_[0-9a-f-]{36}/, customer(run).public_id);
 
 /** The guide's steps. */
 async function connect(page: Page, run: Run): Promise<void> {
@@ -50,11 +55,15 @@ test("the quick start works under the strictest CSP", async ({ page, run, host }
   await page.route("**/app.js", (route) => route.fulfill({ contentType: "text/javascript", body: script }));
   await page.addInitScript(() => {
     window.violations = [];
-    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+    document.addEventListener("securitypolicyviolation", (event) =>
+      window.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+    );
   });
   const [name = "", policy = ""] = adapt(block("Content-Security-Policy:"), run).split(/:\s([^]*)/);
   const headers = { [name]: policy.trim().replaceAll(/\s+/g, " ") };
-  await page.goto(host.publish({ html: html.replace(inline, '<script type="module" src="/app.js"></script>'), headers }));
+  await page.goto(
+    host.publish({ html: html.replace(inline, '<script type="module" src="/app.js"></script>'), headers }),
+  );
   await connect(page, run);
   expect((await violations(page)).filter((one) => !one.endsWith("/favicon.ico"))).toEqual([]);
 });

@@ -7,7 +7,9 @@ test("the modal works under a CSP with only script-src and frame-src", async ({ 
   const policy = `default-src 'none'; script-src 'unsafe-inline' ${service.origin()}; frame-src ${service.origin()}; require-trusted-types-for 'script'; trusted-types 'none'`;
   const problems: string[] = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
-  await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`, { headers: { "content-security-policy": policy } });
+  await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`, {
+    headers: { "content-security-policy": policy },
+  });
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
   await say(frame, { type: "ready" });
@@ -25,7 +27,9 @@ test("parents with overflow clipping and aggressive page styles do not affect th
     line-height: 0 !important; letter-spacing: 1em !important; text-transform: uppercase !important; position: static !important; overflow: visible !important;
     width: 1px !important; height: 1px !important; opacity: 0 !important; transform: scale(0.1) !important; filter: blur(9px) !important; z-index: -1 !important;
     direction: rtl; cursor: none !important; animation: none !important; scale: 0.5 !important; zoom: 1 !important; } html { scroll-behavior: smooth }</style>`;
-  await visit(`<div style="${CLIPPED}"><svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element></div>`, { head: shouting });
+  await visit(`<div style="${CLIPPED}"><svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element></div>`, {
+    head: shouting,
+  });
   await page.locator("svc-widget-element").evaluate((element: HTMLElement & { show(): void }) => element.show());
   const dialog = page.getByRole("dialog");
   await expect(dialog).toBeVisible();
@@ -34,7 +38,9 @@ test("parents with overflow clipping and aggressive page styles do not affect th
   expect(box).toMatchObject({ width: 440, height: Math.min(720, height - 32), x: (width - 440) / 2 });
   const frame = await played(page);
   const cross = page.getByRole("button", { name: "Close" });
-  expect(await cross.evaluate((element) => [getComputedStyle(element).color, getComputedStyle(element).pointerEvents])).toEqual(["rgb(0, 0, 0)", "auto"]);
+  expect(
+    await cross.evaluate((element) => [getComputedStyle(element).color, getComputedStyle(element).pointerEvents]),
+  ).toEqual(["rgb(0, 0, 0)", "auto"]);
   await cross.click();
   await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflowY)).toBe("hidden");
@@ -46,7 +52,13 @@ test("the page's scrolling is restored exactly", async ({ visit, page }) => {
     <svc-widget-element public-id="${PUBLIC_ID}" style="position:fixed"></svc-widget-element><div style="height:3000px"></div>`,
   );
   const root = (): Promise<unknown[]> =>
-    page.evaluate(() => [document.documentElement.getAttribute("style"), getComputedStyle(document.documentElement).overflow, document.adoptedStyleSheets.length, scrollY, document.body.clientWidth]);
+    page.evaluate(() => [
+      document.documentElement.getAttribute("style"),
+      getComputedStyle(document.documentElement).overflow,
+      document.adoptedStyleSheets.length,
+      scrollY,
+      document.body.clientWidth,
+    ]);
   const button = page.getByRole("button", { name: "Share Records" });
   await page.evaluate(() => scrollTo(0, 20));
   const before = await root();
@@ -62,21 +74,36 @@ test("the page's scrolling is restored exactly", async ({ visit, page }) => {
   expect(await root()).toEqual(before);
 });
 
-test("the element communicates only with the service's frame and trusts only the frame's port", async ({ visit, page, host, service }) => {
-  const other = host.publish({ site: "other", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
+test("the element communicates only with the service's frame and trusts only the frame's port", async ({
+  visit,
+  page,
+  host,
+  service,
+}) => {
+  const other = host.publish({
+    site: "other",
+    body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>`,
+  });
   await visit(
     `<iframe src="${other}"></iframe><svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>
     <script>self.leaked = []; addEventListener("message", ({ data }) => data?.svc === "init" && leaked.push(data)); </script>`,
   );
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
-  const forged = { type: "event", payload: { api_mode: "live", event_type: "patient.connection_success", data: { org_connection_id: "forged" } } };
+  const forged = {
+    type: "event",
+    payload: { api_mode: "live", event_type: "patient.connection_success", data: { org_connection_id: "forged" } },
+  };
   await page.evaluate((message) => {
-    for (const data of [{ svc: "hello", v: 1 }, message, JSON.stringify(message), { type: "closed" }]) postMessage(data, "*");
+    for (const data of [{ svc: "hello", v: 1 }, message, JSON.stringify(message), { type: "closed" }])
+      postMessage(data, "*");
   }, forged);
   await frame.evaluate((message) => parent.postMessage(message, "*"), forged);
   const stranger = page.frames().find((one) => one.url() === other);
-  await stranger?.evaluate((message) => (parent.postMessage(message, "*"), parent.postMessage({ svc: "hello", v: 1 }, "*")), forged);
+  await stranger?.evaluate(
+    (message) => (parent.postMessage(message, "*"), parent.postMessage({ svc: "hello", v: 1 }, "*")),
+    forged,
+  );
   await say(frame, { type: "event", payload: { api_mode: "test", event_type: "widget.complete", data: [] } });
   await expect.poll(() => told(page)).toEqual([{ api_mode: "test", event_type: "widget.complete", data: [] }]);
   expect(await page.evaluate(() => (self as unknown as { leaked: unknown[] }).leaked)).toEqual([]);
@@ -90,7 +117,10 @@ test("a message from another service frame is ignored", async ({ visit, page, se
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", { name: "Share Records" }).click();
   await expect.poll(() => service.asked).toHaveLength(2);
-  await page.evaluate((address) => document.body.append(Object.assign(document.createElement("iframe"), { src: address })), `${service.base}/another`);
+  await page.evaluate(
+    (address) => document.body.append(Object.assign(document.createElement("iframe"), { src: address })),
+    `${service.base}/another`,
+  );
   await expect.poll(() => service.asked).toHaveLength(3);
   await page.waitForTimeout(200); // a missing message has no signal to wait for
   await page.keyboard.press("Escape"); // Escape sends close only to a frame that has its configuration
@@ -101,7 +131,11 @@ test("a frame navigated to a lookalike origin receives nothing", async ({ visit,
   const port = new URL(service.origin()).port;
   for (const site of ["service.localhost.evil", "evilservice", "service"]) {
     // The last site is the service's host with a different port.
-    service.detour = host.publish({ site, path: "/v1/widget/embed", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
+    service.detour = host.publish({
+      site,
+      path: "/v1/widget/embed",
+      body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>`,
+    });
     expect(new URL(service.detour).port).not.toBe(port);
     await visit(`<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>`);
     await page.getByRole("button", { name: "Share Records" }).click();

@@ -4,15 +4,24 @@ import { findings } from "../support/axe.ts";
 import { CONNECTED, expect, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
 
 const element = `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`;
-const show = (page: Page, nth = 0): Promise<void> => page.locator("svc-widget-element").nth(nth).evaluate((widget: HTMLElement & { show(): void }) => widget.show());
+const show = (page: Page, nth = 0): Promise<void> =>
+  page
+    .locator("svc-widget-element")
+    .nth(nth)
+    .evaluate((widget: HTMLElement & { show(): void }) => widget.show());
 
 test("elements on one page are independent", async ({ visit, page }) => {
-  await visit(`${element}<svc-widget-element public-id="${PUBLIC_ID}" external-id="second">Second</svc-widget-element>`);
+  await visit(
+    `${element}<svc-widget-element public-id="${PUBLIC_ID}" external-id="second">Second</svc-widget-element>`,
+  );
   await show(page);
   await show(page, 1);
   const first = await played(page);
   const second = await played(page, 1);
-  expect([(await init(first)).config.externalId, (await init(second)).config.externalId]).toEqual([undefined, "second"]);
+  expect([(await init(first)).config.externalId, (await init(second)).config.externalId]).toEqual([
+    undefined,
+    "second",
+  ]);
   await say(second, { type: "closed" });
   await expect(page.getByRole("dialog")).toHaveCount(1);
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("hidden");
@@ -41,7 +50,9 @@ test("an element removed during a visit completes it, cleans up and can be inser
   await expect.poll(() => told(page)).toHaveLength(1);
   const ends = await page.locator("svc-widget-element").evaluate((widget) => {
     const heard: unknown[] = [];
-    widget.addEventListener("eventBus", (event) => heard.push((event as CustomEvent<{ event_type: string }>).detail.event_type));
+    widget.addEventListener("eventBus", (event) =>
+      heard.push((event as CustomEvent<{ event_type: string }>).detail.event_type),
+    );
     widget.remove();
     const overflow = getComputedStyle(document.documentElement).overflow;
     document.body.append(widget);
@@ -65,8 +76,17 @@ test("properties set before the script loads are adopted", async ({ page, host, 
     }),
   );
   await page.getByRole("button", { name: "Share Records" }).click();
-  expect((await init(await played(page))).config).toEqual({ publicId: PUBLIC_ID, searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [], lang: "en" });
-  expect(await page.locator("svc-widget-element").evaluate((widget) => (widget as unknown as { own: string }).own)).toBe("mine");
+  expect((await init(await played(page))).config).toEqual({
+    publicId: PUBLIC_ID,
+    searchOnly: true,
+    showSplash: false,
+    tefcaMode: false,
+    eventTypes: [],
+    lang: "en",
+  });
+  expect(
+    await page.locator("svc-widget-element").evaluate((widget) => (widget as unknown as { own: string }).own),
+  ).toBe("mine");
 });
 
 test("properties reflect attributes", async ({ visit, page }) => {
@@ -77,7 +97,14 @@ test("properties reflect attributes", async ({ visit, page }) => {
     properties["searchOnly"] = true;
     properties["tefcaMode"] = "false";
     properties["publicId"] = null;
-    return [widget.getAttributeNames(), properties["externalId"], properties["searchOnly"], properties["tefcaMode"], properties["publicId"], properties["email"]];
+    return [
+      widget.getAttributeNames(),
+      properties["externalId"],
+      properties["searchOnly"],
+      properties["tefcaMode"],
+      properties["publicId"],
+      properties["email"],
+    ];
   });
   expect(seen).toEqual([["external-id", "search-only", "tefca-mode"], "7", true, false, "", ""]);
 });
@@ -106,12 +133,21 @@ test("the button's label is the slotted text, or the default if the slot is empt
   </svc-widget-element>`);
   await expect(page.getByRole("button").nth(0)).toHaveAccessibleName("Connect now");
   await expect(page.getByRole("button").nth(1)).toHaveAccessibleName("Compartir registros");
-  await page.locator("svc-widget-element").nth(1).evaluate((widget) => widget.setAttribute("lang", "en"));
+  await page
+    .locator("svc-widget-element")
+    .nth(1)
+    .evaluate((widget) => widget.setAttribute("lang", "en"));
   await expect(page.getByRole("button").nth(1)).toHaveAccessibleName("Share Records");
 });
 
-test("a preloaded frame receives nothing before the click and uses current attributes", async ({ visit, page, service }) => {
-  await visit(`<svc-widget-element public-id="${PUBLIC_ID}" preload="hover" external-id="before"></svc-widget-element>`);
+test("a preloaded frame receives nothing before the click and uses current attributes", async ({
+  visit,
+  page,
+  service,
+}) => {
+  await visit(
+    `<svc-widget-element public-id="${PUBLIC_ID}" preload="hover" external-id="before"></svc-widget-element>`,
+  );
   const button = page.getByRole("button", { name: "Share Records" });
   await button.hover();
   await expect.poll(() => service.asked).toHaveLength(1);

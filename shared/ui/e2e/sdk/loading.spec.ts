@@ -14,7 +14,9 @@ const failed = (reason: string): Payload => ({ api_mode: "test", event_type: "wi
 const alert = (page: Page) => page.getByRole("alert");
 
 test("a frame blocked by the page's CSP is reported within seconds", async ({ visit, page, service }) => {
-  await visit(ELEMENT, { headers: { "content-security-policy": `script-src 'unsafe-inline' ${service.origin()}; frame-src 'none'` } });
+  await visit(ELEMENT, {
+    headers: { "content-security-policy": `script-src 'unsafe-inline' ${service.origin()}; frame-src 'none'` },
+  });
   await page.getByRole("button", button).click();
   await expect.poll(() => told(page), { timeout: 10_000 }).toEqual([failed("blocked")]);
   await expect(alert(page)).toContainText("This page didn’t load.");
@@ -46,7 +48,10 @@ test("a frame without a network is reported within seconds", async ({ visit, pag
   await played(page);
 });
 
-test("a frame that never becomes ready is reported after 15 seconds, and may still become ready", async ({ visit, page }) => {
+test("a frame that never becomes ready is reported after 15 seconds, and may still become ready", async ({
+  visit,
+  page,
+}) => {
   await page.clock.install();
   await visit(ELEMENT);
   await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine the next steps take seconds
@@ -96,7 +101,9 @@ test("a broken preloaded frame is replaced when the modal opens", async ({ visit
 test("a configuration error is also a load error", async ({ visit, page }) => {
   await visit(`<svc-widget-element event-types="widget.load_error"></svc-widget-element>`);
   await page.getByRole("button", button).click();
-  await expect.poll(() => told(page)).toEqual([{ api_mode: "test", event_type: "widget.config_error" }, failed("config")]);
+  await expect
+    .poll(() => told(page))
+    .toEqual([{ api_mode: "test", event_type: "widget.config_error" }, failed("config")]);
   await expect(page.getByRole("button", { name: "Try again" })).toBeHidden();
 });
 
@@ -110,16 +117,35 @@ test("a load error is not emitted without opt-in", async ({ visit, page, service
 
 test("a bundled element without base-url names the attribute and the fix", async ({ page, host }) => {
   const path = join(repository, "build/ui", files["sdk/svc-widget.js"]?.path ?? "");
-  await page.route("**/bundle.js", (route) => route.fulfill({ contentType: "text/javascript", body: readFileSync(path, "utf8") }));
-  await page.goto(host.publish({ head: `<script type="module" src="/bundle.js"></script>`, body: `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>` }));
+  await page.route("**/bundle.js", (route) =>
+    route.fulfill({ contentType: "text/javascript", body: readFileSync(path, "utf8") }),
+  );
+  await page.goto(
+    host.publish({
+      head: `<script type="module" src="/bundle.js"></script>`,
+      body: `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`,
+    }),
+  );
   await page.getByRole("button", button).click();
   await expect(alert(page)).toContainText("base-url is missing: use https://…/v1");
 });
 
-test("a sandbox without allow-popups is reported at once if its page has the same origin", async ({ page, host, service }) => {
-  const inner = host.publish({ path: "/inner", head: `<script type="module" src="${service.script}"></script>`, body: ELEMENT });
+test("a sandbox without allow-popups is reported at once if its page has the same origin", async ({
+  page,
+  host,
+  service,
+}) => {
+  const inner = host.publish({
+    path: "/inner",
+    head: `<script type="module" src="${service.script}"></script>`,
+    body: ELEMENT,
+  });
   const sandbox = "allow-scripts allow-same-origin allow-forms";
-  await page.goto(host.publish({ body: `<iframe title="inner" sandbox="${sandbox}" src="${inner}" width="700" height="700"></iframe>` }));
+  await page.goto(
+    host.publish({
+      body: `<iframe title="inner" sandbox="${sandbox}" src="${inner}" width="700" height="700"></iframe>`,
+    }),
+  );
   const frame = page.frameLocator("iframe");
   await frame.getByRole("button", button).click();
   await expect(frame.getByRole("alert")).toContainText("sandboxed without allow-popups");
@@ -127,7 +153,9 @@ test("a sandbox without allow-popups is reported at once if its page has the sam
 });
 
 test("unknown events reach the page", async ({ visit, page }) => {
-  await visit(`<svc-widget-element public-id="${PUBLIC_ID}" event-types="widget.view,widget.exit"></svc-widget-element>`);
+  await visit(
+    `<svc-widget-element public-id="${PUBLIC_ID}" event-types="widget.view,widget.exit"></svc-widget-element>`,
+  );
   await page.getByRole("button", button).click();
   const frame = await played(page);
   const later: Payload[] = [

@@ -105,7 +105,9 @@ test("focus returns to the button even if the click did not focus it", async ({ 
 });
 
 test("show() restores focus to the previously focused element", async ({ visit }) => {
-  const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element><input aria-label="theirs">`);
+  const page = await visit(
+    `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element><input aria-label="theirs">`,
+  );
   await page.getByLabel("theirs").focus();
   await page.locator("svc-widget-element").evaluate((element: HTMLElement & { show(): void }) => element.show());
   await say(await played(page), { type: "closed" });
@@ -134,8 +136,15 @@ test("hide() closes immediately and reports each connection once", async ({ visi
   await say(frame, { type: "event", payload: CONNECTED });
   await expect.poll(() => told(page)).toHaveLength(2);
   await element.evaluate((widget: HTMLElement & { hide(): void }) => (widget.hide(), widget.hide()));
-  expect(await told(page)).toEqual([CONNECTED, CONNECTED, { ...COMPLETE, data: "data" in CONNECTED ? [CONNECTED.data] : [] }, CLOSE]);
-  await element.evaluate((widget: HTMLElement & { hide(): void; show(): void }) => (widget.show(), widget.hide(), widget.show()));
+  expect(await told(page)).toEqual([
+    CONNECTED,
+    CONNECTED,
+    { ...COMPLETE, data: "data" in CONNECTED ? [CONNECTED.data] : [] },
+    CLOSE,
+  ]);
+  await element.evaluate(
+    (widget: HTMLElement & { hide(): void; show(): void }) => (widget.show(), widget.hide(), widget.show()),
+  );
   await played(page);
   await expect(page.getByRole("dialog")).toBeVisible();
 });
@@ -153,8 +162,14 @@ test("event detail is a plain object with parseable data", async ({ visit }) => 
   await expect(page.getByRole("dialog")).toBeHidden();
   const parsed = await page.evaluate(() => (self as unknown as { parsed: unknown[][] }).parsed);
   const all = await told(page);
-  expect(parsed).toEqual(all.map((payload) => [payload, JSON.stringify(payload), Object.keys("data" in payload ? payload.data : {})]));
-  expect(all.map((payload) => payload.event_type)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
+  expect(parsed).toEqual(
+    all.map((payload) => [payload, JSON.stringify(payload), Object.keys("data" in payload ? payload.data : {})]),
+  );
+  expect(all.map((payload) => payload.event_type)).toEqual([
+    "patient.connection_success",
+    "widget.complete",
+    "widget.close",
+  ]);
 });
 
 for (const [attributes, reason] of [
@@ -181,8 +196,16 @@ test("the frame logs configuration errors to the console only in test mode", asy
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).click();
   const frame = await played(page);
-  await say(frame, { type: "event", payload: { api_mode: "test", event_type: "widget.config_error" }, reason: "unknown public id" });
-  await say(frame, { type: "event", payload: { api_mode: "live", event_type: "widget.config_error" }, reason: "unknown public id" });
+  await say(frame, {
+    type: "event",
+    payload: { api_mode: "test", event_type: "widget.config_error" },
+    reason: "unknown public id",
+  });
+  await say(frame, {
+    type: "event",
+    payload: { api_mode: "live", event_type: "widget.config_error" },
+    reason: "unknown public id",
+  });
   await expect.poll(() => told(page)).toHaveLength(2);
   expect(warnings).toEqual(["svc-widget-element: misconfigured: unknown public id"]);
 });

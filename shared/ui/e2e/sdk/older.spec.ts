@@ -13,8 +13,14 @@ async function opened(page: Page): Promise<Page> {
   return popup;
 }
 
-test("redirect mode is the default and opens the connect endpoint with the attributes", async ({ visit, page, service }) => {
-  await visit(`<svc-widget ${ATTRIBUTES} redirect-uri="https://clinic.example/back?a=1" reconnect-org-connection-id="" endpoint-id="e-1"></svc-widget>`);
+test("redirect mode is the default and opens the connect endpoint with the attributes", async ({
+  visit,
+  page,
+  service,
+}) => {
+  await visit(
+    `<svc-widget ${ATTRIBUTES} redirect-uri="https://clinic.example/back?a=1" reconnect-org-connection-id="" endpoint-id="e-1"></svc-widget>`,
+  );
   await page.getByRole("button", button).click();
   await page.waitForURL("**/bridge/connect?**");
   const address = new URL(page.url());
@@ -30,7 +36,11 @@ test("redirect mode is the default and opens the connect endpoint with the attri
   });
 });
 
-test("popup mode creates the attempt in the page and passes it to the window and the hidden frame", async ({ visit, page, service }) => {
+test("popup mode creates the attempt in the page and passes it to the window and the hidden frame", async ({
+  visit,
+  page,
+  service,
+}) => {
   await visit(POPUP);
   const popup = await opened(page);
   const address = new URL(popup.url());
@@ -46,7 +56,10 @@ test("popup mode creates the attempt in the page and passes it to the window and
   const { watch, config } = await init(frame);
   expect(watch).toEqual({ attemptId: fragment["attempt_id"], attemptToken: fragment["attempt_token"] });
   expect(config.externalId).toBe("visit-9");
-  expect(service.asked.sort()).toEqual([`/v1/widget/connect?public_id=${PUBLIC_ID}&lang=en`, `/v1/widget/embed?public_id=${PUBLIC_ID}&lang=en`]);
+  expect(service.asked.sort()).toEqual([
+    `/v1/widget/connect?public_id=${PUBLIC_ID}&lang=en`,
+    `/v1/widget/embed?public_id=${PUBLIC_ID}&lang=en`,
+  ]);
   expect(await popup.evaluate(() => self.name)).toBe(`svc-${fragment["attempt_id"]}`);
   await expect(page.locator("iframe")).toBeHidden();
 });
@@ -67,7 +80,10 @@ test("only the popup's own messages reach the hidden frame", async ({ visit, pag
   const frame = await played(page);
   const said = (attemptId: string): object => ({ svc: "here", attemptId, made: false });
   await page.evaluate((message) => postMessage(message, "*"), said("forged by the page"));
-  const evil = host.publish({ site: "evil", body: `<script>parent.postMessage(${JSON.stringify(said("forged by a stranger"))}, "*")</script>` });
+  const evil = host.publish({
+    site: "evil",
+    body: `<script>parent.postMessage(${JSON.stringify(said("forged by a stranger"))}, "*")</script>`,
+  });
   await page.evaluate((address) => {
     document.body.append(Object.assign(document.createElement("iframe"), { src: address }));
   }, evil);
@@ -83,14 +99,16 @@ test("a blocked popup is reported immediately", async ({ visit, page }) => {
   });
   await visit(POPUP);
   await page.getByRole("button", button).click();
-  await expect.poll(() => told(page)).toEqual([
-    {
-      error: "svc_invalid_request",
-      error_description: "The browser didn't open a window. A sandboxed frame needs allow-popups.",
-      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      external_state: "state-9",
-    },
-  ]);
+  await expect
+    .poll(() => told(page))
+    .toEqual([
+      {
+        error: "svc_invalid_request",
+        error_description: "The browser didn't open a window. A sandboxed frame needs allow-popups.",
+        request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        external_state: "state-9",
+      },
+    ]);
   await expect(page.locator("iframe")).toHaveCount(0);
 });
 
@@ -104,7 +122,12 @@ test("a severed or closed popup still reports its result", async ({ visit, page 
   await expect.poll(() => told(page)).toHaveLength(1);
 });
 
-const CLOSED = { error: "svc_invalid_request", error_description: "The patient closed the window.", request_id: expect.any(String), external_state: "state-9" };
+const CLOSED = {
+  error: "svc_invalid_request",
+  error_description: "The patient closed the window.",
+  request_id: expect.any(String),
+  external_state: "state-9",
+};
 
 /** Sets the focus state that the element reads, because Playwright focuses every page. */
 const focus = (page: Page, has: boolean): Promise<void> =>
@@ -123,7 +146,11 @@ async function announce(popup: Page, page: Page, made: boolean): Promise<void> {
   await expect.poll(async () => heard(await played(page))).toContainEqual(said);
 }
 
-test("a popup that the patient closes before the portal is reported within seconds", async ({ visit, page, context }) => {
+test("a popup that the patient closes before the portal is reported within seconds", async ({
+  visit,
+  page,
+  context,
+}) => {
   await page.clock.install();
   await visit(POPUP);
   const popup = await opened(page);
@@ -141,7 +168,11 @@ test("a popup that the patient closes before the portal is reported within secon
   await expect(page.locator("iframe")).toHaveCount(0);
 });
 
-test("a popup closed at the portal is reported after the page has had the focus for a minute", async ({ visit, page, context }) => {
+test("a popup closed at the portal is reported after the page has had the focus for a minute", async ({
+  visit,
+  page,
+  context,
+}) => {
   await page.clock.install();
   await visit(POPUP);
   const popup = await opened(page);
@@ -159,7 +190,11 @@ test("a popup closed at the portal is reported after the page has had the focus 
   expect(await told(page)).toEqual([CLOSED]);
 });
 
-test("a result that arrives during the wait for a closed popup replaces the error", async ({ visit, page, context }) => {
+test("a result that arrives during the wait for a closed popup replaces the error", async ({
+  visit,
+  page,
+  context,
+}) => {
   await page.clock.install();
   await visit(POPUP);
   const popup = await opened(page);
@@ -188,7 +223,11 @@ test("a message from another window does not shorten the wait for a closed popup
   expect(await told(page)).toEqual([CLOSED]);
 });
 
-test("a second click focuses the popup, or starts another attempt if it was closed", async ({ visit, page, context }) => {
+test("a second click focuses the popup, or starts another attempt if it was closed", async ({
+  visit,
+  page,
+  context,
+}) => {
   await visit(POPUP);
   const popup = await opened(page);
   await page.getByRole("button", button).click();
@@ -234,20 +273,34 @@ for (const [attribute, minutes] of [
     expect(await told(page)).toEqual([]);
     await page.clock.runFor(20_000);
     expect(await told(page)).toEqual([
-      { error: "svc_invalid_request", error_description: "The patient did not finish within popup-timeout.", request_id: watch?.attemptId, external_state: "state-9" },
+      {
+        error: "svc_invalid_request",
+        error_description: "The patient did not finish within popup-timeout.",
+        request_id: watch?.attemptId,
+        external_state: "state-9",
+      },
     ]);
     await expect.poll(() => context.pages()).toHaveLength(1);
   });
 }
 
 for (const mode of ["redirect", "popup"]) {
-  test(`a configuration error in ${mode} mode is reported without navigation`, async ({ visit, page, context, service }) => {
+  test(`a configuration error in ${mode} mode is reported without navigation`, async ({
+    visit,
+    page,
+    context,
+    service,
+  }) => {
     const warnings: string[] = [];
     page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
     await visit(`<svc-widget connect-mode="${mode}"></svc-widget>`);
     await page.getByRole("button", button).click();
     expect(await told(page)).toEqual([
-      { error: "svc_invalid_request", error_description: "The widget is misconfigured: public-id is missing.", request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      {
+        error: "svc_invalid_request",
+        error_description: "The widget is misconfigured: public-id is missing.",
+        request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
     ]);
     expect(warnings).toEqual(["svc-widget: misconfigured: public-id is missing"]);
     expect(context.pages()).toHaveLength(1);

@@ -30,7 +30,11 @@ let bundle = "";
 test.beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "ui-react-"));
   try {
-    execFileSync(process.execPath, [join(workspace, "sdk/pack.mjs"), join(repository, "build/ui"), join(folder, "svc-widget")]);
+    execFileSync(process.execPath, [
+      join(workspace, "sdk/pack.mjs"),
+      join(repository, "build/ui"),
+      join(folder, "svc-widget"),
+    ]);
     const { outputFiles } = await esbuild.build({
       stdin: { contents: application.replace("PACKAGE", join(folder, "svc-widget")), resolveDir: workspace },
       bundle: true,
@@ -45,13 +49,24 @@ test.beforeAll(async () => {
   }
 });
 
-test("the React component sets attributes, calls the latest listener and exposes methods", async ({ page, host, service }) => {
+test("the React component sets attributes, calls the latest listener and exposes methods", async ({
+  page,
+  host,
+  service,
+}) => {
   const errors: string[] = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await page.goto(host.publish({ body: `<script>BASE = "${service.base}"</script><script type="module">${bundle.replaceAll("</script", "<\\/script")}</script>` }));
+  await page.goto(
+    host.publish({
+      body: `<script>BASE = "${service.base}"</script><script type="module">${bundle.replaceAll("</script", "<\\/script")}</script>`,
+    }),
+  );
   const element = page.locator("svc-widget-element");
   await expect(element).toHaveAttribute("search-only", "");
-  expect(await element.evaluate((widget) => [widget.getAttributeNames().sort(), widget.className])).toEqual([["base-url", "class", "public-id", "search-only", "show-splash", "style"], "mine"]);
+  expect(await element.evaluate((widget) => [widget.getAttributeNames().sort(), widget.className])).toEqual([
+    ["base-url", "class", "public-id", "search-only", "show-splash", "style"],
+    "mine",
+  ]);
   await page.getByRole("button", { name: "step 0" }).click();
   await expect(element).not.toHaveAttribute("search-only");
   await page.getByRole("button", { name: "show" }).click();
@@ -64,5 +79,9 @@ test("the React component sets attributes, calls the latest listener and exposes
   await expect.poll(() => page.frames()).toHaveLength(1);
   expect(errors).toEqual([]);
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflow)).toBe("visible");
-  await expect.poll(calls).toEqual([[1, "patient.connection_success"], [1, "widget.complete"], [1, "widget.close"]]);
+  await expect.poll(calls).toEqual([
+    [1, "patient.connection_success"],
+    [1, "widget.complete"],
+    [1, "widget.close"],
+  ]);
 });

@@ -12,7 +12,9 @@ import { Host } from "../support/host.ts";
 import { repository } from "../support/run.ts";
 
 const built = join(repository, "build/ui");
-export const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as { files: Record<string, { path: string }> };
+export const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as {
+  files: Record<string, { path: string }>;
+};
 
 /** The fake frame's global values: the received configuration and messages, and a function that sends a message. */
 interface Played {
@@ -49,7 +51,8 @@ export class Service {
       }
       if (address === "/favicon.ico") return response.writeHead(404).end();
       this.asked.push(address);
-      if (this.detour && address.startsWith("/v1/widget/embed")) return response.writeHead(302, { location: this.detour }).end();
+      if (this.detour && address.startsWith("/v1/widget/embed"))
+        return response.writeHead(302, { location: this.detour }).end();
       response.writeHead(200, { "content-type": "text/html" });
       return response.end(EMBED);
     });
@@ -108,7 +111,9 @@ export const test = base.extend<Fixtures>({
   },
   visit: async ({ page, host, service }, use) => {
     await use(async (body, { head = "", ...rest } = {}) => {
-      await page.goto(host.publish({ body, head: `${EARS}${head}<script type="module" src="${service.script}"></script>`, ...rest }));
+      await page.goto(
+        host.publish({ body, head: `${EARS}${head}<script type="module" src="${service.script}"></script>`, ...rest }),
+      );
       return page;
     });
   },
@@ -118,8 +123,12 @@ export { expect } from "@playwright/test";
 
 /** Returns the fake frame after the frame has received its configuration. */
 export async function played(page: Page, index = 0): Promise<Frame> {
-  await page.waitForFunction((wanted) => document.querySelectorAll("svc-widget-element, svc-widget").length >= wanted, index);
-  const ours = (): Frame | undefined => page.frames().filter((frame) => frame.url().includes("/v1/widget/embed"))[index];
+  await page.waitForFunction(
+    (wanted) => document.querySelectorAll("svc-widget-element, svc-widget").length >= wanted,
+    index,
+  );
+  const ours = (): Frame | undefined =>
+    page.frames().filter((frame) => frame.url().includes("/v1/widget/embed"))[index];
   for (let tries = 0; !ours() && tries < 50; tries++) await page.waitForTimeout(50);
   const frame = ours();
   if (!frame) throw new Error("there is no frame of ours");
@@ -129,9 +138,12 @@ export async function played(page: Page, index = 0): Promise<Frame> {
 
 export const init = (frame: Frame): Promise<Init> => frame.evaluate(() => (self as unknown as Played).init);
 export const heard = (frame: Frame): Promise<unknown[]> => frame.evaluate(() => (self as unknown as Played).heard);
-export const say = (frame: Frame, ...messages: FromFrame[]): Promise<void> => frame.evaluate((all) => all.forEach((one) => (self as unknown as Played).say(one)), messages);
-export const told = (page: Page): Promise<Payload[]> => page.evaluate(() => (self as unknown as { told: Payload[] }).told);
-export const violations = (page: Page): Promise<string[]> => page.evaluate(() => (self as unknown as { violations: string[] }).violations);
+export const say = (frame: Frame, ...messages: FromFrame[]): Promise<void> =>
+  frame.evaluate((all) => all.forEach((one) => (self as unknown as Played).say(one)), messages);
+export const told = (page: Page): Promise<Payload[]> =>
+  page.evaluate(() => (self as unknown as { told: Payload[] }).told);
+export const violations = (page: Page): Promise<string[]> =>
+  page.evaluate(() => (self as unknown as { violations: string[] }).violations);
 
 /** A connection, as the frame reports it. */
 export const CONNECTED: Payload = {
@@ -165,4 +177,9 @@ export const RESULT: Callback = {
   consent_expires_at: "2027-02-19T09:30:12Z",
 };
 
-export const REFUSED: Callback = { error: "invalid_grant", error_description: "The patient declined.", request_id: "5a0c6d70-7f5b-4d7a-9d43-0f3b1f2b7c55", external_state: "state-9" };
+export const REFUSED: Callback = {
+  error: "invalid_grant",
+  error_description: "The patient declined.",
+  request_id: "5a0c6d70-7f5b-4d7a-9d43-0f3b1f2b7c55",
+  external_state: "state-9",
+};

@@ -8,7 +8,8 @@ import { customer } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
 test.use({
-  userAgent: "Mozilla/5.0 (Linux; Android 15; Pixel 9 Build/AP4A; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/156.0.0.0 Mobile Safari/537.36",
+  userAgent:
+    "Mozilla/5.0 (Linux; Android 15; Pixel 9 Build/AP4A; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/156.0.0.0 Mobile Safari/537.36",
   viewport: { width: 412, height: 915 },
   isMobile: true,
   hasTouch: true,
@@ -39,5 +40,7 @@ test("a web view connects a patient in one window and receives the events and th
   expect(result.get("org_connection_id")).not.toBeNull();
   expect(page.context().pages()).toHaveLength(1);
   const heard = posted.map((text) => JSON.parse(text) as Payload);
-  expect(heard).toMatchObject([{ api_mode: "test", event_type: "patient.connection_pending", data: { external_id: "patient-7" } }]);
+  expect(heard).toMatchObject([
+    { api_mode: "test", event_type: "patient.connection_pending", data: { external_id: "patient-7" } },
+  ]);
 });

@@ -12,7 +12,8 @@ async function inFrame(frame: Frame): Promise<string[]> {
   return frame.evaluate(async () => {
     const { axe: judge } = window as unknown as { axe: typeof axe };
     // Elements that fade in lack contrast at first. Waiting for animations could hang: in a frame with nothing else to paint, animations never end.
-    for (const one of document.getAnimations()) if (Number.isFinite(one.effect?.getComputedTiming().endTime)) one.finish();
+    for (const one of document.getAnimations())
+      if (Number.isFinite(one.effect?.getComputedTiming().endTime)) one.finish();
     const { violations } = await judge.run(document, { iframes: false, resultTypes: ["violations"] });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
   });

@@ -14,15 +14,27 @@ test("the test browser partitions storage by site", async ({ page, host }) => {
 });
 
 test("the test browser blocks popups without a click", async ({ page, context, host }) => {
-  await page.goto(host.publish({ site: "pushy", body: `<script>setTimeout(() => { document.title = open("about:blank") === null ? "blocked" : "open"; }, 200)</script>` }));
+  await page.goto(
+    host.publish({
+      site: "pushy",
+      body: `<script>setTimeout(() => { document.title = open("about:blank") === null ? "blocked" : "open"; }, 200)</script>`,
+    }),
+  );
   await new Promise((resolve) => setTimeout(resolve, 1_000)); // a call into the page would also count as a click
   await expect(page).toHaveTitle("blocked");
   expect(context.pages()).toHaveLength(1);
 });
 
 test("the test browser severs a popup with COOP from its opener", async ({ page, context, host }) => {
-  const portal = host.publish({ site: "portal", body: "<p>portal</p>", headers: { "cross-origin-opener-policy": "same-origin" } });
-  const opener = host.publish({ site: "opener", body: `<button onclick="window.other = open('${portal}', 'portal', 'popup')">Open</button>` });
+  const portal = host.publish({
+    site: "portal",
+    body: "<p>portal</p>",
+    headers: { "cross-origin-opener-policy": "same-origin" },
+  });
+  const opener = host.publish({
+    site: "opener",
+    body: `<button onclick="window.other = open('${portal}', 'portal', 'popup')">Open</button>`,
+  });
   await page.goto(opener);
   const opening = context.waitForEvent("page");
   await page.getByRole("button").click();

@@ -11,7 +11,10 @@ const NAMES: [string, string, string][] = [
 ];
 
 /** Portal hosts of Dogwood Health, an institution with several portals. */
-export const DOGWOOD_HOSTS = ["fhir.dogwood.example", "a-host-with-a-long-name.practices-of-dogwood-health.tacoma.example"] as const;
+export const DOGWOOD_HOSTS = [
+  "fhir.dogwood.example",
+  "a-host-with-a-long-name.practices-of-dogwood-health.tacoma.example",
+] as const;
 
 const portal = (n: number, name: string, host?: string): object => ({
   id: id(200 + n),
@@ -25,9 +28,26 @@ const portal = (n: number, name: string, host?: string): object => ({
 
 function hit(n: number): object {
   const [name, city, state] = NAMES[n] ?? ["Elm Clinic", "Reno", "NV"];
-  const portals = n === 3 ? [portal(3, "MyDogwood", DOGWOOD_HOSTS[0]), portal(4, "Dogwood Practices", DOGWOOD_HOSTS[1])] : [portal(n, `${name} portal`)];
-  const brand = { id: id(100 + n), name, logo_uri: "", brand_website: "https://hospital.example", description: "", locations: [{ city, state }], platform_type: "sandbox", aliases: [] };
-  return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
+  const portals =
+    n === 3
+      ? [portal(3, "MyDogwood", DOGWOOD_HOSTS[0]), portal(4, "Dogwood Practices", DOGWOOD_HOSTS[1])]
+      : [portal(n, `${name} portal`)];
+  const brand = {
+    id: id(100 + n),
+    name,
+    logo_uri: "",
+    brand_website: "https://hospital.example",
+    description: "",
+    locations: [{ city, state }],
+    platform_type: "sandbox",
+    aliases: [],
+  };
+  return {
+    _id: id(100 + n),
+    _score: 1,
+    sort: [1, id(n)],
+    _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } },
+  };
 }
 
 /**
@@ -58,7 +78,13 @@ const PROGRESS: Record<Progress, object> = {
   },
   declined: {
     status: "failed",
-    error: { error: "access_denied", error_description: "The patient declined.", request_id: id(9), cause: "declined", suggested_action: "Nothing: the patient decides." },
+    error: {
+      error: "access_denied",
+      error_description: "The patient declined.",
+      request_id: id(9),
+      cause: "declined",
+      suggested_action: "Nothing: the patient decides.",
+    },
   },
   broken: {
     status: "failed",
@@ -78,17 +104,42 @@ export class Canned {
 
   async serve(page: Page, base: string): Promise<void> {
     const answers: [RegExp, () => object | undefined][] = [
-      [/\/bridge\/catalog\/search/, () => ({ hits: { total: { value: this.found ? NAMES.length : 0, relation: "eq" }, max_score: 1, hits: this.found ? NAMES.map((_, n) => hit(n)) : [] } })],
-      [/\/bridge\/email\/codes/, () => ({ verification_id: id(7), expires_at: "2099-01-01T00:00:00Z", resend_after: "2099-01-01T00:00:00Z" })],
+      [
+        /\/bridge\/catalog\/search/,
+        () => ({
+          hits: {
+            total: { value: this.found ? NAMES.length : 0, relation: "eq" },
+            max_score: 1,
+            hits: this.found ? NAMES.map((_, n) => hit(n)) : [],
+          },
+        }),
+      ],
+      [
+        /\/bridge\/email\/codes/,
+        () => ({ verification_id: id(7), expires_at: "2099-01-01T00:00:00Z", resend_after: "2099-01-01T00:00:00Z" }),
+      ],
       [/\/bridge\/email\/verification/, () => ({ email_token: "t".repeat(43), expires_at: "2099-01-01T00:00:00Z" })],
       [/\/bridge\/attempts\//, () => ({ attempt_id: id(5), ...PROGRESS[this.progress] })],
-      [/\/bridge\/attempts\?/, () => ({ attempt_id: id(5), attempt_token: "t".repeat(43), connect_url: `${base}/bridge/connect`, start_value: "s".repeat(43), expires_at: "2099-01-01T00:00:00Z" })],
+      [
+        /\/bridge\/attempts\?/,
+        () => ({
+          attempt_id: id(5),
+          attempt_token: "t".repeat(43),
+          connect_url: `${base}/bridge/connect`,
+          start_value: "s".repeat(43),
+          expires_at: "2099-01-01T00:00:00Z",
+        }),
+      ],
       [/\/support\/request/, () => undefined],
       [/\/support\/healthsystem/, () => undefined],
     ];
     for (const [path, data] of answers) {
       await page.route(path, (route: Route) => route.fulfill({ json: { success: true, data: data() } }));
     }
-    await page.context().route(/\/bridge\/connect$/, (route) => route.fulfill({ contentType: "text/html", body: `<title>Portal</title>${LEFT}` }));
+    await page
+      .context()
+      .route(/\/bridge\/connect$/, (route) =>
+        route.fulfill({ contentType: "text/html", body: `<title>Portal</title>${LEFT}` }),
+      );
   }
 }

@@ -31,16 +31,22 @@ function listen(): void {
   window.heard = [];
   window.violations = [];
   for (const name of ["eventBus", "orgConnectionCallback"]) {
-    document.addEventListener(name, (event) => window.heard.push({ name, detail: event instanceof CustomEvent ? structuredClone(event.detail) : null }));
+    document.addEventListener(name, (event) =>
+      window.heard.push({ name, detail: event instanceof CustomEvent ? structuredClone(event.detail) : null }),
+    );
   }
-  document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+  document.addEventListener("securitypolicyviolation", (event) =>
+    window.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+  );
 }
 
 const escaped = (text: string): string => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
 
 export function markup(run: Run, { tag = "svc-widget-element", attributes = {} }: Placed): string {
   const all: Record<string, string | null> = { "public-id": customer(run).public_id, ...attributes };
-  const written = Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [`${name}="${escaped(value)}"`]));
+  const written = Object.entries(all).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}="${escaped(value)}"`],
+  );
   return `<${tag} ${written.join(" ")}></${tag}>`;
 }
 
@@ -50,13 +56,17 @@ export const script = (run: Run): string => `<script type="module" src="${run.ba
 export async function visit(page: Page, run: Run, host: Host, placed: Placed = {}): Promise<void> {
   await page.addInitScript(listen);
   const { elements = markup(run, placed), head = script(run), ...rest } = placed;
-  await page.goto(host.publish({ ...rest, head, body: `<main aria-label="Alder Clinic"><h1>Alder Clinic</h1>${elements}</main>` }));
+  await page.goto(
+    host.publish({ ...rest, head, body: `<main aria-label="Alder Clinic"><h1>Alder Clinic</h1>${elements}</main>` }),
+  );
   await page.waitForFunction((tag) => customElements.get(tag) !== undefined, placed.tag ?? "svc-widget-element");
 }
 
 /** Returns the eventBus events received so far. */
 export const heard = (page: Page): Promise<Payload[]> =>
-  page.evaluate(() => window.heard.filter((one) => one.name === "eventBus").map((one) => one.detail)) as Promise<Payload[]>;
+  page.evaluate(() => window.heard.filter((one) => one.name === "eventBus").map((one) => one.detail)) as Promise<
+    Payload[]
+  >;
 
 export const heardTypes = async (page: Page): Promise<string[]> => (await heard(page)).map((one) => one.event_type);
 

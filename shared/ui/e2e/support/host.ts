@@ -55,9 +55,16 @@ export class Host {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", ...page.headers });
-    response.end(page.html ?? `<!doctype html>
+    response.writeHead(200, {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      ...page.headers,
+    });
+    response.end(
+      page.html ??
+        `<!doctype html>
 <html lang="${page.lang ?? "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Alder Clinic</title>
-<link rel="icon" href="data:,">${page.head ?? ""}</head><body>${page.body ?? ""}</body></html>`);
+<link rel="icon" href="data:,">${page.head ?? ""}</head><body>${page.body ?? ""}</body></html>`,
+    );
   }
 }

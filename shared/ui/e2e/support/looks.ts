@@ -13,7 +13,11 @@ const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "buil
  */
 const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
 
-const DEVICES = { phone: { width: 360, height: 640 }, tablet: { width: 768, height: 1024 }, desktop: { width: 1280, height: 860 } } as const;
+const DEVICES = {
+  phone: { width: 360, height: 640 },
+  tablet: { width: 768, height: 1024 },
+  desktop: { width: 1280, height: 860 },
+} as const;
 
 /** The viewport of 1280 × 1024 px at 400 % zoom (WCAG 1.4.10). */
 const ENLARGED = { width: 320, height: 256 };
@@ -25,7 +29,9 @@ const ENLARGED = { width: 320, height: 256 };
 function cutOff(): string[] {
   const { scrollWidth } = document.documentElement;
   const page = scrollWidth > innerWidth ? [`the page: ${scrollWidth} of ${innerWidth} px`] : [];
-  const words = [...document.body.querySelectorAll<HTMLElement>("*:not(.hidden, input, textarea, select, option, pre)")].filter((one) => one.childElementCount === 0);
+  const words = [
+    ...document.body.querySelectorAll<HTMLElement>("*:not(.hidden, input, textarea, select, option, pre)"),
+  ].filter((one) => one.childElementCount === 0);
   const cut = words.filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1);
   return [...page, ...cut.map((one) => one.outerHTML)];
 }
@@ -35,12 +41,15 @@ const resize = (size: string): void => void (document.documentElement.style.font
 
 /** Runs in a page with forced colours. Returns elements that have no border. */
 function edgeless(): string[] {
-  const all = [...document.querySelectorAll<HTMLElement>(".button, input:not([type=checkbox]), select, textarea, .notice")];
+  const all = [
+    ...document.querySelectorAll<HTMLElement>(".button, input:not([type=checkbox]), select, textarea, .notice"),
+  ];
   return all.filter((one) => getComputedStyle(one).borderTopWidth === "0px").map((one) => one.outerHTML);
 }
 
 /** Runs in a page. Counts running animations. */
-const moving = (): number => document.getAnimations().filter((one) => Number(one.effect?.getComputedTiming().duration) > 1).length;
+const moving = (): number =>
+  document.getAnimations().filter((one) => Number(one.effect?.getComputedTiming().duration) > 1).length;
 
 /** Returns the widget's page, either in a frame or as the main page. */
 function ours(page: Page): Frame {
@@ -56,17 +65,23 @@ interface Form {
 async function dress(page: Page, { size, media }: Form): Promise<void> {
   await page.setViewportSize(size);
   await page.emulateMedia(media);
-  const width = await page.evaluate(() => document.querySelector("svc-widget-element")?.shadowRoot?.querySelector("iframe")?.clientWidth ?? innerWidth);
+  const width = await page.evaluate(
+    () => document.querySelector("svc-widget-element")?.shadowRoot?.querySelector("iframe")?.clientWidth ?? innerWidth,
+  );
   const wanted = { width, dark: media.colorScheme === "dark", forced: media.forcedColors === "active" };
   await ours(page).waitForFunction(
-    ({ width, dark, forced }) => innerWidth === width && matchMedia("(prefers-color-scheme: dark)").matches === dark && matchMedia("(forced-colors: active)").matches === forced,
+    ({ width, dark, forced }) =>
+      innerWidth === width &&
+      matchMedia("(prefers-color-scheme: dark)").matches === dark &&
+      matchMedia("(forced-colors: active)").matches === forced,
     wanted,
   );
   await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
 }
 
 /** Runs in a page. Waits for two painted frames, because the first frame may still be outdated. */
-const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
+const painted = (): Promise<void> =>
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 
 async function keep(page: Page, name: string): Promise<void> {
   if (isBrief) {
@@ -78,7 +93,10 @@ async function keep(page: Page, name: string): Promise<void> {
 
 /** Checks a patient's view at the browser's largest font size. */
 async function enlarge(page: Page, name: string, lang: string): Promise<void> {
-  await dress(page, { size: DEVICES.phone, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "none" } });
+  await dress(page, {
+    size: DEVICES.phone,
+    media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "none" },
+  });
   await ours(page).evaluate(resize, "32px");
   await ours(page).evaluate(painted);
   await keep(page, `${name}-large-text-${lang}`);
@@ -106,7 +124,10 @@ export async function look(page: Page, name: string, lang: string): Promise<void
   }
   if (!/\/(dashboard|demo)\b/.test(page.url())) await enlarge(page, name, lang);
   const form = `${name}-enlarged-forced-${lang}`;
-  const enlarged: Form = { size: ENLARGED, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } };
+  const enlarged: Form = {
+    size: ENLARGED,
+    media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" },
+  };
   await dress(page, enlarged);
   await keep(page, form);
   expect.soft(await ours(page).evaluate(cutOff), `${form} is whole`).toEqual([]);

@@ -7,6 +7,9 @@ export async function withoutRedirects(context: BrowserContext): Promise<void> {
     const response = await route.fetch({ maxRedirects: 0 });
     const { location = "" } = response.headers();
     if (!location.includes("/bridge/callback")) return route.fulfill({ response });
-    await route.fulfill({ contentType: "text/html", body: `<script>location.replace(${JSON.stringify(location)})</script>` });
+    await route.fulfill({
+      contentType: "text/html",
+      body: `<script>location.replace(${JSON.stringify(location)})</script>`,
+    });
   });
 }

@@ -12,7 +12,8 @@ const PATIENCE_MS = 240_000;
 
 async function started(runner: ChildProcess, file: string, log: string): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS; !existsSync(file); await wait(100)) {
-    if (runner.exitCode !== null || Date.now() > end) throw new Error(`the service did not start:\n${readFileSync(log, "utf8")}`);
+    if (runner.exitCode !== null || Date.now() > end)
+      throw new Error(`the service did not start:\n${readFileSync(log, "utf8")}`);
   }
 }
 
@@ -23,14 +24,34 @@ async function stopped(runner: ChildProcess): Promise<void> {
 }
 
 /** All journeys share one IP address, so the limits per address are raised. */
-const LIMITS = ["BrowserRequestsPerMinute", "SearchesPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "CodesPerClientAndHour", "InquiriesPerHour"];
+const LIMITS = [
+  "BrowserRequestsPerMinute",
+  "SearchesPerMinute",
+  "PollRequestsPerMinute",
+  "ConnectRequestsPerMinute",
+  "CodesPerClientAndHour",
+  "InquiriesPerHour",
+];
 
 /** Adds institutions. Each institution has its own sandbox URL. */
 function addInstitutions(): void {
   const { sandbox } = readRun();
   for (const { name, switches } of Object.values(INSTITUTIONS)) {
     const base = sandbox.fhir_base_url.replace(/\/fhir$/, `/with/${switches}/fhir`);
-    operate("endpoint", "create", "-fhir-base", base, "-mode", "test", "-name", name, "-platform", "sandbox", "-client-id", "recordbridge-sandbox");
+    operate(
+      "endpoint",
+      "create",
+      "-fhir-base",
+      base,
+      "-mode",
+      "test",
+      "-name",
+      name,
+      "-platform",
+      "sandbox",
+      "-client-id",
+      "recordbridge-sandbox",
+    );
   }
   operate("catalog", "publish", "-mode", "test");
 }
@@ -41,7 +62,10 @@ export default async function setup(): Promise<() => Promise<void>> {
   const log = join(folder, "log");
   const output = openSync(log, "w", 0o600);
   const parameters = LIMITS.flatMap((name) => ["-param", `${name}=10000`]);
-  const runner = spawn(join(repository, "build/local"), ["-addr", "127.0.0.1:0", "-run-file", file, ...parameters], { cwd: repository, stdio: ["ignore", output, output] });
+  const runner = spawn(join(repository, "build/local"), ["-addr", "127.0.0.1:0", "-run-file", file, ...parameters], {
+    cwd: repository,
+    stdio: ["ignore", output, output],
+  });
   const end = async (): Promise<void> => {
     await stopped(runner);
     rmSync(folder, { recursive: true });

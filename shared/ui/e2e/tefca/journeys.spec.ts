@@ -30,7 +30,12 @@ async function judge(page: Page): Promise<void> {
   expect(await heardTypes(page)).not.toContain("patient.connection_failed");
 }
 
-test("one identity check connects two facilities, and widget.complete lists both", async ({ page, context, run, host }) => {
+test("one identity check connects two facilities, and widget.complete lists both", async ({
+  page,
+  context,
+  run,
+  host,
+}) => {
   const asked: string[] = [];
   context.on("request", (request) => asked.push(request.url()));
   const patient = await arrive(page, run, host, { "brand-id": run.sandbox.brand_id });
@@ -53,7 +58,10 @@ test("one identity check connects two facilities, and widget.complete lists both
   ]);
   await judge(page);
   expect(await violations(page)).toEqual([]);
-  expect(asked.filter((address) => /catalog|bridge\/attempts|visit-9|urn/.test(address)), "no catalogue, and nothing personal in an address").toEqual([]);
+  expect(
+    asked.filter((address) => /catalog|bridge\/attempts|visit-9|urn/.test(address)),
+    "no catalogue, and nothing personal in an address",
+  ).toEqual([]);
 });
 
 for (const status of [403, 400] as const) {
@@ -71,7 +79,12 @@ for (const status of [403, 400] as const) {
   });
 }
 
-test("a blocked identity window can be opened with a button for the same attempt", async ({ page, context, run, host }) => {
+test("a blocked identity window can be opened with a button for the same attempt", async ({
+  page,
+  context,
+  run,
+  host,
+}) => {
   await page.addInitScript(() => {
     HTMLFormElement.prototype.submit = () => undefined; // as a browser extension may do
   });
@@ -80,7 +93,9 @@ test("a blocked identity window can be opened with a button for the same attempt
   await patient.button("tefca_go").click();
   await patient.sees("waiting_title");
   const opening = context.waitForEvent("page");
-  await patient.where.getByRole("button", { name: patient.lang.say("tefca_waiting_open", { name: "Aspen ID" }) }).click();
+  await patient.where
+    .getByRole("button", { name: patient.lang.say("tefca_waiting_open", { name: "Aspen ID" }) })
+    .click();
   expect((await opening).url()).toContain("/bridge/tefca/identity/start");
   await patient.stands(standing("located", place(0)));
   await patient.sees("tefca_found_one");
@@ -101,7 +116,11 @@ test("a closed identity window is reported once and can be reopened with one cli
   await patient.close();
   await patient.button("leave").click();
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect((await heardTypes(page)).filter((type, i, all) => all.indexOf(type) === i)).toEqual(["patient.connection_pending", "widget.complete", "widget.close"]);
+  expect((await heardTypes(page)).filter((type, i, all) => all.indexOf(type) === i)).toEqual([
+    "patient.connection_pending",
+    "widget.complete",
+    "widget.close",
+  ]);
   await judge(page);
 });
 
@@ -109,7 +128,12 @@ test("TEFCA mode recovers when its chunk or any request fails", async ({ page, r
   const patient = new TefcaPatient(page, english, new CannedTefca());
   patient.canned.providers = patient.canned.providers.slice(0, 1);
   await patient.canned.serve(page, run.base_url);
-  const kinds = [/\/widget\/assets\/tefca-\w+\.js/, /\/tefca\/identity\?public_id/, /\/tefca\/records\/[^/]+\?/, /\/tefca\/records\/[^/]+\/authorization/];
+  const kinds = [
+    /\/widget\/assets\/tefca-\w+\.js/,
+    /\/tefca\/identity\?public_id/,
+    /\/tefca\/records\/[^/]+\?/,
+    /\/tefca\/records\/[^/]+\/authorization/,
+  ];
   const left = new Set([...kinds, "POST"]);
   for (const kind of kinds) {
     await page.route(kind, (route) => {
@@ -137,7 +161,10 @@ test("a reloaded frame continues at the found facilities", async ({ page, run, h
   await patient.next();
   await patient.verify(standing("located", place(0)));
   await patient.sees("tefca_found_one");
-  await page.frames().at(-1)?.evaluate(() => location.reload());
+  await page
+    .frames()
+    .at(-1)
+    ?.evaluate(() => location.reload());
   await patient.sees("tefca_found_one");
 });
 
@@ -148,7 +175,11 @@ test("TEFCA mode works with only the keyboard and focuses each heading", async (
     for (let i = 0; i < 40; i++) {
       const focused = await ours?.evaluate(() => {
         const at = document.activeElement;
-        return at === document.body ? "" : at instanceof HTMLInputElement ? (at.labels?.[0]?.textContent ?? "") : (at?.textContent ?? "");
+        return at === document.body
+          ? ""
+          : at instanceof HTMLInputElement
+            ? (at.labels?.[0]?.textContent ?? "")
+            : (at?.textContent ?? "");
       });
       if (focused !== undefined && name.test(focused)) return;
       await page.keyboard.press("Tab");
@@ -185,7 +216,12 @@ test("TEFCA mode works with only the keyboard and focuses each heading", async (
   await expect(patient.heading("finish_title_one")).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
-  expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete", "widget.close"]);
+  expect(await heardTypes(page)).toEqual([
+    "patient.connection_pending",
+    "patient.connection_success",
+    "widget.complete",
+    "widget.close",
+  ]);
 });
 
 test("switching the language loads TEFCA mode's translations", async ({ page, run, host }) => {

@@ -53,7 +53,10 @@ export class TefcaPatient extends Patient<Words> {
   /** Polls the server's next state immediately, as if the patient had returned to the page. */
   async stands(standing: Standing): Promise<void> {
     this.canned.standing = standing;
-    await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
+    await this.page
+      .frames()
+      .at(-1)
+      ?.evaluate(() => dispatchEvent(new Event("focus")));
   }
 
   /** Completes the identity check in its window, up to the result. */
@@ -75,6 +78,9 @@ export class TefcaPatient extends Patient<Words> {
   }
 
   async close(): Promise<void> {
-    await this.page.locator("svc-widget-element").getByRole("button", { name: /^(Close|Cerrar)$/ }).click();
+    await this.page
+      .locator("svc-widget-element")
+      .getByRole("button", { name: /^(Close|Cerrar)$/ })
+      .click();
   }
 }

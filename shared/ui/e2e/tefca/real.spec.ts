@@ -53,7 +53,11 @@ async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> 
 }
 
 test("the test browser blocks third-party cookies", async ({ page, host }) => {
-  const inner = host.publish({ site: "inner", body: "<p>inner</p>", headers: { "set-cookie": "seen=1; SameSite=None; Secure" } });
+  const inner = host.publish({
+    site: "inner",
+    body: "<p>inner</p>",
+    headers: { "set-cookie": "seen=1; SameSite=None; Secure" },
+  });
   await page.goto(host.publish({ site: "outer", body: `<iframe src="${inner}"></iframe>` }));
   const frame = page.frames().find((one) => one.url() === inner);
   expect(await frame?.evaluate(() => document.cookie)).toBe("");
@@ -65,16 +69,27 @@ test("repeating the identity check keeps one connection per facility", async ({ 
   test.setTimeout(480_000);
   const first = await connect(page, run, host);
   expect(first.length).toBeGreaterThan(1);
-  for (const one of first) expect(one).toMatchObject({ platform_type: "tefca", scope: "patient/*.read", external_id: "visit-9", external_state: "s-9" });
+  for (const one of first)
+    expect(one).toMatchObject({
+      platform_type: "tefca",
+      scope: "patient/*.read",
+      external_id: "visit-9",
+      external_state: "s-9",
+    });
   const successes = (await heardTypes(page)).filter((type) => type === "patient.connection_success");
   expect(successes.length).toBe(first.length);
   expect(await violations(page)).toEqual([]);
   const second = await connect(await context.newPage(), run, host); // a new tab keeps nothing of the first visit
-  const pairs = (all: Connection[]): string[] => all.map((one) => `${one.tefca_directory_id} ${one.org_connection_id}`).sort();
+  const pairs = (all: Connection[]): string[] =>
+    all.map((one) => `${one.tefca_directory_id} ${one.org_connection_id}`).sort();
   expect(pairs(second)).toEqual(pairs(first));
 });
 
-test("a patient who declines at the provider sees that nothing was shared and can retry", async ({ page, run, host }) => {
+test("a patient who declines at the provider sees that nothing was shared and can retry", async ({
+  page,
+  run,
+  host,
+}) => {
   const { patient, window } = await toProvider(page, run, host);
   await window.getByRole("link", { name: "Decline and go back" }).click();
   await patient.sees("declined_title");

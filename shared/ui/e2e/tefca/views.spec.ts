@@ -12,15 +12,26 @@ import { english, spanish, TefcaPatient } from "./patient.ts";
 const found = [place(0), place(1), place(2)];
 const unsure = [place(3, { match: "ambiguous" }), place(4, { match: "unanswered" }), place(5, { match: "unanswered" })];
 
-async function looker(page: Page, run: Run, host: Host, lang: typeof english, attributes: Record<string, string> = {}): Promise<TefcaPatient> {
+async function looker(
+  page: Page,
+  run: Run,
+  host: Host,
+  lang: typeof english,
+  attributes: Record<string, string> = {},
+): Promise<TefcaPatient> {
   const patient = new TefcaPatient(page, lang, new CannedTefca());
   await patient.canned.serve(page, run.base_url);
-  await visit(page, run, host, { attributes: { "tefca-mode": "", ...attributes }, lang: lang.lang, head: `<meta name="color-scheme" content="light dark">${script(run)}` });
+  await visit(page, run, host, {
+    attributes: { "tefca-mode": "", ...attributes },
+    lang: lang.lang,
+    head: `<meta name="color-scheme" content="light dark">${script(run)}`,
+  });
   await patient.open();
   return patient;
 }
 
-const looks = async (patient: TefcaPatient, view: string): Promise<void> => look(patient.page, `tefca-${view}`, patient.lang.lang);
+const looks = async (patient: TefcaPatient, view: string): Promise<void> =>
+  look(patient.page, `tefca-${view}`, patient.lang.lang);
 
 for (const lang of [english, spanish]) {
   test.describe(`in ${lang.lang}`, () => {
@@ -100,7 +111,10 @@ async function asked(patient: TefcaPatient): Promise<void> {
   await patient.button("stay").click();
   await patient.stands(standing("located", ...found, ...unsure));
   await patient.sees("tefca_found_other");
-  expect(await patient.where.getByRole("checkbox", { checked: true }).count(), "nothing is chosen for the patient").toBe(0);
+  expect(
+    await patient.where.getByRole("checkbox", { checked: true }).count(),
+    "nothing is chosen for the patient",
+  ).toBe(0);
   await looks(patient, "facilities");
   await patient.connecting.click();
   await expect(patient.where.getByText(patient.lang.say("tefca_choose_wrong"))).toBeVisible();
@@ -111,7 +125,13 @@ async function asked(patient: TefcaPatient): Promise<void> {
 }
 
 async function chosen(patient: TefcaPatient): Promise<void> {
-  patient.canned.authorized = standing("authorizing", connected(0), place(1, { outcome: "connecting" }), failed(2, "unavailable"), ...unsure);
+  patient.canned.authorized = standing(
+    "authorizing",
+    connected(0),
+    place(1, { outcome: "connecting" }),
+    failed(2, "unavailable"),
+    ...unsure,
+  );
   await patient.connecting.click();
   await patient.sees("tefca_connecting_title");
   await looks(patient, "connecting");
@@ -136,7 +156,12 @@ async function chosen(patient: TefcaPatient): Promise<void> {
 }
 
 async function ended(patient: TefcaPatient): Promise<void> {
-  const error = { error: "access_denied", error_description: "The patient declined.", request_id: "r-9", suggested_action: "Nothing: the patient decides." };
+  const error = {
+    error: "access_denied",
+    error_description: "The patient declined.",
+    request_id: "r-9",
+    suggested_action: "Nothing: the patient decides.",
+  };
   for (const [cause, title] of [
     ["declined", "declined_title"],
     ["level_too_low", "tefca_unproven_title"],

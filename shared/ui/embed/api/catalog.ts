@@ -36,15 +36,32 @@ function distinct(portals: Portal[]): Portal[] {
     const key = portal.choice ?? portal.id;
     const owners = Object.fromEntries(portal.endpoint_ids.map((id) => [id, portal.id]));
     const row = rows.get(key);
-    rows.set(key, row ? { ...row, endpoint_ids: [...row.endpoint_ids, ...portal.endpoint_ids], owners: { ...row.owners, ...owners } } : { ...portal, owners });
+    rows.set(
+      key,
+      row
+        ? { ...row, endpoint_ids: [...row.endpoint_ids, ...portal.endpoint_ids], owners: { ...row.owners, ...owners } }
+        : { ...portal, owners },
+    );
   }
   return [...rows.values()];
 }
 
 function fromSource(source: Source, portals: Portal[]): Institution {
   return {
-    ...{ id: source.id, name: source.name, logo: source.logo_uri, website: source.brand_website, description: source.description },
-    ...{ locations: source.locations, health: source.health?.state ?? "unknown", platformType: source.platform_type, portals: distinct(portals), endpointId: undefined },
+    ...{
+      id: source.id,
+      name: source.name,
+      logo: source.logo_uri,
+      website: source.brand_website,
+      description: source.description,
+    },
+    ...{
+      locations: source.locations,
+      health: source.health?.state ?? "unknown",
+      platformType: source.platform_type,
+      portals: distinct(portals),
+      endpointId: undefined,
+    },
   };
 }
 
@@ -56,9 +73,16 @@ export async function hits(ask: Fetch, { query, state, zip, after }: Calls["sear
     ...(state ? { locations: [state] } : {}),
     ...(zip ? { sortBy: "location", sortByOpts: { locationZipcodes: [zip] } } : {}),
   };
-  const answer = await ask<{ hits: { total: { value: number }; hits: { sort: (string | number)[]; _source: Source }[] } }>({ path: "/bridge/catalog/search", body });
+  const answer = await ask<{
+    hits: { total: { value: number }; hits: { sort: (string | number)[]; _source: Source }[] };
+  }>({ path: "/bridge/catalog/search", body });
   if (!answer.ok) return answer;
-  const found = answer.data.hits.hits.map((hit) => ({ ...fromSource(hit._source, hit._source.portals ?? []), away: hit._source.distance_km, mostUsed: hit._source.most_used ?? false, sort: hit.sort }));
+  const found = answer.data.hits.hits.map((hit) => ({
+    ...fromSource(hit._source, hit._source.portals ?? []),
+    away: hit._source.distance_km,
+    mostUsed: hit._source.most_used ?? false,
+    sort: hit.sort,
+  }));
   return { ok: true, data: { total: answer.data.hits.total.value, hits: found } };
 }
 
@@ -83,7 +107,17 @@ export async function institution(ask: Fetch, ids: Calls["institution"]["ask"]):
     const portal = await record<Portal>(ask, { portal_id: portalId });
     if (!portal.ok) return portal;
     const { name, logo_uri, portal_website, description } = portal.data;
-    return { ok: true, data: { ...plain(name), logo: logo_uri, website: portal_website, description, portals: [portal.data], endpointId } };
+    return {
+      ok: true,
+      data: {
+        ...plain(name),
+        logo: logo_uri,
+        website: portal_website,
+        description,
+        portals: [portal.data],
+        endpointId,
+      },
+    };
   }
   const endpoint = await record<EndpointRecord>(ask, { endpoint_id: endpointId ?? "" });
   if (!endpoint.ok) return endpoint;
@@ -93,7 +127,18 @@ export async function institution(ask: Fetch, ids: Calls["institution"]["ask"]):
 
 function plain(name: string): Institution {
   const health = "unknown" as const;
-  return { id: "", name, logo: "", website: "", description: "", locations: [], health, platformType: undefined, portals: [], endpointId: undefined };
+  return {
+    id: "",
+    name,
+    logo: "",
+    website: "",
+    description: "",
+    locations: [],
+    health,
+    platformType: undefined,
+    portals: [],
+    endpointId: undefined,
+  };
 }
 
 const order: Health[] = ["ok", "unknown", "degraded", "down"];
@@ -103,11 +148,26 @@ const versionRank = (version = ""): number => (version.startsWith("4") ? 0 : ver
 
 /** Returns the best endpoint by status, FHIR version and health. The service rejects connections to suspended endpoints. */
 export async function bestEndpoint(ask: Fetch, ids: string[]): Promise<Answer<Endpoint>> {
-  const answers = await Promise.all(ids.slice(0, maxRecords).map((id) => record<EndpointRecord>(ask, { endpoint_id: id })));
+  const answers = await Promise.all(
+    ids.slice(0, maxRecords).map((id) => record<EndpointRecord>(ask, { endpoint_id: id })),
+  );
   const found = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
-  const rank = (e: EndpointRecord) => 100 * Number(e.status !== "active") + 10 * versionRank(e.fhir_version) + order.indexOf(e.health.state);
+  const rank = (e: EndpointRecord) =>
+    100 * Number(e.status !== "active") + 10 * versionRank(e.fhir_version) + order.indexOf(e.health.state);
   const [best] = found.sort((a, b) => rank(a) - rank(b));
   const [first] = answers;
   if (best) return { ok: true, data: { id: best.id, health: best.health.state, platformType: best.platform_type } };
-  return first && !first.ok ? first : { ok: false, failure: { kind: "lost", error: "svc_not_found", description: "", cause: undefined, requestId: undefined, retryAfter: undefined } };
+  return first && !first.ok
+    ? first
+    : {
+        ok: false,
+        failure: {
+          kind: "lost",
+          error: "svc_not_found",
+          description: "",
+          cause: undefined,
+          requestId: undefined,
+          retryAfter: undefined,
+        },
+      };
 }

@@ -98,7 +98,8 @@ export interface Facility {
   state: string; // two letters
   match: "found" | "ambiguous" | "unanswered"; // only found facilities can be connected
   outcome?: "connecting" | "connected" | "failed";
-  reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "other_person" | "identity_expired" | "internal"; // if failed
+  reason?:
+    "refused" | "unavailable" | "too_large" | "invalid_content" | "other_person" | "identity_expired" | "internal"; // if failed
   connection?: Connection; // if connected
 }
 
@@ -139,7 +140,10 @@ export interface Calls {
     ask: { query: string; state: string; zip: string; after?: (string | number)[] | undefined };
     data: Hits;
   };
-  institution: { ask: { brandId?: string | undefined; portalId?: string | undefined; endpointId?: string | undefined }; data: Institution };
+  institution: {
+    ask: { brandId?: string | undefined; portalId?: string | undefined; endpointId?: string | undefined };
+    data: Institution;
+  };
   endpoint: { ask: { ids: string[] }; data: Endpoint };
   prepare: {
     ask: {
@@ -160,19 +164,32 @@ export interface Calls {
   cancel: { ask: { id: string; token: string }; data: Progress };
   providers: { ask: object; data: { providers: IdentityProvider[]; simulated: boolean } };
   identity: {
-    ask: { provider: string; external_id?: string | undefined; external_state?: string | undefined; request_id?: string | undefined };
+    ask: {
+      provider: string;
+      external_id?: string | undefined;
+      external_state?: string | undefined;
+      request_id?: string | undefined;
+    };
     data: PreparedIdentity;
   };
   records: { ask: { id: string; token: string }; data: Standing };
   authorize: { ask: { id: string; token: string; ids: string[] }; data: Standing };
   codes: { ask: { email: string }; data: { verification_id: string; resend_after: string } };
   verify: { ask: { verification_id: string; code: string }; data: { email_token: string; expires_at: string } };
-  support: { ask: Asker & { name: string; subject: string; body: string; health_system?: string | undefined }; data: undefined };
-  missing: { ask: Asker & { name: string; website?: string | undefined; street_address?: string | undefined }; data: undefined };
+  support: {
+    ask: Asker & { name: string; subject: string; body: string; health_system?: string | undefined };
+    data: undefined;
+  };
+  missing: {
+    ask: Asker & { name: string; website?: string | undefined; street_address?: string | undefined };
+    data: undefined;
+  };
 }
 
 export type CallName = keyof Calls;
 
 /** A call without an answer, and a call together with its answer. */
 export type Ask = { [K in CallName]: { call: K; ask: Calls[K]["ask"] } }[CallName];
-export type Answered = { [K in CallName]: { call: K; ask: Calls[K]["ask"]; answer: Answer<Calls[K]["data"]> } }[CallName];
+export type Answered = {
+  [K in CallName]: { call: K; ask: Calls[K]["ask"]; answer: Answer<Calls[K]["data"]> };
+}[CallName];

@@ -37,7 +37,11 @@ interface Envelope<T> {
 }
 
 /** Sends a request. The promise resolves to an answer or a failure, and never rejects. */
-export async function send<T>(service: Service, { path, query, body, token, method }: Request, signal: AbortSignal): Promise<Answer<T>> {
+export async function send<T>(
+  service: Service,
+  { path, query, body, token, method }: Request,
+  signal: AbortSignal,
+): Promise<Answer<T>> {
   const search = new URLSearchParams({ public_id: service.publicId, ...query });
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -90,5 +94,12 @@ function kindOf(status: number, error: string | undefined): Failure["kind"] {
 }
 
 function failure(kind: Failure["kind"]): Failure {
-  return { kind, error: "svc_server_error", description: "", cause: undefined, requestId: undefined, retryAfter: undefined };
+  return {
+    kind,
+    error: "svc_server_error",
+    description: "",
+    cause: undefined,
+    requestId: undefined,
+    retryAfter: undefined,
+  };
 }

@@ -22,7 +22,10 @@ test("polling slows from 1.5 s to 3 s and 5 s and stops after 30 minutes", async
   const times = bench.times("progress").map((at) => at - left);
   assert.deepEqual(times.slice(0, 3), [1500, 3000, 4500]);
   const gaps = times.map((at, i) => [at, at - (times[i - 1] ?? 0)] as const);
-  assert.ok(gaps.every(([at, gap]) => gap === (at <= 30 * second ? 1500 : at <= 2 * minute ? 3000 : 5000)), JSON.stringify(gaps));
+  assert.ok(
+    gaps.every(([at, gap]) => gap === (at <= 30 * second ? 1500 : at <= 2 * minute ? 3000 : 5000)),
+    JSON.stringify(gaps),
+  );
   assert.equal(times.at(-1), 30 * minute);
   assert.equal(bench.state.view, "failed");
   assert.equal(bench.state.ending?.cause, "expired");
@@ -32,7 +35,8 @@ test("a nudge triggers a poll immediately, or after the poll in flight", async (
   const bench = new Bench();
   await bench.toWaiting();
   const answers: (() => void)[] = [];
-  bench.answers.progress = () => new Promise((answer) => answers.push(() => answer({ ok: true, data: bench.progress })));
+  bench.answers.progress = () =>
+    new Promise((answer) => answers.push(() => answer({ ok: true, data: bench.progress })));
   bench.send({ type: "wake" });
   bench.send({ type: "wake" });
   bench.send({ type: "wake" });
@@ -49,7 +53,8 @@ test("a nudge during a failing poll triggers another poll", async () => {
   await bench.toWaiting();
   let answer: () => void = () => undefined;
   const usual = bench.answers.progress;
-  bench.answers.progress = () => new Promise((resolve) => (answer = () => resolve({ ok: true, data: { status: "open" } })));
+  bench.answers.progress = () =>
+    new Promise((resolve) => (answer = () => resolve({ ok: true, data: { status: "open" } })));
   bench.send({ type: "wake" });
   bench.send({ type: "wake" });
   await bench.pass(0);
@@ -72,7 +77,10 @@ test("a closed window does not end the attempt", async () => {
   bench.progress = { status: "done", result: connection };
   await bench.pass(2 * second);
   assert.equal(bench.state.view, "connected");
-  assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
+  assert.deepEqual(
+    bench.events.map((event) => event.event_type),
+    ["patient.connection_pending", "patient.connection_success"],
+  );
 });
 
 test("the patient's initials are kept for the success view and never reported", async () => {
@@ -105,7 +113,10 @@ test("an endpoint of a merged portal is requested with its own portal", async ()
   bench.answers.endpoint = () => ({ ok: true, data: { id: "e2", health: "ok", platformType: "sandbox" } });
   await bench.toInstitution("b");
   const { ask } = bench.asked.find(({ call }) => call === "prepare") ?? {};
-  assert.deepEqual([(ask as { endpoint_id: string }).endpoint_id, (ask as { portal_id: string }).portal_id], ["e2", "p2"]);
+  assert.deepEqual(
+    [(ask as { endpoint_id: string }).endpoint_id, (ask as { portal_id: string }).portal_id],
+    ["e2", "p2"],
+  );
 });
 
 test("a window that can't be brought to the front can be reopened", async () => {
@@ -149,7 +160,10 @@ test("a window without a handle is tracked from its first message", async () => 
   bench.send({ type: "windows", closed: [id], focused: true });
   assert.equal(bench.told("patient.connection_pending").length, 1);
   bench.send({ type: "opened", id: "unknown", how: "seen" });
-  assert.equal(bench.state.attempts.some((a) => a.id === "unknown"), false);
+  assert.equal(
+    bench.state.attempts.some((a) => a.id === "unknown"),
+    false,
+  );
 });
 
 test("one click focuses an open window or opens a new attempt for a closed one", async () => {
@@ -164,9 +178,15 @@ test("one click focuses an open window or opens a new attempt for a closed one",
   assert.equal(bench.times("prepare").length, 2);
   assert.equal(bench.state.current, id, "the first one may come back yet");
   bench.send({ type: "raise" });
-  assert.deepEqual(bench.opened.map((url) => url.slice(-9)), ["attempt-1", "attempt-2"]);
+  assert.deepEqual(
+    bench.opened.map((url) => url.slice(-9)),
+    ["attempt-1", "attempt-2"],
+  );
   assert.equal(bench.state.view, "waiting");
-  bench.answers.progress = ({ id: asked }) => ({ ok: true, data: asked === id ? { status: "created" } : { status: "done", result: connection } });
+  bench.answers.progress = ({ id: asked }) => ({
+    ok: true,
+    data: asked === id ? { status: "created" } : { status: "done", result: connection },
+  });
   await bench.pass(2 * second);
   assert.equal(bench.state.view, "connected");
 });
@@ -257,24 +277,29 @@ test("a stale reserve attempt is not opened", async () => {
 
 for (const [what, change, isTold] of [
   ["opens nothing either", () => undefined, true],
-  ["was opened elsewhere, which has the focus", (bench: Bench) => bench.send({ type: "windows", closed: [], focused: false }), false],
+  [
+    "was opened elsewhere, which has the focus",
+    (bench: Bench) => bench.send({ type: "windows", closed: [], focused: false }),
+    false,
+  ],
   ["was opened behind this window", (bench: Bench) => (bench.progress = { status: "open" }), false],
   ["cannot be judged without a network", (bench: Bench) => (bench.fault = () => failure("network")), false],
 ] as const) {
   // A sandbox without allow-forms consumes the click and opens no window.
-  for (const how of ["blocked", "unseen"] as const) test(`a window (${how}) whose button ${what}`, async () => {
-    const bench = new Bench();
-    bench.how = how;
-    await bench.toWaiting();
-    await bench.pass(20 * second);
-    assert.equal(bench.state.view, "waiting", "an extension may have blocked the window, and leave the button alone");
-    bench.send({ type: "followed" });
-    change(bench);
-    await bench.pass(7 * second);
-    assert.equal(bench.state.view, isTold ? "config_error" : "waiting");
-    assert.equal(bench.told("widget.config_error").length, isTold ? 1 : 0);
-    if (isTold) assert.match(bench.reasons.at(-1) ?? "", /allow-popups/);
-  });
+  for (const how of ["blocked", "unseen"] as const)
+    test(`a window (${how}) whose button ${what}`, async () => {
+      const bench = new Bench();
+      bench.how = how;
+      await bench.toWaiting();
+      await bench.pass(20 * second);
+      assert.equal(bench.state.view, "waiting", "an extension may have blocked the window, and leave the button alone");
+      bench.send({ type: "followed" });
+      change(bench);
+      await bench.pass(7 * second);
+      assert.equal(bench.state.view, isTold ? "config_error" : "waiting");
+      assert.equal(bench.told("widget.config_error").length, isTold ? 1 : 0);
+      if (isTold) assert.match(bench.reasons.at(-1) ?? "", /allow-popups/);
+    });
 }
 
 test("polling survives network loss and resumes immediately when online", async () => {
@@ -297,7 +322,10 @@ test("polling honours Retry-After", async () => {
   await bench.toWaiting();
   bench.fault = (_, call) => (call === "progress" ? failure("limited", { retryAfter: 20 * second }) : undefined);
   await bench.pass(41 * second);
-  assert.deepEqual(bench.times("progress").map((at) => at - 200), [1500, 21_500]);
+  assert.deepEqual(
+    bench.times("progress").map((at) => at - 200),
+    [1500, 21_500],
+  );
 });
 
 test("an unknown attempt is lost, and the patient can start again", async () => {
@@ -333,7 +361,9 @@ test("a connection made twice is listed once in widget.complete", async () => {
   await bench.toWaiting();
   await bench.pass(2 * second);
   bench.send({ type: "close" });
-  assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
+  assert.deepEqual(bench.told("widget.complete"), [
+    { api_mode: "live", event_type: "widget.complete", data: [connection] },
+  ]);
 });
 
 test("an unused attempt is replaced before it expires", async () => {

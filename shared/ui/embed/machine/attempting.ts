@@ -27,12 +27,25 @@ export function forgetUnused(s: State): State {
 export function prepare(s: State): Next {
   const next: State = { ...forgetUnused(s), reopening: false, trouble: undefined, ending: undefined };
   if (!s.target || s.shell === "page" || s.shell === "window") return [{ ...next, busy: false }];
-  return [{ ...next, busy: true, slow: false }, ask(s, s.target), { do: "wait", key: "slow", ms: late, then: { type: "slow" } }];
+  return [
+    { ...next, busy: true, slow: false },
+    ask(s, s.target),
+    { do: "wait", key: "slow", ms: late, then: { type: "slow" } },
+  ];
 }
 
 function ask(s: State, target: Target): Effect {
-  const given = { external_id: s.config.externalId, external_state: s.config.externalState, request_id: s.config.requestId };
-  if (target.identityProvider) return { do: "ask", key: "prepare", ask: { call: "identity", ask: { provider: target.identityProvider, ...given } } };
+  const given = {
+    external_id: s.config.externalId,
+    external_state: s.config.externalState,
+    request_id: s.config.requestId,
+  };
+  if (target.identityProvider)
+    return {
+      do: "ask",
+      key: "prepare",
+      ask: { call: "identity", ask: { provider: target.identityProvider, ...given } },
+    };
   return {
     do: "ask",
     key: "prepare",
@@ -54,7 +67,8 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   const target = s.target;
   if (!target) return [{ ...s, busy: false }];
   const isSpare = currentAttempt(s)?.leftAt !== undefined;
-  if (!answer.ok) return isSpare ? unspared(s, target, answer.failure) : refused({ ...s, busy: false }, target, answer.failure);
+  if (!answer.ok)
+    return isSpare ? unspared(s, target, answer.failure) : refused({ ...s, busy: false }, target, answer.failure);
   const made = answer.data;
   const start = { url: made.connect_url, value: made.start_value };
   if (s.shell === "window") return [s, { do: "leave", start }];
@@ -64,9 +78,17 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
     ...{ madeAt: now, leftAt: undefined, status: "created" as const },
     ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0, cancelling: false },
   };
-  const next: State = { ...s, busy: false, target: known, current: isSpare ? s.current : attempt.id, attempts: [...s.attempts, attempt] };
+  const next: State = {
+    ...s,
+    busy: false,
+    target: known,
+    current: isSpare ? s.current : attempt.id,
+    attempts: [...s.attempts, attempt],
+  };
   if (isSpare) return s.reopening ? open(next, attempt, now) : [next];
-  const name: Effect[] = known.name ? [] : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
+  const name: Effect[] = known.name
+    ? []
+    : [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId: known.brandId } } }];
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
 
@@ -82,7 +104,11 @@ function refused(s: State, target: Target, failure: Failure): Next {
     return [{ ...s, trouble: { failure, retry: { type: s.shell === "window" ? "leave" : "prepare" } } }];
   }
   const unknown = target.reconnect !== undefined && (failure.kind === "refused" || failure.kind === "lost");
-  const ending = { cause: failure.cause ?? (unknown ? "connection_unknown" : failure.kind), target, requestId: failure.requestId };
+  const ending = {
+    cause: failure.cause ?? (unknown ? "connection_unknown" : failure.kind),
+    target,
+    requestId: failure.requestId,
+  };
   const next: State = { ...arrive(s, "failed"), ending, copied: false };
   return [next, ...(unknown ? [events.configError(s, failure.description)] : events.failed(s, target, failure))];
 }
@@ -105,7 +131,11 @@ function isFresh(a: Attempt, now: number): boolean {
 }
 
 function open(s: State, { id, start }: Attempt, now: number): Next {
-  const next = withAttempt({ ...s, view: "waiting", current: id, busy: false, reopening: false, trouble: undefined }, id, { leftAt: now });
+  const next = withAttempt(
+    { ...s, view: "waiting", current: id, busy: false, reopening: false, trouble: undefined },
+    id,
+    { leftAt: now },
+  );
   return [next, { do: "unwait", key: "stale" }, { do: "open", id, start }, poll(id, pause(0))];
 }
 
@@ -124,7 +154,12 @@ function departure(s: State, target: Target): string {
     external_state: s.config.externalState,
     ...(target.reconnect
       ? { reconnect_org_connection_id: target.reconnect }
-      : { endpoint_id: target.endpointId, portal_id: target.portalId, brand_id: target.brandId, request_id: s.config.requestId }),
+      : {
+          endpoint_id: target.endpointId,
+          portal_id: target.portalId,
+          brand_id: target.brandId,
+          request_id: s.config.requestId,
+        }),
   };
   for (const [name, value] of Object.entries(members)) if (value) query.set(name, value);
   return `${s.baseUrl}/bridge/${target.reconnect ? "reconnect" : "connect"}?${query}`;
@@ -145,7 +180,11 @@ export function inquire(s: State, id: string): Next {
   if (a.asking) return [withAttempt(s, id, { again: true })];
   const question: Effect = a.cancelling
     ? { do: "ask", key: `cancel:${id}`, ask: { call: "cancel", ask: { id, token: a.token } } }
-    : { do: "ask", key: `progress:${id}`, ask: { call: a.target.identityProvider ? "records" : "progress", ask: { id, token: a.token } } };
+    : {
+        do: "ask",
+        key: `progress:${id}`,
+        ask: { call: a.target.identityProvider ? "records" : "progress", ask: { id, token: a.token } },
+      };
   return [withAttempt(s, id, { asking: true, again: false }), { do: "unwait", key: `poll:${id}` }, question];
 }
 
@@ -167,7 +206,8 @@ export function inquireAll(s: State): Next {
 export function cancel(s: State): Next {
   const effects: Effect[] = [];
   let state = s;
-  const isOver = (a: Attempt): boolean => a.leftAt === undefined || a.cancelling || (s.tefca?.standing !== undefined && a.id === s.current);
+  const isOver = (a: Attempt): boolean =>
+    a.leftAt === undefined || a.cancelling || (s.tefca?.standing !== undefined && a.id === s.current);
   for (const { id } of s.attempts.filter((a) => !isOver(a))) {
     const [next, ...asked] = inquire(withAttempt(state, id, { cancelling: true, asking: false, again: false }), id);
     state = next;
@@ -199,7 +239,8 @@ export function isGone(s: State, a: Attempt | undefined): boolean {
 export function raise(s: State, now: number): Next {
   const a = currentAttempt(s);
   if (!a) return [s];
-  if (a.how === "seen" && !a.closed) return [s, { do: "raise", id: a.id }, { do: "wait", key: "raised", ms: rise, then: { type: "raised", id: a.id } }];
+  if (a.how === "seen" && !a.closed)
+    return [s, { do: "raise", id: a.id }, { do: "wait", key: "raised", ms: rise, then: { type: "raised", id: a.id } }];
   const spare = s.attempts.find((one) => one.leftAt === undefined && isFresh(one, now));
   if (spare) return open(s, spare, now);
   return s.target && !s.busy ? [{ ...s, busy: true, reopening: true }, ask(s, s.target)] : [{ ...s, reopening: true }];
@@ -221,7 +262,8 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
       effects.push(...told);
     }
   }
-  const wantsSpare = s.target && s.view === "waiting" && isGone(state, currentAttempt(state)) && !isGone(s, currentAttempt(s));
+  const wantsSpare =
+    s.target && s.view === "waiting" && isGone(state, currentAttempt(state)) && !isGone(s, currentAttempt(s));
   const hasSpare = s.busy || s.attempts.some((a) => a.leftAt === undefined);
   if (!s.target || !wantsSpare || hasSpare) return [state, ...effects];
   return [{ ...state, busy: true }, ...effects, ask(s, s.target)];
@@ -230,7 +272,9 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
 /** Handles the button next to a window that did not open. If this click also opens no window, the patient stays in this view. */
 export function followed(s: State): Next {
   const a = currentAttempt(s);
-  return a && a.how !== "seen" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
+  return a && a.how !== "seen"
+    ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }]
+    : [s];
 }
 
 /**
@@ -239,7 +283,9 @@ export function followed(s: State): Next {
  */
 export function isUnopened(s: State, id: string): boolean {
   const a = currentAttempt(s);
-  return s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0;
+  return (
+    s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0
+  );
 }
 
 export function tellPending(s: State, id: string): Next {
@@ -258,7 +304,12 @@ export function progressed(s: State, id: string, answer: Answer<Progress>, now: 
   if (status === "failed" && error) return a.cancelling ? [without(s, id)] : failed(s, id, error);
   if (status === "expired" || elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
   const undecided = status === "created" || status === "open"; // any other status came before the cancellation
-  const next = withAttempt(s, id, { asking: false, misses: 0, status: status === "created" ? "created" : "open", cancelling: a.cancelling && undecided });
+  const next = withAttempt(s, id, {
+    asking: false,
+    misses: 0,
+    status: status === "created" ? "created" : "open",
+    cancelling: a.cancelling && undecided,
+  });
   return a.again ? inquire(next, id) : [next, poll(id, pause(elapsed))];
 }
 
@@ -299,7 +350,10 @@ function failed(s: State, id: string, error: AttemptError): Next {
 export function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
   const next = without(s, a.id);
   if (s.current !== a.id) return [next];
-  return [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }, { do: "drop", key: "prepare" }];
+  return [
+    { ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false },
+    { do: "drop", key: "prepare" },
+  ];
 }
 
 /** Shows a view after an outcome. While the patient is filling in a form, the form stays and the outcome is shown afterwards. */

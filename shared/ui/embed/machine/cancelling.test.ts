@@ -11,8 +11,14 @@ test("cancelling ends the attempt on the server, closes its window and prepares 
   assert.deepEqual(bench.shut, [id]);
   assert.equal(bench.state.view, "institution");
   await bench.pass(60 * second);
-  assert.deepEqual(bench.asked.filter(({ call }) => call === "cancel").map(({ ask }) => ask), [{ id, token: `token-${id}` }]);
-  assert.deepEqual(bench.state.attempts.map((a) => a.id), ["attempt-2"]);
+  assert.deepEqual(
+    bench.asked.filter(({ call }) => call === "cancel").map(({ ask }) => ask),
+    [{ id, token: `token-${id}` }],
+  );
+  assert.deepEqual(
+    bench.state.attempts.map((a) => a.id),
+    ["attempt-2"],
+  );
   assert.equal(bench.times("progress").length, 0);
   assert.deepEqual(bench.events, [], "nothing failed");
 });
@@ -32,7 +38,10 @@ test("a sign-in that completed before it was cancelled is shown as connected", a
   bench.send({ type: "cancel" });
   await bench.pass(0);
   assert.equal(bench.state.view, "connected");
-  assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
+  assert.deepEqual(
+    bench.events.map((event) => event.event_type),
+    ["patient.connection_pending", "patient.connection_success"],
+  );
 });
 
 test("an unconfirmed cancellation is repeated until the server confirms it or returns a result", async () => {
@@ -58,8 +67,13 @@ test("closing during a sign-in waits for the cancellation, then closes", async (
   assert.equal(bench.closed, 0);
   await bench.pass(0);
   assert.equal(bench.closed, 1);
-  assert.deepEqual(bench.events.map((event) => event.event_type), ["widget.exit", "widget.complete"]);
-  assert.deepEqual(bench.told("widget.exit"), [{ api_mode: "live", event_type: "widget.exit", data: { reason: "cancelled", view: "stopping" } }]);
+  assert.deepEqual(
+    bench.events.map((event) => event.event_type),
+    ["widget.exit", "widget.complete"],
+  );
+  assert.deepEqual(bench.told("widget.exit"), [
+    { api_mode: "live", event_type: "widget.exit", data: { reason: "cancelled", view: "stopping" } },
+  ]);
 });
 
 test("closing during a sign-in that was already complete shows the connection instead", async () => {
@@ -72,7 +86,9 @@ test("closing during a sign-in that was already complete shows the connection in
   assert.equal(bench.state.view, "connected");
   assert.equal(bench.closed, 0);
   bench.send({ type: "close" });
-  assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
+  assert.deepEqual(bench.told("widget.complete"), [
+    { api_mode: "live", event_type: "widget.complete", data: [connection] },
+  ]);
 });
 
 test("closing stops waiting for a server that does not respond", async () => {

@@ -21,12 +21,19 @@ function enter(s: State, institution: Institution): Next {
 /** Chooses the healthiest of several endpoints behind a portal, since a patient can't tell them apart. */
 export function choose(s: State, portalId: string | undefined): Next {
   const portal = s.institution?.portals.find((one) => one.id === portalId);
-  const drop: Effect[] = [{ do: "drop", key: "prepare" }, { do: "drop", key: "endpoint" }];
+  const drop: Effect[] = [
+    { do: "drop", key: "prepare" },
+    { do: "drop", key: "endpoint" },
+  ];
   const next: State = { ...forgetUnused(s), ...fresh, portalId: portal?.id };
   const [only] = portal?.endpoint_ids ?? [];
   if (!portal || !only) return [next, ...drop];
   if (portal.endpoint_ids.length === 1) return aim(next, only, s.institution?.platformType);
-  return [{ ...next, busy: true }, ...drop, { do: "ask", key: "endpoint", ask: { call: "endpoint", ask: { ids: portal.endpoint_ids } } }];
+  return [
+    { ...next, busy: true },
+    ...drop,
+    { do: "ask", key: "endpoint", ask: { call: "endpoint", ask: { ids: portal.endpoint_ids } } },
+  ];
 }
 
 export function endpointFound(s: State, answer: Answer<Endpoint>): Next {
@@ -38,7 +45,13 @@ function aim(s: State, endpointId: string, platformType: string | undefined): Ne
   const { institution, portalId } = s;
   const [portal] = institution?.portals ?? [];
   const chosen = institution?.portals.find((one) => one.id === portalId) ?? portal;
-  const target = { name: institution?.name ?? "", endpointId, platformType, portalId: chosen?.owners?.[endpointId] ?? chosen?.id, brandId: institution?.id || undefined };
+  const target = {
+    name: institution?.name ?? "",
+    endpointId,
+    platformType,
+    portalId: chosen?.owners?.[endpointId] ?? chosen?.id,
+    brandId: institution?.id || undefined,
+  };
   return prepare({ ...s, target });
 }
 
@@ -46,7 +59,10 @@ function aim(s: State, endpointId: string, platformType: string | undefined): Ne
 export function load(s: State): Next {
   const { brandId, portalId, endpointId } = s.config;
   const next: State = { ...forgetUnused(s), ...fresh, view: "institution", institution: undefined, busy: true };
-  return [next, { do: "ask", key: "institution", ask: { call: "institution", ask: { brandId, portalId, endpointId } } }];
+  return [
+    next,
+    { do: "ask", key: "institution", ask: { call: "institution", ask: { brandId, portalId, endpointId } } },
+  ];
 }
 
 /** Looks up a reconnect's institution only for the institution's name. The attempt doesn't wait for the name. */
@@ -68,5 +84,9 @@ export function reconnect(s: State, reconnects: string): Next {
   const target = { name: "", reconnect: reconnects, brandId, portalId, endpointId };
   const next: State = { ...s, ...fresh, view: "institution", institution: undefined, target };
   const [state, ...effects] = prepare(next);
-  return [state, ...effects, ...(brandId ? [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId } } } as const] : [])];
+  return [
+    state,
+    ...effects,
+    ...(brandId ? [{ do: "ask", key: "institution", ask: { call: "institution", ask: { brandId } } } as const] : []),
+  ];
 }

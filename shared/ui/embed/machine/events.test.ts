@@ -21,21 +21,43 @@ test("pending and success events have the documented fields and omit missing val
   await plain.toWaiting();
   plain.progress = { status: "done", result: connection };
   await plain.pass(2000);
-  assert.deepEqual(Object.keys(plain.events[0] && "data" in plain.events[0] ? plain.events[0].data : {}).sort(), ["brand_id", "endpoint_id", "portal_id", "public_id"]);
+  assert.deepEqual(Object.keys(plain.events[0] && "data" in plain.events[0] ? plain.events[0].data : {}).sort(), [
+    "brand_id",
+    "endpoint_id",
+    "portal_id",
+    "public_id",
+  ]);
 });
 
 test("a failed event has the documented fields and an ASCII description", async () => {
   const bench = new Bench(mine);
   await bench.toWaiting();
-  const error = { error: "svc_unavailable", error_description: "São João’s portal — down", request_id: "r-2", cause: "no_answer", suggested_action: "Wait." };
+  const error = {
+    error: "svc_unavailable",
+    error_description: "São João’s portal — down",
+    request_id: "r-2",
+    cause: "no_answer",
+    suggested_action: "Wait.",
+  };
   bench.progress = { ...declined, error };
   await bench.pass(2000);
   assert.deepEqual(bench.events[1], {
     api_mode: "live",
     event_type: "patient.connection_failed",
     data: {
-      ...{ endpoint_id: ids.endpoint, portal_id: ids.portal, brand_id: ids.brand, platform_type: "sandbox", request_id: "r-2" },
-      ...{ error: "svc_server_error", error_description: "Sao Joao's portal - down", external_id: "visit-9", external_state: "state-1" },
+      ...{
+        endpoint_id: ids.endpoint,
+        portal_id: ids.portal,
+        brand_id: ids.brand,
+        platform_type: "sandbox",
+        request_id: "r-2",
+      },
+      ...{
+        error: "svc_server_error",
+        error_description: "Sao Joao's portal - down",
+        external_id: "visit-9",
+        external_state: "state-1",
+      },
     },
   });
 });

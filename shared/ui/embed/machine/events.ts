@@ -17,8 +17,17 @@ function given<T extends Record<string, string | undefined>>(members: T): { [K i
 
 /** Converts a text to ASCII, because error_description is ASCII. Accented letters lose their accents. */
 export function ascii(text: string): string {
-  const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/[–—]/g, "-");
-  return plain.replace(/[^\x20-\x7e]+/g, " ").replace(/ {2,}/g, " ").trim().slice(0, maxDescription);
+  const plain = text
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/[‘’]/g, "'")
+    .replace(/[“”]/g, '"')
+    .replace(/[–—]/g, "-");
+  return plain
+    .replace(/[^\x20-\x7e]+/g, " ")
+    .replace(/ {2,}/g, " ")
+    .trim()
+    .slice(0, maxDescription);
 }
 
 /**
@@ -50,8 +59,16 @@ export function success(s: State, data: Connection): Effect {
 }
 
 /** Returns a failure in the older element's format. */
-export function refusal(error: Pick<AttemptError, "error" | "error_description" | "request_id">, externalState: string | undefined): Refusal {
-  return { error: told(error.error), error_description: ascii(error.error_description), request_id: error.request_id, ...given({ external_state: externalState }) };
+export function refusal(
+  error: Pick<AttemptError, "error" | "error_description" | "request_id">,
+  externalState: string | undefined,
+): Refusal {
+  return {
+    error: told(error.error),
+    error_description: ascii(error.error_description),
+    request_id: error.request_id,
+    ...given({ external_state: externalState }),
+  };
 }
 
 /** Returns a failure as an event. Returns no event if the institution is unknown, because the event must name the institution. */
@@ -60,7 +77,10 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   const requestId = "request_id" in error ? error.request_id : error.requestId;
   const description = "error_description" in error ? error.error_description : error.description;
   if (!requestId) return [];
-  const said = refusal({ error: error.error, error_description: description, request_id: requestId }, s.config.externalState);
+  const said = refusal(
+    { error: error.error, error_description: description, request_id: requestId },
+    s.config.externalState,
+  );
   if (s.shell === "watch") return [{ do: "result", callback: said }];
   if (!(endpointId && portalId && brandId) || s.config.tefcaMode) return []; // TEFCA mode does not use this event
   const data: EventData["patient.connection_failed"] = {
@@ -92,7 +112,11 @@ const unseen = ["loading", "closed"];
 export function viewed(before: State, s: State): Effect[] {
   const { view, config, target, institution } = s;
   if (view === before.view || unseen.includes(view) || !config.eventTypes.includes("widget.view")) return [];
-  const ids = given({ brand_id: target?.brandId ?? (institution?.id || undefined), portal_id: target?.portalId, endpoint_id: target?.endpointId });
+  const ids = given({
+    brand_id: target?.brandId ?? (institution?.id || undefined),
+    portal_id: target?.portalId,
+    endpoint_id: target?.endpointId,
+  });
   const data: EventData["widget.view"] = { view, ...(Object.keys(ids).length > 0 && { institution: ids }) };
   return [emit({ api_mode: s.mode, event_type: "widget.view", data })];
 }
@@ -100,7 +124,14 @@ export function viewed(before: State, s: State): Effect[] {
 /** Returns the event if the element's event-types attribute requests it. */
 export function exited(s: State, view: View): Effect[] {
   if (!s.config.eventTypes.includes("widget.exit")) return [];
-  const reason = s.connected.length > 0 ? "completed" : view === "failed" ? "failed" : view === "stopping" || view === "waiting" ? "cancelled" : "closed";
+  const reason =
+    s.connected.length > 0
+      ? "completed"
+      : view === "failed"
+        ? "failed"
+        : view === "stopping" || view === "waiting"
+          ? "cancelled"
+          : "closed";
   const ended = reason === "failed" ? given({ error: s.ending?.error?.error, request_id: s.ending?.requestId }) : {};
   return [emit({ api_mode: s.mode, event_type: "widget.exit", data: { reason, view, ...ended } })];
 }

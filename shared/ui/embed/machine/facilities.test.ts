@@ -83,7 +83,10 @@ test("a choice whose response was lost is resent when online and reported once",
   bench.send({ type: "tick", ids: ["urn:oid:2.999.1.1"], on: true });
   bench.send({ type: "authorize", ids: ["urn:oid:2.999.1.1"] });
   await bench.pass(0);
-  assert.deepEqual([bench.state.view, bench.state.trouble?.failure.kind, bench.state.tefca?.ticked.length], ["facilities", "network", 1]);
+  assert.deepEqual(
+    [bench.state.view, bench.state.trouble?.failure.kind, bench.state.tefca?.ticked.length],
+    ["facilities", "network", 1],
+  );
   bench.fault = () => undefined;
   bench.standing = located(connected(1), one(2));
   bench.send({ type: "network", online: true });
@@ -110,14 +113,24 @@ test("failed facilities can be retried, and more selected, while the identity ch
   await bench.pass(0);
   bench.send({ type: "close" });
   const [complete] = bench.told("widget.complete");
-  assert.deepEqual(complete && "data" in complete && complete.data, [1, 2, 3].map((n) => connected(n).connection));
+  assert.deepEqual(
+    complete && "data" in complete && complete.data,
+    [1, 2, 3].map((n) => connected(n).connection),
+  );
   assert.equal(bench.told("patient.connection_success").length, 3);
   assertEvents(bench);
 });
 
 for (const [what, end] of [
-  ["refuses the choice", (bench: Bench) => (bench.fault = (_, call) => (call === "authorize" ? failure("taken") : undefined))],
-  ["says so", (bench: Bench) => (bench.standing = { status: "located", facilities: [one(1, { outcome: "failed", reason: "identity_expired" })] })],
+  [
+    "refuses the choice",
+    (bench: Bench) => (bench.fault = (_, call) => (call === "authorize" ? failure("taken") : undefined)),
+  ],
+  [
+    "says so",
+    (bench: Bench) =>
+      (bench.standing = { status: "located", facilities: [one(1, { outcome: "failed", reason: "identity_expired" })] }),
+  ],
 ] as const) {
   test(`an expired identity check is repeated when the server ${what}`, async () => {
     const bench = tefca();
@@ -125,11 +138,18 @@ for (const [what, end] of [
     end(bench);
     bench.send({ type: "authorize", ids: ["urn:oid:2.999.1.1"] });
     await bench.pass(0);
-    assert.ok(bench.state.view === "failed" ? bench.state.ending?.cause === "identity_expired" : bench.state.view === "summary" && behind(bench.state) === undefined);
+    assert.ok(
+      bench.state.view === "failed"
+        ? bench.state.ending?.cause === "identity_expired"
+        : bench.state.view === "summary" && behind(bench.state) === undefined,
+    );
     bench.fault = () => undefined;
     bench.send(bench.state.view === "failed" ? { type: "prepare" } : { type: "restart" });
     await bench.pass(0);
-    assert.deepEqual([bench.state.view, bench.state.target?.name, bench.state.tefca?.standing], ["institution", "Aspen ID", undefined]);
+    assert.deepEqual(
+      [bench.state.view, bench.state.target?.name, bench.state.tefca?.standing],
+      ["institution", "Aspen ID", undefined],
+    );
     bench.send({ type: "leave" });
     assert.match(bench.opened.at(-1) ?? "", /identity-2$/);
     bench.standing = located(connected(1));
@@ -180,7 +200,11 @@ test("closing asks for confirmation while work is in progress, but not during th
   bench.send({ type: "close" });
   bench.standing = located(connected(1));
   await bench.pass(2 * second);
-  assert.deepEqual([bench.state.view, bench.state.leaving], ["summary", false], "who is asked need not answer any more");
+  assert.deepEqual(
+    [bench.state.view, bench.state.leaving],
+    ["summary", false],
+    "who is asked need not answer any more",
+  );
   bench.send({ type: "choose" });
   assert.equal(await asks(located(connected(1))), false);
   assert.deepEqual([bench.closed, bench.told("widget.complete").length], [1, 1]);
@@ -191,7 +215,8 @@ test("polling the network survives connection loss and stops after 30 minutes", 
   await bench.toVerifying();
   bench.standing = { status: "locating", ...alive, facilities: [] };
   await bench.pass(2 * second);
-  const fault = (_: number, call: CallName): Failure | undefined => (call === "records" ? failure("network") : undefined);
+  const fault = (_: number, call: CallName): Failure | undefined =>
+    call === "records" ? failure("network") : undefined;
   bench.fault = fault;
   await bench.pass(10 * second);
   assert.equal(bench.state.view, "locating");

@@ -1,6 +1,17 @@
 /** The steps after the identity check: found facilities, the patient's choice, and the resulting connections. */
 import type { Answer, Calls, Facility, Progress, Standing } from "../api/records.ts";
-import { arrive, currentAttempt, ended, forgetUnused, inquire, poll, progressed, tellPending, withAttempt, without } from "./attempting.ts";
+import {
+  arrive,
+  currentAttempt,
+  ended,
+  forgetUnused,
+  inquire,
+  poll,
+  progressed,
+  tellPending,
+  withAttempt,
+  without,
+} from "./attempting.ts";
 import * as events from "./events.ts";
 import type { Effect } from "./message.ts";
 import { patience, pause } from "./schedule.ts";
@@ -15,12 +26,16 @@ export function of({ tefca }: State): Tefca {
 /** Reports whether the identity check is still valid. The server's clock decides, because the patient's clock may be wrong. */
 export function isAlive(s: State): boolean {
   const standing = s.tefca?.standing;
-  return currentAttempt(s) !== undefined && standing?.identity_expires_at !== undefined && standing.status !== "expired";
+  return (
+    currentAttempt(s) !== undefined && standing?.identity_expires_at !== undefined && standing.status !== "expired"
+  );
 }
 
 /** Reports whether closing now would lose a result or leave a result unreported. */
 export function underWay(s: State): boolean {
-  return s.view === "locating" || s.view === "connecting" || ((s.view === "facilities" || s.view === "summary") && s.busy);
+  return (
+    s.view === "locating" || s.view === "connecting" || ((s.view === "facilities" || s.view === "summary") && s.busy)
+  );
 }
 
 /** Returns the facilities that have readable records of this patient. */
@@ -54,19 +69,36 @@ export function authorize(s: State, ids: string[]): Next {
   const a = currentAttempt(s);
   if (!a || s.busy) return [s];
   if (ids.length === 0) return [{ ...s, judged: s.judged + 1 }];
-  const next: State = { ...withAttempt(s, a.id, { asking: true, again: false }), busy: true, judged: 0, trouble: undefined };
+  const next: State = {
+    ...withAttempt(s, a.id, { asking: true, again: false }),
+    busy: true,
+    judged: 0,
+    trouble: undefined,
+  };
   const ask = { id: a.id, token: a.token, ids: ids.slice(0, atOnce) };
-  return [next, { do: "drop", key: `progress:${a.id}` }, { do: "unwait", key: `poll:${a.id}` }, { do: "ask", key: "authorize", ask: { call: "authorize", ask } }];
+  return [
+    next,
+    { do: "drop", key: `progress:${a.id}` },
+    { do: "unwait", key: `poll:${a.id}` },
+    { do: "ask", key: "authorize", ask: { call: "authorize", ask } },
+  ];
 }
 
-export function authorized(s: State, { id, ids }: Calls["authorize"]["ask"], answer: Answer<Standing>, now: number): Next {
+export function authorized(
+  s: State,
+  { id, ids }: Calls["authorize"]["ask"],
+  answer: Answer<Standing>,
+  now: number,
+): Next {
   const next: State = { ...withAttempt(s, id, { asking: false }), busy: false };
   if (answer.ok && answer.data.status !== "failed") return stands(next, id, answer.data, now, true);
   if (answer.ok) return answered(next, id, answer, now);
   const { failure } = answer;
   if (failure.kind === "taken") return over(next, id, "identity_expired", failure.requestId);
   if (failure.kind === "lost" || failure.kind === "foreign") return over(next, id, "lost", failure.requestId);
-  return [{ ...next, trouble: { failure, retry: failure.kind === "refused" ? undefined : { type: "authorize", ids } } }];
+  return [
+    { ...next, trouble: { failure, retry: failure.kind === "refused" ? undefined : { type: "authorize", ids } } },
+  ];
 }
 
 function over(s: State, id: string, cause: string, requestId: string | undefined): Next {
@@ -78,15 +110,18 @@ function over(s: State, id: string, cause: string, requestId: string | undefined
 export function answered(s: State, id: string, answer: Answer<Standing>, now: number): Next {
   if (!answer.ok) return progressed(s, id, answer, now);
   const { status, error, facilities } = answer.data;
-  if (isProven(status) || (status === "expired" && facilities.length > 0)) return stands(s, id, answer.data, now, false);
+  if (isProven(status) || (status === "expired" && facilities.length > 0))
+    return stands(s, id, answer.data, now, false);
   const progress: Progress = error ? { status, error } : { status };
   return progressed(s, id, { ok: true, data: progress }, now);
 }
 
 /** Reports whether the server is still working and polling is therefore worthwhile. */
-const isBusy = (status: Standing["status"]): status is "locating" | "authorizing" => status === "locating" || status === "authorizing";
+const isBusy = (status: Standing["status"]): status is "locating" | "authorizing" =>
+  status === "locating" || status === "authorizing";
 
-const isProven = (status: Standing["status"]): status is "locating" | "authorizing" | "located" => isBusy(status) || status === "located";
+const isProven = (status: Standing["status"]): status is "locating" | "authorizing" | "located" =>
+  isBusy(status) || status === "located";
 
 /** Handles a response about the network. asked reports whether the response answers the patient's own choice. */
 function stands(s: State, id: string, standing: Standing, now: number, asked: boolean): Next {
@@ -97,10 +132,17 @@ function stands(s: State, id: string, standing: Standing, now: number, asked: bo
   const [pending, ...effects] = tellPending(isCurrent ? s : adopt(s, id), id);
   const { tefca, connected, told } = connections(pending, standing);
   const since = tefca.standing?.status === standing.status ? tefca.since : now;
-  const heard = withAttempt({ ...pending, connected, tefca: { ...tefca, standing, since } }, id, { asking: false, misses: 0, status: "open" });
+  const heard = withAttempt({ ...pending, connected, tefca: { ...tefca, standing, since } }, id, {
+    asking: false,
+    misses: 0,
+    status: "open",
+  });
   const next = show(heard, viewOf(heard, standing, asked));
-  if (isBusy(standing.status) && now - a.leftAt >= patience) return [...ended(next, a, { cause: "expired", target: a.target }), ...effects, ...told];
-  const [last, ...further] = a.again ? inquire(next, id) : ([next, ...(isBusy(standing.status) ? [poll(id, pause(now - since))] : [])] as Next);
+  if (isBusy(standing.status) && now - a.leftAt >= patience)
+    return [...ended(next, a, { cause: "expired", target: a.target }), ...effects, ...told];
+  const [last, ...further] = a.again
+    ? inquire(next, id)
+    : ([next, ...(isBusy(standing.status) ? [poll(id, pause(now - since))] : [])] as Next);
   return [last, ...effects, ...told, ...further];
 }
 
@@ -112,13 +154,19 @@ function adopt(s: State, id: string): State {
 /** Clears the identity check, so that another identity check can begin. */
 export function forget(s: State): State {
   const { standing } = of(s);
-  return { ...(standing && s.current ? without(s, s.current) : s), ending: undefined, tefca: { ...of(s), standing: undefined, ticked: [], told: [] } };
+  return {
+    ...(standing && s.current ? without(s, s.current) : s),
+    ending: undefined,
+    tefca: { ...of(s), standing: undefined, ticked: [], told: [] },
+  };
 }
 
 /** Returns new connections with their events. Each connection is reported once per attempt. */
 function connections(s: State, { facilities }: Standing): { tefca: Tefca; connected: Connected[]; told: Effect[] } {
   const tefca = of(s);
-  const fresh = facilities.flatMap(({ tefca_directory_id: id, name, connection }) => (connection && !tefca.told.includes(id) ? [{ id, name, connection }] : []));
+  const fresh = facilities.flatMap(({ tefca_directory_id: id, name, connection }) =>
+    connection && !tefca.told.includes(id) ? [{ id, name, connection }] : [],
+  );
   const ids = fresh.map(({ connection }) => connection.org_connection_id);
   const others = s.connected.filter(({ connection }) => !ids.includes(connection.org_connection_id));
   return {

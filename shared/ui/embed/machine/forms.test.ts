@@ -88,7 +88,14 @@ test("a support request contains the failed request's ID and the email proof", a
   bench.send({ type: "draft", draft: { name: "Mona", subject: "It fails", body: "Always." } });
   bench.send({ type: "send" });
   await bench.pass(0);
-  assert.deepEqual(bench.asked.at(-1)?.ask, { email, name: "Mona", subject: "It fails", body: "Always.\n\n[r-2]", email_token: "e-1", health_system: `Alder ${ids.brand}` });
+  assert.deepEqual(bench.asked.at(-1)?.ask, {
+    email,
+    name: "Mona",
+    subject: "It fails",
+    body: "Always.\n\n[r-2]",
+    email_token: "e-1",
+    health_system: `Alder ${ids.brand}`,
+  });
   assert.equal(bench.state.sent, true);
   bench.send({ type: "back" });
   assert.equal(bench.state.view, "failed");
@@ -100,7 +107,13 @@ test("a missing-institution request is prefilled with the query and requires onl
   bench.send({ type: "show", view: "missing" });
   bench.send({ type: "send" });
   await bench.pass(0);
-  assert.deepEqual(bench.asked.at(-1)?.ask, { email, email_token: undefined, name: "Zebra clinic", website: undefined, street_address: undefined });
+  assert.deepEqual(bench.asked.at(-1)?.ask, {
+    email,
+    email_token: undefined,
+    name: "Zebra clinic",
+    website: undefined,
+    street_address: undefined,
+  });
   assert.equal(bench.state.sent, true);
 });
 
@@ -177,7 +190,10 @@ test("a sign-in outlives its email proof, and the next one repeats the email ste
 test("an email proof lasts up to an hour despite a wrong clock", async () => {
   for (const hours of [-5, 5]) {
     const bench = new Bench({ searchOnly: false, email });
-    bench.answers.verify = () => ({ ok: true, data: { email_token: "e-1", expires_at: new Date(bench.began + (hours + 1) * 3_600_000).toISOString() } });
+    bench.answers.verify = () => ({
+      ok: true,
+      data: { email_token: "e-1", expires_at: new Date(bench.began + (hours + 1) * 3_600_000).toISOString() },
+    });
     bench.send({ type: "email" });
     await bench.pass(0);
     bench.send({ type: "draft", draft: { code: "123456" } });

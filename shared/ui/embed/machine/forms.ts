@@ -16,7 +16,8 @@ const proofLife = 60 * 60_000;
 export function addressOf(text: string): string {
   const [, local = "", domain = ""] = /^([\w!#$%&'*+/=?^`{|}~.-]+)@([^\s@/\\:?#%]+)$/.exec(text.trim()) ?? [];
   const host = URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : "";
-  const isRight = /^[^.]+(\.[^.]+)*$/.test(local) && /^([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/.test(host);
+  const isRight =
+    /^[^.]+(\.[^.]+)*$/.test(local) && /^([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/.test(host);
   return isRight ? `${local}@${host}` : "";
 }
 
@@ -27,7 +28,12 @@ export function isRight({ draft }: State, field: keyof Draft): boolean {
   return field === "website" || field === "address" || draft[field].trim() !== "";
 }
 
-const fields = { email: ["email"], code: ["code"], missing: ["hospital", "email"], support: ["name", "email", "subject", "body"] } as const;
+const fields = {
+  email: ["email"],
+  code: ["code"],
+  missing: ["hospital", "email"],
+  support: ["name", "email", "subject", "body"],
+} as const;
 
 /** Sends a form if it is valid. If the form is invalid, the view shows the errors. */
 function judge(s: State, form: keyof typeof fields, send: () => Next): Next {
@@ -54,7 +60,16 @@ export function codeSent(s: State, answer: Answer<Calls["codes"]["data"]>, now: 
   if (!answer.ok) return failed(s, answer.failure, { type: "resend" });
   const resendAt = Date.parse(answer.data.resend_after);
   const ms = Number.isNaN(resendAt) ? resendPause : Math.min(Math.max(0, resendAt - now), resendPause);
-  const next: State = { ...s, view: "code", busy: false, judged: 0, trouble: undefined, canResend: false, draft: { ...s.draft, code: "" }, verification: { id: answer.data.verification_id, resendAt: now + ms } };
+  const next: State = {
+    ...s,
+    view: "code",
+    busy: false,
+    judged: 0,
+    trouble: undefined,
+    canResend: false,
+    draft: { ...s.draft, code: "" },
+    verification: { id: answer.data.verification_id, resendAt: now + ms },
+  };
   return [next, { do: "wait", key: "resend", ms, then: { type: "resendable" } }];
 }
 
@@ -63,7 +78,10 @@ export function checkCode(s: State): Next {
   if (!verification) return [s];
   return judge(s, "code", () => {
     const ask = { verification_id: verification.id, code: s.draft.code };
-    return [{ ...s, busy: true, trouble: undefined }, { do: "ask", key: "form", ask: { call: "verify", ask } }];
+    return [
+      { ...s, busy: true, trouble: undefined },
+      { do: "ask", key: "form", ask: { call: "verify", ask } },
+    ];
   });
 }
 
@@ -90,13 +108,28 @@ export function send(s: State, now: number): Next {
     const ask =
       form === "support"
         ? ({ call: "support", ask: { ...from, name, subject, body: body + reference, health_system } } as const)
-        : ({ call: "missing", ask: { ...from, name: hospital, website: website || undefined, street_address: address || undefined } } as const);
-    return [{ ...s, busy: true, trouble: undefined }, { do: "ask", key: "form", ask }];
+        : ({
+            call: "missing",
+            ask: { ...from, name: hospital, website: website || undefined, street_address: address || undefined },
+          } as const);
+    return [
+      { ...s, busy: true, trouble: undefined },
+      { do: "ask", key: "form", ask },
+    ];
   });
 }
 
 export function sent(s: State, answer: Answer<undefined>): Next {
   if (!answer.ok) return failed(s, answer.failure);
-  const draft = { email: s.draft.email, code: "", hospital: "", name: "", website: "", address: "", subject: "", body: "" };
+  const draft = {
+    email: s.draft.email,
+    code: "",
+    hospital: "",
+    name: "",
+    website: "",
+    address: "",
+    subject: "",
+    body: "",
+  };
   return [{ ...s, busy: false, sent: true, judged: 0, draft }];
 }

@@ -16,7 +16,11 @@ function nextStep({ state: s }: Bench): Message | undefined {
     case "code":
       return s.draft.code ? { type: "code" } : { type: "draft", draft: { code: "123456" } };
     case "search":
-      return s.search.hits[0] ? { type: "pick", id: s.search.hits[0].id } : s.search.loading ? undefined : { type: "type", query: "alder" };
+      return s.search.hits[0]
+        ? { type: "pick", id: s.search.hits[0].id }
+        : s.search.loading
+          ? undefined
+          : { type: "type", query: "alder" };
     case "institution":
       return s.target ? { type: "leave" } : { type: "portal", id: "p" };
     case "failed":
@@ -41,14 +45,20 @@ function journey(fault: (n: number, call: CallName) => Failure | undefined): Ben
   const bench = new Bench({ showSplash: true, searchOnly: false });
   bench.fault = fault;
   bench.progress = { status: "done", result: connection };
-  bench.answers.search = () => ({ ok: true, data: { total: 1, hits: [hit("b", [portal("p", ["e1", "e2"]), portal("q", ["e3"])])] } });
+  bench.answers.search = () => ({
+    ok: true,
+    data: { total: 1, hits: [hit("b", [portal("p", ["e1", "e2"]), portal("q", ["e3"])])] },
+  });
   return bench;
 }
 
 test("the widget leads the patient from the splash screen to the end", async () => {
   const bench = journey(() => undefined);
   await travel(bench);
-  assert.deepEqual(bench.asked.map((one) => one.call), ["codes", "verify", "search", "search", "endpoint", "prepare", "progress"]);
+  assert.deepEqual(
+    bench.asked.map((one) => one.call),
+    ["codes", "verify", "search", "search", "endpoint", "prepare", "progress"],
+  );
   assert.equal(bench.told("widget.complete").length, 1);
   assert.equal(bench.closed, 1);
 });
@@ -112,7 +122,13 @@ test("a reconnect starts at the institution, without email step, search or back 
   assert.deepEqual(bench.events[0], {
     api_mode: "live",
     event_type: "patient.connection_pending",
-    data: { public_id: "public_live_1", brand_id: ids.brand, portal_id: ids.portal, endpoint_id: ids.endpoint, org_connection_id: connection.org_connection_id },
+    data: {
+      public_id: "public_live_1",
+      brand_id: ids.brand,
+      portal_id: ids.portal,
+      endpoint_id: ids.endpoint,
+      org_connection_id: connection.org_connection_id,
+    },
   });
 });
 
@@ -132,12 +148,22 @@ test("a hosted page navigates to connect or reconnect with only its own paramete
   bench.send({ type: "leave" });
   const left = new URL(bench.left[0] ?? "");
   assert.equal(left.pathname, "/v1/bridge/connect");
-  assert.deepEqual([...left.searchParams.keys()].sort(), ["brand_id", "endpoint_id", "external_id", "portal_id", "public_id", "redirect_uri"]);
+  assert.deepEqual([...left.searchParams.keys()].sort(), [
+    "brand_id",
+    "endpoint_id",
+    "external_id",
+    "portal_id",
+    "public_id",
+    "redirect_uri",
+  ]);
   assert.equal(bench.times("prepare").length, 0);
 
   const renewed = new Bench({ reconnectOrgConnectionId: "c-1", externalState: "s" }, "page");
   renewed.send({ type: "leave" });
-  assert.equal(renewed.left[0], "https://svc.example/v1/bridge/reconnect?public_id=public_live_1&redirect_uri=https%3A%2F%2Forg.example%2Fback&external_state=s&reconnect_org_connection_id=c-1");
+  assert.equal(
+    renewed.left[0],
+    "https://svc.example/v1/bridge/reconnect?public_id=public_live_1&redirect_uri=https%3A%2F%2Forg.example%2Fback&external_state=s&reconnect_org_connection_id=c-1",
+  );
 });
 
 test("an institution given by the page is shown without a search", async () => {

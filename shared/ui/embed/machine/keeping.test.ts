@@ -89,7 +89,9 @@ test("a connection from before a reload is reported in widget.complete", async (
   const next = again(bench);
   assert.equal(next.state.view, "connected");
   next.send({ type: "close" });
-  assert.deepEqual(next.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
+  assert.deepEqual(next.told("widget.complete"), [
+    { api_mode: "live", event_type: "widget.complete", data: [connection] },
+  ]);
 });
 
 test("a modal reopened after the end starts at the search and marks connected institutions", async () => {
@@ -100,9 +102,16 @@ test("a modal reopened after the end starts at the search and marks connected in
   bench.send({ type: "close" });
   const next = again(bench, ordinary);
   assert.equal(next.state.view, "search");
-  assert.deepEqual(next.state.earlier.map((one) => one.connection.brand_id), [ids.brand]);
+  assert.deepEqual(
+    next.state.earlier.map((one) => one.connection.brand_id),
+    [ids.brand],
+  );
   next.send({ type: "close" });
-  assert.deepEqual(next.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [] }], "reported once");
+  assert.deepEqual(
+    next.told("widget.complete"),
+    [{ api_mode: "live", event_type: "widget.complete", data: [] }],
+    "reported once",
+  );
 });
 
 test("a modal reopened after a complete TEFCA visit starts at the beginning", async () => {
@@ -144,7 +153,13 @@ test("the stored state belongs to one page and one patient", () => {
   const bench = new Bench();
   const text = JSON.stringify({ ...kept({ ...bench.state, view: "search" }, mine, undefined), at: 1000 });
   assert.ok(keptIn({ owner: mine, text }, 2000));
-  for (const [who, what, now] of [["another", text, 2000], [mine, "{", 2000], [mine, "null", 2000], [mine, null, 2000], [mine, text, 500]] as const) {
+  for (const [who, what, now] of [
+    ["another", text, 2000],
+    [mine, "{", 2000],
+    [mine, "null", 2000],
+    [mine, null, 2000],
+    [mine, text, 500],
+  ] as const) {
     assert.equal(keptIn({ owner: who, text: what }, now), undefined);
   }
 });

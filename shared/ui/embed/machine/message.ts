@@ -39,7 +39,13 @@ export interface Draft {
 }
 
 export type Message =
-  | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined; kept?: { owner: string; text: string | null } | undefined }
+  | {
+      type: "begin";
+      config: Config;
+      own?: Own | undefined;
+      watch?: Watch | undefined;
+      kept?: { owner: string; text: string | null } | undefined;
+    }
   | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page is misconfigured, or framed by a page that must not frame it
   | { type: "loaded" } // TEFCA mode's chunk has loaded
   | { type: "unloaded" } // the chunk failed to load

@@ -88,7 +88,10 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "wait":
         unwait(effect.key);
-        timers.set(effect.key, world.setTimeout(() => send(effect.then), effect.ms));
+        timers.set(
+          effect.key,
+          world.setTimeout(() => send(effect.then), effect.ms),
+        );
         break;
       case "unwait":
         unwait(effect.key);
@@ -113,7 +116,10 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         break;
       case "copy":
         // If the parent page denies access to the clipboard, the patient can still select the text.
-        world.copy(effect.text).then(() => send({ type: "copied" }), () => undefined);
+        world.copy(effect.text).then(
+          () => send({ type: "copied" }),
+          () => undefined,
+        );
         break;
       case "go":
         world.go(effect.url);

@@ -15,7 +15,8 @@ test("typing sends one query 200 ms after the last key", async () => {
 test("a response to an outdated query is ignored", async () => {
   const bench = new Bench();
   const answers: ((total: number) => void)[] = [];
-  bench.answers.search = () => new Promise((resolve) => answers.push((total) => resolve({ ok: true, data: { total, hits: [hit()] } })));
+  bench.answers.search = () =>
+    new Promise((resolve) => answers.push((total) => resolve({ ok: true, data: { total, hits: [hit()] } })));
   bench.send({ type: "type", query: "alder" });
   await bench.pass(200);
   bench.send({ type: "type", query: "alder h" });
@@ -56,9 +57,15 @@ test("retrying a failed page of results requests that page, not the first", asyn
 
 test("an empty query in live mode shows only the most used institutions", async () => {
   const bench = new Bench();
-  bench.answers.search = () => ({ ok: true, data: { total: 38_000, hits: [{ ...hit("used"), mostUsed: true }, hit("first of the alphabet")] } });
+  bench.answers.search = () => ({
+    ok: true,
+    data: { total: 38_000, hits: [{ ...hit("used"), mostUsed: true }, hit("first of the alphabet")] },
+  });
   await bench.pass(0);
-  assert.deepEqual(bench.state.search.hits.map(({ id }) => id), ["used"]);
+  assert.deepEqual(
+    bench.state.search.hits.map(({ id }) => id),
+    ["used"],
+  );
   assert.equal(bench.state.search.total, 1);
   bench.send({ type: "narrow", filter: { state: "", zip: "122" } });
   await bench.pass(1000);
@@ -97,7 +104,13 @@ test("search.query is emitted only on opt-in and for the first page", async () =
   await bench.pass(300);
   bench.send({ type: "more" });
   await bench.pass(0);
-  const data = { query: "alder", timestamp: Math.floor(bench.began / 1000), filter: { locations: ["NY"] }, results: { total: 2 }, external_id: "visit-9" };
+  const data = {
+    query: "alder",
+    timestamp: Math.floor(bench.began / 1000),
+    filter: { locations: ["NY"] },
+    results: { total: 2 },
+    external_id: "visit-9",
+  };
   assert.deepEqual(bench.events, [{ api_mode: "live", event_type: "search.query", data }]);
 });
 

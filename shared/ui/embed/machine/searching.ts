@@ -48,7 +48,11 @@ export function more(s: State): Next {
 function question(s: State, after?: (string | number)[]): Effect {
   const { query, filter } = s.search;
   const zip = filter.zip.length === 5 ? filter.zip : "";
-  return { do: "ask", key: "search", ask: { call: "search", ask: { query: query.trim(), state: filter.state, zip, after } } };
+  return {
+    do: "ask",
+    key: "search",
+    ask: { call: "search", ask: { query: query.trim(), state: filter.state, zip, after } },
+  };
 }
 
 export function found(s: State, answer: Answer<Hits>, further: boolean, now: number): Next {
@@ -59,6 +63,11 @@ export function found(s: State, answer: Answer<Hits>, further: boolean, now: num
   }
   const used = answer.data.hits.filter((hit) => hit.mostUsed);
   const { hits, total } = isIdle(s) ? { hits: used, total: used.length || undefined } : answer.data;
-  const next = withSearch(s, { hits: further ? [...s.search.hits, ...hits] : hits, total, loading: false, more: false });
+  const next = withSearch(s, {
+    hits: further ? [...s.search.hits, ...hits] : hits,
+    total,
+    loading: false,
+    more: false,
+  });
   return further ? [next] : [next, ...searched(next, now)];
 }

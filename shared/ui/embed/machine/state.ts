@@ -167,7 +167,10 @@ export interface State {
 /** The next state, and the effects to perform. */
 export type Next = [State, ...Effect[]];
 
-export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUrl" | "org" | "redirectUri" | "own">, config: Config): State {
+export function start(
+  given: Pick<State, "shell" | "mode" | "publicId" | "baseUrl" | "org" | "redirectUri" | "own">,
+  config: Config,
+): State {
   return {
     ...given,
     config,
@@ -191,7 +194,16 @@ export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUr
     connected: [],
     earlier: [],
     latest: undefined,
-    draft: { email: config.email ?? "", code: "", hospital: "", name: "", website: "", address: "", subject: "", body: "" },
+    draft: {
+      email: config.email ?? "",
+      code: "",
+      hospital: "",
+      name: "",
+      website: "",
+      address: "",
+      subject: "",
+      body: "",
+    },
     judged: 0,
     sent: false,
     trouble: undefined,

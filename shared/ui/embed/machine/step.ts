@@ -80,7 +80,13 @@ function steer(s: State, m: Message, now: number): Next {
     case "followed":
       return attempting.followed(s);
     case "unopened":
-      return attempting.isUnopened(s, m.id) ? misconfigured({ ...s, current: undefined }, "This page can't open windows. A sandboxed frame needs allow-popups and allow-forms.", undefined) : [s];
+      return attempting.isUnopened(s, m.id)
+        ? misconfigured(
+            { ...s, current: undefined },
+            "This page can't open windows. A sandboxed frame needs allow-popups and allow-forms.",
+            undefined,
+          )
+        : [s];
     case "here":
       return watching.here(s, m.attemptId, m.made, now);
     case "raise":
@@ -118,10 +124,18 @@ function steer(s: State, m: Message, now: number): Next {
   }
 }
 
-const unreached: Failure = { kind: "network", error: "", description: "", cause: undefined, requestId: undefined, retryAfter: undefined };
+const unreached: Failure = {
+  kind: "network",
+  error: "",
+  description: "",
+  cause: undefined,
+  requestId: undefined,
+  retryAfter: undefined,
+};
 
 function answered(s: State, a: Answered, now: number): Next {
-  if (!a.answer.ok && a.answer.failure.kind === "foreign" && a.call !== "progress") return misconfigured(s, a.answer.failure.description, a.answer.failure.requestId);
+  if (!a.answer.ok && a.answer.failure.kind === "foreign" && a.call !== "progress")
+    return misconfigured(s, a.answer.failure.description, a.answer.failure.requestId);
   switch (a.call) {
     case "search":
       return searching.found(s, a.answer, a.ask.after !== undefined, now);
@@ -162,9 +176,16 @@ function begin(s: State, { config, own, watch, kept }: Message & { type: "begin"
 /** Continues an earlier visit in this tab. */
 function resume(s: State, kept: Kept, now: number): Next {
   const { next, effects, view } = restore(s, kept, now);
-  const proven = (then: (s: State) => Next) => (state: State) => (isUnproven(state, now) ? toEmail(state) : then(state));
-  const institution = (state: State): Next => (state.target ? attempting.prepare({ ...state, view: "institution" }) : [{ ...state, view: "institution" }]);
-  return resumed(next, view, effects, { start: (state) => afterSplash(state, now), email: toEmail, search: proven(toSearch), institution: proven(institution) });
+  const proven = (then: (s: State) => Next) => (state: State) =>
+    isUnproven(state, now) ? toEmail(state) : then(state);
+  const institution = (state: State): Next =>
+    state.target ? attempting.prepare({ ...state, view: "institution" }) : [{ ...state, view: "institution" }];
+  return resumed(next, view, effects, {
+    start: (state) => afterSplash(state, now),
+    email: toEmail,
+    search: proven(toSearch),
+    institution: proven(institution),
+  });
 }
 
 /** Decodes search-sort-by-opts, which is JSON in base64url. An unreadable value is ignored. */
@@ -188,11 +209,15 @@ function afterSplash(s: State, now: number): Next {
 
 /** Reports whether the email step is due. The step repeats after an hour, because someone else may then be using the device. */
 export function isUnproven({ config, ...s }: State, now: number): boolean {
-  return !config.searchOnly && (config.tefcaMode || !config.reconnectOrgConnectionId) && forms.proofOf(s, now) === undefined;
+  return (
+    !config.searchOnly && (config.tefcaMode || !config.reconnectOrgConnectionId) && forms.proofOf(s, now) === undefined
+  );
 }
 
 export function toEmail(s: State): Next {
-  return [{ ...attempting.forgetUnused(s), view: "email", proof: undefined, busy: false, judged: 0, trouble: undefined }];
+  return [
+    { ...attempting.forgetUnused(s), view: "email", proof: undefined, busy: false, judged: 0, trouble: undefined },
+  ];
 }
 
 function afterEmail(s: State): Next {
@@ -201,9 +226,23 @@ function afterEmail(s: State): Next {
 }
 
 function toSearch(s: State): Next {
-  const next: State = { ...attempting.forgetUnused(s), view: "search", target: undefined, institution: undefined, ending: undefined, trouble: undefined, busy: false };
+  const next: State = {
+    ...attempting.forgetUnused(s),
+    view: "search",
+    target: undefined,
+    institution: undefined,
+    ending: undefined,
+    trouble: undefined,
+    busy: false,
+  };
   const [state, ...effects] = s.search.total === undefined ? searching.search(next) : ([next] as Next);
-  return [state, { do: "drop", key: "prepare" }, { do: "drop", key: "institution" }, { do: "drop", key: "endpoint" }, ...effects];
+  return [
+    state,
+    { do: "drop", key: "prepare" },
+    { do: "drop", key: "institution" },
+    { do: "drop", key: "endpoint" },
+    ...effects,
+  ];
 }
 
 /** Clears the query after a connection, because the next search is for another institution. */
@@ -213,7 +252,13 @@ function forgetQuery(s: State): State {
 }
 
 export function misconfigured(s: State, reason: string, requestId: string | undefined): Next {
-  const next: State = { ...s, view: "config_error", configError: { reason, requestId }, busy: false, trouble: undefined };
+  const next: State = {
+    ...s,
+    view: "config_error",
+    configError: { reason, requestId },
+    busy: false,
+    trouble: undefined,
+  };
   return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
 }
 
@@ -223,7 +268,10 @@ function show(s: State, view: "support" | "missing" | "search" | "finish", now: 
   if (view === s.view) return [s];
   const from = s.view === "support" || s.view === "missing" ? s.from : s.view;
   const draft = { ...s.draft, hospital: s.draft.hospital || s.search.query.trim() };
-  return [{ ...s, view, from, sent: false, judged: 0, busy: false, trouble: undefined, draft }, { do: "drop", key: "form" }];
+  return [
+    { ...s, view, from, sent: false, judged: 0, busy: false, trouble: undefined, draft },
+    { do: "drop", key: "form" },
+  ];
 }
 
 /** Returns the view behind the current one, or undefined. */
@@ -276,7 +324,11 @@ function retry({ trouble }: State): Effect[] {
 export function wouldLose(s: State): boolean {
   const { email, proof, draft, verification, kept } = s;
   if (kept || s.told || ["connected", "finish", "failed", "config_error"].includes(s.view)) return false;
-  return proof !== undefined || (verification !== undefined && email !== "") || [draft.body, draft.hospital, draft.subject].some((text) => text.trim() !== "");
+  return (
+    proof !== undefined ||
+    (verification !== undefined && email !== "") ||
+    [draft.body, draft.hospital, draft.subject].some((text) => text.trim() !== "")
+  );
 }
 
 /**
@@ -285,7 +337,11 @@ export function wouldLose(s: State): boolean {
  */
 function stop(s: State): Next {
   const [cancelled, ...effects] = attempting.cancel(s);
-  return [{ ...cancelled, view: "stopping", leaving: false }, ...effects, { do: "wait", key: "stop", ms: stopping, then: { type: "stopped" } }];
+  return [
+    { ...cancelled, view: "stopping", leaving: false },
+    ...effects,
+    { do: "wait", key: "stop", ms: stopping, then: { type: "stopped" } },
+  ];
 }
 
 function stopped([s, ...effects]: Next): Next {

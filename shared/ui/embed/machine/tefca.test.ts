@@ -22,7 +22,9 @@ function nextStep({ state: s }: Bench): Message | undefined {
       return s.target ? { type: "leave" } : { type: "provider", id: s.tefca?.providers?.[0]?.id };
     case "facilities":
       if (s.tefca?.standing?.facilities.length === 0) return { type: "close_now" };
-      return s.tefca?.ticked.length ? { type: "authorize", ids: s.tefca.ticked } : { type: "tick", ids: ["urn:oid:2.999.1.1"], on: true };
+      return s.tefca?.ticked.length
+        ? { type: "authorize", ids: s.tefca.ticked }
+        : { type: "tick", ids: ["urn:oid:2.999.1.1"], on: true };
     case "failed":
       return { type: "prepare" };
     case "summary":
@@ -49,7 +51,10 @@ async function travel(bench: Bench): Promise<string[]> {
 
 /** Simulates a slow network. Each poll gets the next response, and the last response repeats. */
 function serving(bench: Bench, ...standings: Standing[]): void {
-  bench.answers.records = () => ({ ok: true, data: (standings.length > 1 ? standings.shift() : standings[0]) ?? located() });
+  bench.answers.records = () => ({
+    ok: true,
+    data: (standings.length > 1 ? standings.shift() : standings[0]) ?? located(),
+  });
 }
 
 const usual: Standing[] = [
@@ -61,13 +66,20 @@ const usual: Standing[] = [
 ];
 
 /** Simulates the service until the patient's choice, and then the choice's result. */
-function journey(config: Partial<Config> = {}, before: Standing[] = usual, after: Standing[] = [located(connected(1), one(2))]): Bench {
+function journey(
+  config: Partial<Config> = {},
+  before: Standing[] = usual,
+  after: Standing[] = [located(connected(1), one(2))],
+): Bench {
   const bench = tefca(config);
   serving(bench, ...before);
   bench.answers.authorize = ({ ids: [id] }) => {
     assert.equal(id, "urn:oid:2.999.1.1");
     serving(bench, ...after);
-    return { ok: true, data: { status: "authorizing", ...alive, facilities: [one(1, { outcome: "connecting" }), one(2)] } };
+    return {
+      ok: true,
+      data: { status: "authorizing", ...alive, facilities: [one(1, { outcome: "connecting" }), one(2)] },
+    };
   };
   return bench;
 }
@@ -80,16 +92,37 @@ for (const [what, config, views] of [
   ["with the e-mail's code", { searchOnly: false }, ["splash", ...email, ...identity, ...end]],
   ["without one, for a search-only element", {}, ["splash", ...identity, ...end]],
   ["with show-splash, which changes nothing", { showSplash: true }, ["splash", ...identity, ...end]],
-  ["for a reconnect, which is made by proving the identity again", { searchOnly: false, reconnectOrgConnectionId: ids.connection }, ["splash", ...email, ...identity, ...end]],
-  ["with ids of an institution, which lead nowhere", { brandId: ids.brand, portalId: ids.portal, endpointId: ids.endpoint }, ["splash", ...identity, ...end]],
+  [
+    "for a reconnect, which is made by proving the identity again",
+    { searchOnly: false, reconnectOrgConnectionId: ids.connection },
+    ["splash", ...email, ...identity, ...end],
+  ],
+  [
+    "with ids of an institution, which lead nowhere",
+    { brandId: ids.brand, portalId: ids.portal, endpointId: ids.endpoint },
+    ["splash", ...identity, ...end],
+  ],
 ] as const) {
   test(`TEFCA mode leads the patient from the introduction to the end: ${what}`, async () => {
     const bench = journey(config);
     assert.deepEqual(await travel(bench), ["loading", ...views.slice(0, -1)]);
     assert.equal(bench.state.view, "closed");
-    assert.deepEqual(new Set(bench.asked.map((each) => each.call)), new Set(["providers", ...(views.includes("email") ? ["codes", "verify"] : []), "identity", "records", "authorize"]));
+    assert.deepEqual(
+      new Set(bench.asked.map((each) => each.call)),
+      new Set([
+        "providers",
+        ...(views.includes("email") ? ["codes", "verify"] : []),
+        "identity",
+        "records",
+        "authorize",
+      ]),
+    );
     assert.deepEqual(bench.events, [
-      { api_mode: "live", event_type: "patient.connection_pending", data: { public_id: "public_live_1", external_id: "visit-9", external_state: "s-1" } },
+      {
+        api_mode: "live",
+        event_type: "patient.connection_pending",
+        data: { public_id: "public_live_1", external_id: "visit-9", external_state: "s-1" },
+      },
       { api_mode: "live", event_type: "patient.connection_success", data: connected(1).connection },
       { api_mode: "live", event_type: "widget.complete", data: [connected(1).connection] },
     ]);
@@ -101,7 +134,15 @@ for (const kind of ["network", "limited", "unavailable", "refused", "lost", "tak
   for (let failing = 1; failing < 12; failing++) {
     test(`TEFCA mode offers a next step when request ${failing} fails once (${kind})`, async () => {
       const bench = journey({ searchOnly: false });
-      bench.answers.records = ({ id }) => ({ ok: true, data: bench.state.connected.length > 0 ? located(connected(1)) : id === bench.state.current ? (usual[4] ?? located()) : { status: "open", facilities: [] } });
+      bench.answers.records = ({ id }) => ({
+        ok: true,
+        data:
+          bench.state.connected.length > 0
+            ? located(connected(1))
+            : id === bench.state.current
+              ? (usual[4] ?? located())
+              : { status: "open", facilities: [] },
+      });
       bench.answers.authorize = () => ({ ok: true, data: located(connected(1)) });
       bench.fault = (n) => (n === failing ? failure(kind) : undefined);
       await travel(bench);
@@ -146,7 +187,10 @@ test("the provider list is retried while the introduction stays open", async () 
   assert.equal(bench.state.view, "splash");
   bench.send({ type: "agree" });
   await bench.pass(0);
-  assert.deepEqual([bench.state.view, bench.state.busy, bench.state.trouble?.failure.kind], ["institution", false, "unavailable"]);
+  assert.deepEqual(
+    [bench.state.view, bench.state.busy, bench.state.trouble?.failure.kind],
+    ["institution", false, "unavailable"],
+  );
   bench.fault = () => undefined;
   bench.send({ type: "retry" });
   await bench.pass(0);
@@ -166,15 +210,26 @@ test("a TEFCA chunk that fails to load is retried by reloading the page", async 
 
 test("the patient chooses one of several providers and can go back to the choice", async () => {
   const bench = tefca();
-  bench.providers = [{ id: "a", name: "Aspen ID" }, { id: "b", name: "Birch ID" }];
+  bench.providers = [
+    { id: "a", name: "Aspen ID" },
+    { id: "b", name: "Birch ID" },
+  ];
   await bench.toProvider();
   assert.equal(bench.state.target?.name, undefined);
   assert.equal(behind(bench.state), undefined);
   bench.send({ type: "provider", id: "b" });
   await bench.pass(0);
-  assert.deepEqual(bench.asked.at(-1)?.ask, { provider: "b", external_id: "visit-9", external_state: "s-1", request_id: undefined });
+  assert.deepEqual(bench.asked.at(-1)?.ask, {
+    provider: "b",
+    external_id: "visit-9",
+    external_state: "s-1",
+    request_id: undefined,
+  });
   bench.send({ type: "back" });
-  assert.deepEqual([bench.state.view, bench.state.target?.name, bench.state.attempts.length], ["institution", undefined, 0]);
+  assert.deepEqual(
+    [bench.state.view, bench.state.target?.name, bench.state.attempts.length],
+    ["institution", undefined, 0],
+  );
   bench.send({ type: "provider", id: "a" });
   await bench.pass(0);
   bench.send({ type: "leave" });
@@ -189,27 +244,46 @@ test("a closed identity window is reported once, and the check can be completed 
   const first = await bench.toVerifying();
   for (let i = 0; i < 3; i++) bench.send({ type: "windows", closed: [first], focused: true });
   await bench.pass(0);
-  assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending"]);
+  assert.deepEqual(
+    bench.events.map((event) => event.event_type),
+    ["patient.connection_pending"],
+  );
   bench.send({ type: "raise" });
-  assert.deepEqual(bench.opened.map((url) => url.slice(-10)), ["identity-1", "identity-2"]);
-  bench.answers.records = ({ id }) => ({ ok: true, data: id === first ? located(one(1)) : { status: "open", facilities: [] } });
+  assert.deepEqual(
+    bench.opened.map((url) => url.slice(-10)),
+    ["identity-1", "identity-2"],
+  );
+  bench.answers.records = ({ id }) => ({
+    ok: true,
+    data: id === first ? located(one(1)) : { status: "open", facilities: [] },
+  });
   await bench.pass(2 * second);
   assert.deepEqual([bench.state.view, bench.state.current], ["facilities", first]);
   bench.answers.records = ({ id }) => ({ ok: true, data: located(one(id === first ? 1 : 2)) });
   bench.send({ type: "wake" });
   await bench.pass(2 * second);
-  assert.deepEqual([bench.state.current, bench.state.attempts.map(({ id }) => id)], [first, [first]], "one proof is enough");
+  assert.deepEqual(
+    [bench.state.current, bench.state.attempts.map(({ id }) => id)],
+    [first, [first]],
+    "one proof is enough",
+  );
   assert.equal(bench.told("patient.connection_pending").length, 1);
 });
 
-for (const [status, cause] of [["failed", "declined"], ["expired", "expired"]] as const) {
+for (const [status, cause] of [
+  ["failed", "declined"],
+  ["expired", "expired"],
+] as const) {
   test(`a failed identity check (${cause}) is shown without an event and can be repeated`, async () => {
     const bench = tefca();
     await bench.toVerifying();
     const error = { error: "access_denied", error_description: "No.", request_id: "r-2", cause, suggested_action: "" };
     bench.standing = { status, facilities: [], ...(status === "failed" && { error }) };
     await bench.pass(2 * second);
-    assert.deepEqual([bench.state.view, bench.state.ending?.cause, bench.state.ending?.target.name], ["failed", cause, "Aspen ID"]);
+    assert.deepEqual(
+      [bench.state.view, bench.state.ending?.cause, bench.state.ending?.target.name],
+      ["failed", cause, "Aspen ID"],
+    );
     assertEvents(bench);
     bench.send({ type: "prepare" });
     await bench.pass(0);
@@ -239,7 +313,16 @@ test("a patient without matches can search instead", async () => {
   bench.send({ type: "instead" });
   assert.deepEqual([bench.state.view, bench.state.tefca, bench.state.attempts], ["search", undefined, []]);
   await bench.toWaiting();
-  bench.progress = { status: "failed", error: { error: "access_denied", error_description: "No.", request_id: "r-2", cause: "declined", suggested_action: "" } };
+  bench.progress = {
+    status: "failed",
+    error: {
+      error: "access_denied",
+      error_description: "No.",
+      request_id: "r-2",
+      cause: "declined",
+      suggested_action: "",
+    },
+  };
   await bench.pass(2 * second);
   assert.equal(bench.state.view, "failed");
   assertEvents(bench);

@@ -27,7 +27,9 @@ export function step(s: State, m: Message, now: number): Next | undefined {
     case "provider":
       return chooseProvider(s, m.id);
     case "prepare":
-      return usual.isUnproven(s, now) ? usual.toEmail(s) : attempting.prepare({ ...facilities.forget(s), view: "institution" });
+      return usual.isUnproven(s, now)
+        ? usual.toEmail(s)
+        : attempting.prepare({ ...facilities.forget(s), view: "institution" });
     case "tick":
       return facilities.tick(s, m.ids, m.on);
     case "authorize":
@@ -102,7 +104,13 @@ function told(s: State, answer: Answer<Calls["providers"]["data"]>, now: number)
 /** Leads to the identity check. An hour after the email code, the email step repeats. */
 export function toProviders(s: State, now: number): Next {
   if (usual.isUnproven(s, now)) return usual.toEmail(s);
-  const next: State = { ...attempting.forgetUnused(facilities.forget(s)), view: "institution", target: undefined, trouble: undefined, busy: false };
+  const next: State = {
+    ...attempting.forgetUnused(facilities.forget(s)),
+    view: "institution",
+    target: undefined,
+    trouble: undefined,
+    busy: false,
+  };
   const { providers } = facilities.of(s);
   if (!providers) return [{ ...next, busy: true }, question];
   return providers.length === 1 ? chooseProvider(next, providers[0]?.id) : [next];
@@ -110,21 +118,32 @@ export function toProviders(s: State, now: number): Next {
 
 function chooseProvider(s: State, id: string | undefined): Next {
   const provider = facilities.of(s).providers?.find((one) => one.id === id);
-  if (!provider) return [{ ...attempting.forgetUnused(s), target: undefined, busy: false, trouble: undefined }, { do: "drop", key: "prepare" }];
+  if (!provider)
+    return [
+      { ...attempting.forgetUnused(s), target: undefined, busy: false, trouble: undefined },
+      { do: "drop", key: "prepare" },
+    ];
   return attempting.prepare({ ...s, target: { name: provider.name, identityProvider: provider.id } });
 }
 
 function prepared(s: State, answer: Answer<Calls["identity"]["data"]>, now: number): Next | undefined {
-  if (answer.ok) return attempting.prepared(s, { ok: true, data: { ...answer.data, connect_url: answer.data.identity_url } }, now);
+  if (answer.ok)
+    return attempting.prepared(s, { ok: true, data: { ...answer.data, connect_url: answer.data.identity_url } }, now);
   const { kind, error, description, requestId } = answer.failure;
   if (kind === "foreign") return undefined;
-  return error === "svc_plan_required" ? usual.misconfigured(s, description, requestId) : attempting.prepared(s, answer, now);
+  return error === "svc_plan_required"
+    ? usual.misconfigured(s, description, requestId)
+    : attempting.prepared(s, answer, now);
 }
 
 /** Switches to the ordinary search if the network found nothing. The patient can't return, because the network query has ended. */
 function toSearch(s: State, now: number): Next {
   const attempts = s.attempts.filter((a) => !a.target.identityProvider);
-  return usual.step({ ...s, tefca: undefined, target: undefined, current: undefined, attempts }, { type: "show", view: "search" }, now);
+  return usual.step(
+    { ...s, tefca: undefined, target: undefined, current: undefined, attempts },
+    { type: "show", view: "search" },
+    now,
+  );
 }
 
 /** Returns the view behind the current one in TEFCA mode, or undefined. */

@@ -7,7 +7,9 @@ const minute = 60 * second;
 
 /** Simulates the hidden frame of an attempt that does not yet exist on the server. */
 function watching(): Bench {
-  const bench = new Bench({ externalId: "visit-9", externalState: "s-9" }, "frame", { watch: { attemptId: "w-1", attemptToken: "t" } });
+  const bench = new Bench({ externalId: "visit-9", externalState: "s-9" }, "frame", {
+    watch: { attemptId: "w-1", attemptToken: "t" },
+  });
   bench.fault = (_, call) => (call === "progress" ? failure("lost") : undefined);
   return bench;
 }
@@ -27,10 +29,13 @@ test("polling starts only once the window has created the attempt", async () => 
   bench.fault = () => undefined;
   here(bench, true);
   await bench.pass(2 * second);
-  assert.deepEqual(bench.asked.map(({ ask }) => ask), [
-    { id: "w-1", token: "t" },
-    { id: "w-1", token: "t" },
-  ]);
+  assert.deepEqual(
+    bench.asked.map(({ ask }) => ask),
+    [
+      { id: "w-1", token: "t" },
+      { id: "w-1", token: "t" },
+    ],
+  );
   bench.progress = { status: "done", result: connection };
   await bench.pass(29 * minute);
   assert.deepEqual(bench.results, [connection], "half an hour from when the attempt was made");
@@ -62,7 +67,12 @@ test("polling tracks a severed window before and after it creates the attempt", 
 test("popup mode reports a connection once, with the fields of redirect mode", async () => {
   const bench = watching();
   bench.fault = () => undefined;
-  const result = { ...connection, scope: "patient/*.rs", consent_expires_at: "2027-02-19T09:30:12Z", external_id: "visit-9" };
+  const result = {
+    ...connection,
+    scope: "patient/*.rs",
+    consent_expires_at: "2027-02-19T09:30:12Z",
+    external_id: "visit-9",
+  };
   bench.progress = { status: "done", result };
   here(bench, true);
   await bench.pass(minute);
@@ -73,9 +83,20 @@ test("popup mode reports a connection once, with the fields of redirect mode", a
 test("popup mode reports a failure with the older element's fields, in ASCII", async () => {
   const bench = watching();
   bench.fault = () => undefined;
-  bench.progress = { status: "failed", error: { error: "svc_unavailable", error_description: "São João", request_id: "r-2", cause: "no_answer", suggested_action: "Wait." } };
+  bench.progress = {
+    status: "failed",
+    error: {
+      error: "svc_unavailable",
+      error_description: "São João",
+      request_id: "r-2",
+      cause: "no_answer",
+      suggested_action: "Wait.",
+    },
+  };
   here(bench, true);
   await bench.pass(minute);
-  assert.deepEqual(bench.results, [{ error: "svc_server_error", error_description: "Sao Joao", request_id: "r-2", external_state: "s-9" }]);
+  assert.deepEqual(bench.results, [
+    { error: "svc_server_error", error_description: "Sao Joao", request_id: "r-2", external_state: "s-9" },
+  ]);
   assert.deepEqual(bench.told("patient.connection_failed"), []);
 });

@@ -13,10 +13,21 @@ import type { Next, State } from "./state.ts";
  */
 export function watch(s: State, { attemptId: id, attemptToken: token }: Watch, now: number): Next {
   const attempt = {
-    ...{ id, token, start: { url: "", value: "" }, target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
+    ...{
+      id,
+      token,
+      start: { url: "", value: "" },
+      target: { name: "" },
+      madeAt: now,
+      leftAt: now,
+      status: "created" as const,
+    },
     ...{ how: undefined, closed: false, pending: false, asking: false, again: false, misses: 0, cancelling: false },
   };
-  return [{ ...s, shell: "watch", attempts: [attempt] }, { do: "wait", key: `poll:${id}`, ms: hearing, then: { type: "poll", id } }];
+  return [
+    { ...s, shell: "watch", attempts: [attempt] },
+    { do: "wait", key: `poll:${id}`, ms: hearing, then: { type: "poll", id } },
+  ];
 }
 
 /**
@@ -27,5 +38,9 @@ export function here(s: State, id: string, made: boolean, now: number): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (s.shell !== "watch" || !a || a.status === "open") return [s];
   if (made) return inquire(withAttempt(s, id, { leftAt: now }), id);
-  return [withAttempt(s, id, { leftAt: undefined, asking: false }), { do: "unwait", key: `poll:${id}` }, { do: "drop", key: `progress:${id}` }];
+  return [
+    withAttempt(s, id, { leftAt: undefined, asking: false }),
+    { do: "unwait", key: `poll:${id}` },
+    { do: "drop", key: `progress:${id}` },
+  ];
 }

@@ -1,7 +1,18 @@
 /** Runs the application without a browser, with a clock that tests control. */
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
-import type { Answer, CallName, Calls, Facility, Failure, Hit, IdentityProvider, Portal, Progress, Standing } from "../api/records.ts";
+import type {
+  Answer,
+  CallName,
+  Calls,
+  Facility,
+  Failure,
+  Hit,
+  IdentityProvider,
+  Portal,
+  Progress,
+  Standing,
+} from "../api/records.ts";
 import type { Message, Opened, Own, Start } from "../machine/message.ts";
 import { run, type Runner } from "../machine/run.ts";
 import { step as tefcaStep } from "../machine/tefca.ts";
@@ -26,16 +37,36 @@ export const connection = {
 
 export const declined: Progress = {
   status: "failed",
-  error: { error: "access_denied", error_description: "The patient declined.", request_id: "r-2", cause: "declined", suggested_action: "Explain it." },
+  error: {
+    error: "access_denied",
+    error_description: "The patient declined.",
+    request_id: "r-2",
+    cause: "declined",
+    suggested_action: "Explain it.",
+  },
 };
 
 export const cancelled: Progress = {
   status: "failed",
-  error: { error: "access_denied", error_description: "The patient cancelled.", request_id: "r-3", cause: "cancelled", suggested_action: "Nothing." },
+  error: {
+    error: "access_denied",
+    error_description: "The patient cancelled.",
+    request_id: "r-3",
+    cause: "cancelled",
+    suggested_action: "Nothing.",
+  },
 };
 
 export function failure(kind: Failure["kind"], more: Partial<Failure> = {}): Failure {
-  return { kind, error: "svc_server_error", description: "It failed.", cause: undefined, requestId: kind === "network" ? undefined : "r-9", retryAfter: undefined, ...more };
+  return {
+    kind,
+    error: "svc_server_error",
+    description: "It failed.",
+    cause: undefined,
+    requestId: kind === "network" ? undefined : "r-9",
+    retryAfter: undefined,
+    ...more,
+  };
 }
 
 export function portal(id: string = ids.portal, endpoints: string[] = [ids.endpoint]): Portal {
@@ -43,11 +74,29 @@ export function portal(id: string = ids.portal, endpoints: string[] = [ids.endpo
 }
 
 export function hit(id: string = ids.brand, portals: Portal[] = [portal()]): Hit {
-  const record = { id, name: `Alder ${id}`, logo: "", website: "", description: "", locations: [], health: "ok" as const };
-  return { ...record, platformType: "sandbox", portals, endpointId: undefined, away: undefined, mostUsed: false, sort: [7.5, "alder", 3, id] };
+  const record = {
+    id,
+    name: `Alder ${id}`,
+    logo: "",
+    website: "",
+    description: "",
+    locations: [],
+    health: "ok" as const,
+  };
+  return {
+    ...record,
+    platformType: "sandbox",
+    portals,
+    endpointId: undefined,
+    away: undefined,
+    mostUsed: false,
+    sort: [7.5, "alder", 3, id],
+  };
 }
 
-type Answers = { [K in CallName]: (ask: Calls[K]["ask"]) => Answer<Calls[K]["data"]> | Promise<Answer<Calls[K]["data"]>> };
+type Answers = {
+  [K in CallName]: (ask: Calls[K]["ask"]) => Answer<Calls[K]["data"]> | Promise<Answer<Calls[K]["data"]>>;
+};
 
 export interface Asked {
   call: CallName;
@@ -86,11 +135,30 @@ export class Bench {
   #nextTimer = 1;
 
   /** Creates a bench. given.after is the time in milliseconds since another bench began. */
-  constructor(config: Partial<Config> = {}, shell: Shell = "frame", { after = 0, ...given }: { own?: Own; watch?: Watch; kept?: State["kept"]; after?: number } = {}) {
+  constructor(
+    config: Partial<Config> = {},
+    shell: Shell = "frame",
+    { after = 0, ...given }: { own?: Own; watch?: Watch; kept?: State["kept"]; after?: number } = {},
+  ) {
     this.#now = after;
     this.answers = this.#usual();
-    const whole: Config = { publicId: "public_test_1", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [], ...config };
-    const pages = { shell, mode: "live", publicId: "public_live_1", baseUrl: "https://svc.example/v1", org: undefined, redirectUri: "https://org.example/back", own: undefined } as const;
+    const whole: Config = {
+      publicId: "public_test_1",
+      searchOnly: true,
+      showSplash: false,
+      tefcaMode: false,
+      eventTypes: [],
+      ...config,
+    };
+    const pages = {
+      shell,
+      mode: "live",
+      publicId: "public_live_1",
+      baseUrl: "https://svc.example/v1",
+      org: undefined,
+      redirectUri: "https://org.example/back",
+      own: undefined,
+    } as const;
     this.runner = run(start(pages, whole), this.#world(), () => undefined);
     this.send({ type: "begin", config: whole, ...given });
   }
@@ -182,19 +250,35 @@ export class Bench {
       endpoint: ({ ids: [id = ""] }) => ok({ id, health: "ok", platformType: "sandbox" }),
       prepare: (ask) => {
         const id = `attempt-${++this.#made}`;
-        const to = { endpoint_id: ask.endpoint_id ?? ids.endpoint, portal_id: ask.portal_id ?? ids.portal, brand_id: ask.brand_id ?? ids.brand };
-        return ok({ attempt_id: id, attempt_token: `token-${id}`, connect_url: "https://svc.example/v1/bridge/connect", start_value: id, ...to });
+        const to = {
+          endpoint_id: ask.endpoint_id ?? ids.endpoint,
+          portal_id: ask.portal_id ?? ids.portal,
+          brand_id: ask.brand_id ?? ids.brand,
+        };
+        return ok({
+          attempt_id: id,
+          attempt_token: `token-${id}`,
+          connect_url: "https://svc.example/v1/bridge/connect",
+          start_value: id,
+          ...to,
+        });
       },
       progress: () => ok(this.progress),
       cancel: () => ok(this.cancelled),
       providers: () => ok({ providers: this.providers, simulated: true }),
       identity: () => {
         const id = `identity-${++this.#made}`;
-        return ok({ attempt_id: id, attempt_token: `token-${id}`, identity_url: "https://svc.example/v1/bridge/tefca/identity/start", start_value: id });
+        return ok({
+          attempt_id: id,
+          attempt_token: `token-${id}`,
+          identity_url: "https://svc.example/v1/bridge/tefca/identity/start",
+          start_value: id,
+        });
       },
       records: () => ok(this.standing),
       authorize: () => ok(this.standing),
-      codes: () => ok({ verification_id: "v-1", resend_after: new Date(this.began + this.#now + 30_000).toISOString() }),
+      codes: () =>
+        ok({ verification_id: "v-1", resend_after: new Date(this.began + this.#now + 30_000).toISOString() }),
       verify: () => ok({ email_token: "e-1", expires_at: new Date(this.began + this.#now + 3_600_000).toISOString() }),
       support: () => ok(undefined),
       missing: () => ok(undefined),

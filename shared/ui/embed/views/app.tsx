@@ -10,7 +10,13 @@ import { Search } from "./search.tsx";
 import type { Rest, Screen, Ui } from "./ui.ts";
 
 /** The first views. A separate file with all other views loads meanwhile. */
-const views: Partial<Record<View, Screen>> = { loading: Loading, splash: Splash, email: Email, code: Code, search: Search };
+const views: Partial<Record<View, Screen>> = {
+  loading: Loading,
+  splash: Splash,
+  email: Email,
+  code: Code,
+  search: Search,
+};
 
 /** Reports whether a view can be shown. */
 export function canShow(view: View, rest: Rest | undefined, mode: Mode | undefined): boolean {
@@ -43,7 +49,11 @@ export function App({ ui, mode, onLanguage }: Props) {
       </main>
       <Aloud ui={ui} extra={mode?.aloud(ui)} />
       <footer class="foot">
-        {s.view !== "support" && s.view !== "config_error" ? <Quiet onClick={() => send({ type: "show", view: "support" })}>{t.say("help")}</Quiet> : <span />}
+        {s.view !== "support" && s.view !== "config_error" ? (
+          <Quiet onClick={() => send({ type: "show", view: "support" })}>{t.say("help")}</Quiet>
+        ) : (
+          <span />
+        )}
         <button class="quiet" type="button" lang={t.lang === "en" ? "es" : "en"} onClick={onLanguage}>
           {t.say("language")}
         </button>

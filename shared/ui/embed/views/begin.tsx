@@ -23,7 +23,13 @@ export function Splash({ ui }: { ui: Ui }) {
 }
 
 /** The points of the introduction, each with an icon, a heading and a sentence. */
-export function Points<W extends string>({ ui, points }: { ui: Ui<W | Word>; points: [IconName, W | Word, W | Word][] }) {
+export function Points<W extends string>({
+  ui,
+  points,
+}: {
+  ui: Ui<W | Word>;
+  points: [IconName, W | Word, W | Word][];
+}) {
   const org = orgName(ui);
   return (
     <ul class="points">
@@ -100,7 +106,11 @@ export function Code({ ui }: { ui: Ui }) {
         {t.say("continue")}
       </Button>
       <div class="row">
-        {s.canResend ? <Quiet onClick={() => send({ type: "resend" })}>{t.say("code_again")}</Quiet> : <p class="small soft">{t.say("code_wait")}</p>}
+        {s.canResend ? (
+          <Quiet onClick={() => send({ type: "resend" })}>{t.say("code_again")}</Quiet>
+        ) : (
+          <p class="small soft">{t.say("code_wait")}</p>
+        )}
         <Quiet onClick={() => send({ type: "back" })}>{t.say("code_other")}</Quiet>
       </div>
     </Form>

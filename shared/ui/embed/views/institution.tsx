@@ -19,7 +19,13 @@ function Loading({ ui }: { ui: Ui }) {
     <div class="view" aria-busy={s.busy}>
       <Title>{t.say("institution_title", { name: institutionName(ui) })}</Title>
       <Trouble ui={ui} />
-      {s.busy ? <p class="soft">{t.say("preparing")}</p> : <Button second onClick={() => send({ type: "restart" })}>{t.say("search_again")}</Button>}
+      {s.busy ? (
+        <p class="soft">{t.say("preparing")}</p>
+      ) : (
+        <Button second onClick={() => send({ type: "restart" })}>
+          {t.say("search_again")}
+        </Button>
+      )}
     </div>
   );
 }
@@ -66,7 +72,9 @@ function Portals({ ui }: { ui: Ui }) {
 
 /** The hosts of a portal's servers, which are the only displayed detail that a list of institutions can't falsify. */
 function Hosts({ ui: { t }, portal }: { ui: Ui; portal: Portal }) {
-  return portal.hosts?.length ? <span class="small soft host">{t.say("portal_host", { host: portal.hosts.join(", ") })}</span> : null;
+  return portal.hosts?.length ? (
+    <span class="small soft host">{t.say("portal_host", { host: portal.hosts.join(", ") })}</span>
+  ) : null;
 }
 
 function Ready({ ui }: { ui: Ui }) {
@@ -85,7 +93,9 @@ function Ready({ ui }: { ui: Ui }) {
   return (
     <div class="view">
       <Pair ui={ui} name={name} logo={s.institution?.logo ?? ""} />
-      <Title lead={renews ? t.say("reconnect_lead", { org }) : undefined}>{t.say(renews ? "reconnect_title" : "institution_title", { name })}</Title>
+      <Title lead={renews ? t.say("reconnect_lead", { org }) : undefined}>
+        {t.say(renews ? "reconnect_title" : "institution_title", { name })}
+      </Title>
       {portal && (
         <div class="row">
           <span class="name">
@@ -103,7 +113,13 @@ function Ready({ ui }: { ui: Ui }) {
       <Trouble ui={ui} />
       {s.busy && s.slow && <p class="notice">{t.say("slow")}</p>}
       <div class="below stack">
-        <Consent ui={ui} from={name} what={t.say("splash_shared_text")} long={t.say("consent_long_text", { name })} stop={t.say("success_stop", { name, org })} />
+        <Consent
+          ui={ui}
+          from={name}
+          what={t.say("splash_shared_text")}
+          long={t.say("consent_long_text", { name })}
+          stop={t.say("success_stop", { name, org })}
+        />
         <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
           {t.say(s.busy ? "preparing" : "go")}
         </Button>
@@ -116,13 +132,29 @@ function Ready({ ui }: { ui: Ui }) {
  * The consent: a summary line, and expandable details about the data, the purpose, the duration, and how to stop sharing.
  * The organisation's own purpose has a separate line, so that it can't imitate our statement.
  */
-export function Consent({ ui, from, what, long, stop }: { ui: Ui; from: string; what: string; long: string; stop: string }) {
+export function Consent({
+  ui,
+  from,
+  what,
+  long,
+  stop,
+}: {
+  ui: Ui;
+  from: string;
+  what: string;
+  long: string;
+  stop: string;
+}) {
   const { s, t } = ui;
   const org = orgName(ui);
   const purpose = t.lang === "es" ? s.org?.purpose_es : s.org?.purpose;
   const rows: [string, ...string[]][] = [
     [t.say("consent_what"), what],
-    [t.say("consent_why"), purpose ? t.say("consent_why_own", { org, purpose }) : t.say("consent_why_text", { org }), t.say("consent_why_us", { org })],
+    [
+      t.say("consent_why"),
+      purpose ? t.say("consent_why_own", { org, purpose }) : t.say("consent_why_text", { org }),
+      t.say("consent_why_us", { org }),
+    ],
     [t.say("consent_long"), long],
     [t.say("consent_stop"), stop],
   ];

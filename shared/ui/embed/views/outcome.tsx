@@ -55,14 +55,27 @@ export function Finish({ ui }: { ui: Ui }) {
   const n = s.connected.length;
   return (
     <div class="view">
-      <Title lead={n > 0 ? t.say("finish_lead", { org: orgName(ui) }) : undefined}>{n > 0 ? t.count("finish_title", n) : t.say("finish_none")}</Title>
+      <Title lead={n > 0 ? t.say("finish_lead", { org: orgName(ui) }) : undefined}>
+        {n > 0 ? t.count("finish_title", n) : t.say("finish_none")}
+      </Title>
       <Made ui={ui} />
       <EndOf ui={ui} />
     </div>
   );
 }
 
-type Kind = "used" | "declined" | "unanswered" | "unready" | "other_patient" | "unknown" | "gone" | "expired" | "lost" | "mistaken" | "ours";
+type Kind =
+  | "used"
+  | "declined"
+  | "unanswered"
+  | "unready"
+  | "other_patient"
+  | "unknown"
+  | "gone"
+  | "expired"
+  | "lost"
+  | "mistaken"
+  | "ours";
 
 /** Views for the causes of docs/openapi.yaml. An unknown cause counts as the portal's mistake. */
 const kinds: Record<string, Kind> = {
@@ -108,7 +121,11 @@ export function Failed({ ui }: { ui: Ui }) {
   const search = kind !== "used" && (!s.config.reconnectOrgConnectionId || kind === "gone" || kind === "unknown");
   return (
     <div class="view">
-      <Title mark={marks[kind] ?? "cross"} {...(marks[kind] ? {} : { tone: "bad" as const })} lead={t.say(`${kind}_text`, { name, org: orgName(ui) })}>
+      <Title
+        mark={marks[kind] ?? "cross"}
+        {...(marks[kind] ? {} : { tone: "bad" as const })}
+        lead={t.say(`${kind}_text`, { name, org: orgName(ui) })}
+      >
         {t.say(`${kind}_title`, { name })}
       </Title>
       {ending && <Details ui={ui} ending={ending} />}
@@ -140,7 +157,13 @@ export function Details({ ui: { s, t, send }, ending }: { ui: Ui; ending: Ending
             <dt>{t.say("reference")}</dt>
             <dd>
               <code>{ending.requestId}</code>{" "}
-              <span role="status">{s.copied ? t.say("copied") : <Quiet onClick={() => send({ type: "copy", text: ending.requestId ?? "" })}>{t.say("copy")}</Quiet>}</span>
+              <span role="status">
+                {s.copied ? (
+                  t.say("copied")
+                ) : (
+                  <Quiet onClick={() => send({ type: "copy", text: ending.requestId ?? "" })}>{t.say("copy")}</Quiet>
+                )}
+              </span>
             </dd>
           </>
         )}

@@ -10,7 +10,13 @@ import type { Ui } from "./ui.ts";
 const wrongs: Partial<Record<keyof Draft, Word>> = { email: "email_wrong", code: "code_short" };
 
 /** Input attributes of an email field. */
-export const emailInput = { type: "email", autocomplete: "email", inputMode: "email", spellcheck: false, maxLength: 254 } as const;
+export const emailInput = {
+  type: "email",
+  autocomplete: "email",
+  inputMode: "email",
+  spellcheck: false,
+  maxLength: 254,
+} as const;
 
 /** A pasted code may contain spaces or a dash. */
 function digits(text: string): string {
@@ -18,7 +24,17 @@ function digits(text: string): string {
 }
 
 /** A view's heading. App moves the focus to its title, so that a screen reader starts there. */
-export function Title({ children, lead, mark, tone }: { children: ComponentChildren; lead?: ComponentChildren; mark?: IconName; tone?: "good" | "bad" }) {
+export function Title({
+  children,
+  lead,
+  mark,
+  tone,
+}: {
+  children: ComponentChildren;
+  lead?: ComponentChildren;
+  mark?: IconName;
+  tone?: "good" | "bad";
+}) {
   return (
     <div class="title">
       {mark && (
@@ -47,7 +63,12 @@ export function Button({ children, onClick, second, submit, disabled }: ButtonPr
     else onClick?.();
   };
   return (
-    <button class={second ? "button second" : "button"} type={submit ? "submit" : "button"} aria-disabled={disabled ? "true" : undefined} onClick={press}>
+    <button
+      class={second ? "button second" : "button"}
+      type={submit ? "submit" : "button"}
+      aria-disabled={disabled ? "true" : undefined}
+      onClick={press}
+    >
       {children}
     </button>
   );
@@ -62,7 +83,17 @@ export function Quiet({ children, onClick }: { children: ComponentChildren; onCl
 }
 
 /** An external link, without referrer or opener. */
-export function Out({ href, children, t, class: name }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string }) {
+export function Out({
+  href,
+  children,
+  t,
+  class: name,
+}: {
+  href: string;
+  children: ComponentChildren;
+  t: Ui["t"];
+  class?: string;
+}) {
   return (
     <a href={href} class={name} target="_blank" rel="noopener noreferrer">
       {children}
@@ -72,7 +103,17 @@ export function Out({ href, children, t, class: name }: { href: string; children
 }
 
 /** Starts an attempt in another window if the first click opened none. A sandbox without allow-forms fires no submit event, so onClick reports the click. */
-export function Again({ start, children, t, onClick }: { start: Start; children: ComponentChildren; t: Ui["t"]; onClick: () => void }) {
+export function Again({
+  start,
+  children,
+  t,
+  onClick,
+}: {
+  start: Start;
+  children: ComponentChildren;
+  t: Ui["t"];
+  onClick: () => void;
+}) {
   return (
     <form method="post" action={start.url} target="_blank" rel="noopener">
       <input type="hidden" name="start_value" value={start.value} />
@@ -194,7 +235,9 @@ export function Logo({ src, name }: { src: string; name: string }) {
   return (
     <span class="logo" aria-hidden="true" style={{ "--hue": hue(name) }}>
       {letters.toUpperCase()}
-      {isHttps(src) && <img src={src} alt="" loading="lazy" decoding="async" referrerPolicy="no-referrer" onError={drop} />}
+      {isHttps(src) && (
+        <img src={src} alt="" loading="lazy" decoding="async" referrerPolicy="no-referrer" onError={drop} />
+      )}
     </span>
   );
 }

@@ -23,7 +23,14 @@ export function Places({ ui: { s, t, send } }: { ui: Ui }) {
         <label for="zip">
           {t.say("search_zip")} <span class="hidden">({t.say("search_zip_hint")})</span>
         </label>
-        <input id="zip" value={filter.zip} inputMode="numeric" autocomplete="postal-code" maxLength={5} onInput={(event) => narrow({ zip: event.currentTarget.value.replace(/\D/g, "") })} />
+        <input
+          id="zip"
+          value={filter.zip}
+          inputMode="numeric"
+          autocomplete="postal-code"
+          maxLength={5}
+          onInput={(event) => narrow({ zip: event.currentTarget.value.replace(/\D/g, "") })}
+        />
       </div>
     </div>
   );

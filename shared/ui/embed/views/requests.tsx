@@ -7,7 +7,8 @@ const plain = { autocomplete: "off", maxLength: 200 } as const;
 
 export function Missing({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  if (s.sent) return <Sent ui={ui} title="missing_sent_title" text={t.say("missing_sent_text", { org: orgName(ui) })} />;
+  if (s.sent)
+    return <Sent ui={ui} title="missing_sent_title" text={t.say("missing_sent_text", { org: orgName(ui) })} />;
   return (
     <Form onSend={() => send({ type: "send" })}>
       <Title lead={t.say("missing_lead", { org: orgName(ui) })}>{t.say("missing_title")}</Title>
@@ -26,7 +27,14 @@ export function Missing({ ui }: { ui: Ui }) {
 export function Support({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
   const reference = s.ending?.requestId;
-  if (s.sent) return <Sent ui={ui} title="support_sent_title" text={t.say("support_sent_text", { org: orgName(ui), email: s.draft.email })} />;
+  if (s.sent)
+    return (
+      <Sent
+        ui={ui}
+        title="support_sent_title"
+        text={t.say("support_sent_text", { org: orgName(ui), email: s.draft.email })}
+      />
+    );
   return (
     <Form onSend={() => send({ type: "send" })}>
       <Title lead={t.say("support_lead", { org: orgName(ui) })}>{t.say("support_title")}</Title>

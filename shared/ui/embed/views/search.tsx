@@ -8,7 +8,7 @@ import { orgName, type Ui } from "./ui.ts";
 export function Search({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
   const { query, hits, total, loading } = s.search;
-  const known = total !== undefined && (total > 0 || !loading && !s.trouble); // while a query runs, "no results" would belong to an earlier query
+  const known = total !== undefined && (total > 0 || (!loading && !s.trouble)); // while a query runs, "no results" would belong to an earlier query
   return (
     <div class="view" onKeyDown={moveFocus}>
       <Title>{t.say("search_title")}</Title>
@@ -37,7 +37,12 @@ export function Search({ ui }: { ui: Ui }) {
       {hits.length > 0 && (
         <ul class="list" aria-busy={loading}>
           {hits.map((hit) => (
-            <Result key={hit.id} ui={ui} hit={hit} twin={hits.some((other) => other !== hit && looksLike(other, hit))} />
+            <Result
+              key={hit.id}
+              ui={ui}
+              hit={hit}
+              twin={hits.some((other) => other !== hit && looksLike(other, hit))}
+            />
           ))}
         </ul>
       )}
@@ -98,7 +103,8 @@ const placeOf = ({ locations: [first] }: Hit): string => [first?.city, first?.st
 /** Reports whether patients can't tell two institutions apart by name and place. */
 const looksLike = (a: Hit, b: Hit): boolean => a.name === b.name && placeOf(a) === placeOf(b);
 
-const hostOf = ({ portals, website }: Hit): string => portals[0]?.hosts?.join(", ") ?? (URL.canParse(website) ? new URL(website).host : "");
+const hostOf = ({ portals, website }: Hit): string =>
+  portals[0]?.hosts?.join(", ") ?? (URL.canParse(website) ? new URL(website).host : "");
 
 const milesIn = (km: number): number => Math.max(1, Math.round(km / 1.609));
 
@@ -123,7 +129,9 @@ function Result({ ui: { s, t, send }, hit, twin }: { ui: Ui; hit: Hit; twin: boo
           )}
           {twin && <span class="small soft host">{hostOf(hit)}</span>}
           {connected && <span class="state connected">{t.say("is_connected")}</span>}
-          {(health === "down" || health === "degraded") && <span class={`state ${health}`}>{t.say(`health_${health}`)}</span>}
+          {(health === "down" || health === "degraded") && (
+            <span class={`state ${health}`}>{t.say(`health_${health}`)}</span>
+          )}
         </span>
         <Icon name="next" />
       </button>

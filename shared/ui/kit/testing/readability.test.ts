@@ -19,15 +19,38 @@ const spanish: [number, string][] = [
 ];
 
 test("englishSyllables counts the syllables of known words", () => {
-  assert.deepEqual(english.flatMap(([n, words]) => words.split(" ").filter((word) => englishSyllables(word) !== n).map((word) => `${word} ${englishSyllables(word)}`)), []);
+  assert.deepEqual(
+    english.flatMap(([n, words]) =>
+      words
+        .split(" ")
+        .filter((word) => englishSyllables(word) !== n)
+        .map((word) => `${word} ${englishSyllables(word)}`),
+    ),
+    [],
+  );
 });
 
 test("spanishSyllables counts the syllables of known words", () => {
-  assert.deepEqual(spanish.flatMap(([n, words]) => words.split(" ").filter((word) => spanishSyllables(word) !== n).map((word) => `${word} ${spanishSyllables(word)}`)), []);
+  assert.deepEqual(
+    spanish.flatMap(([n, words]) =>
+      words
+        .split(" ")
+        .filter((word) => spanishSyllables(word) !== n)
+        .map((word) => `${word} ${spanishSyllables(word)}`),
+    ),
+    [],
+  );
 });
 
 test("wordsOf and sentencesOf split text at spaces and full stops", () => {
-  assert.deepEqual(wordsOf("Don’t wait: write to ada@mail.example, {n}."), ["Don’t", "wait", "write", "to", "ada@mail.example", "n"]);
+  assert.deepEqual(wordsOf("Don’t wait: write to ada@mail.example, {n}."), [
+    "Don’t",
+    "wait",
+    "write",
+    "to",
+    "ada@mail.example",
+    "n",
+  ]);
   assert.equal(sentencesOf("Nothing was shared. Try again"), 2);
   assert.equal(sentencesOf("You’re connected"), 1);
 });

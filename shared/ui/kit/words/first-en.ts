@@ -18,11 +18,13 @@ export const words = {
   splash_title: "Share your health records with {org}",
   splash_lead: "You choose which hospitals and clinics to connect. We collect a copy of your records for {org}.",
   splash_shared: "What you share",
-  splash_shared_text: "Visits, medicines, test results, allergies, vaccines, doctors’ notes, and your name and contact details. You decide what to share.",
+  splash_shared_text:
+    "Visits, medicines, test results, allergies, vaccines, doctors’ notes, and your name and contact details. You decide what to share.",
   splash_password: "Your password stays private",
   splash_password_text: "You sign in on your hospital’s own page. Neither we nor {org} can see your password.",
   splash_stop: "Stop sharing at any time",
-  splash_stop_text: "Sharing lasts until you stop it or your permission expires. To stop sharing, use your hospital’s patient portal or ask {org}.",
+  splash_stop_text:
+    "Sharing lasts until you stop it or your permission expires. To stop sharing, use your hospital’s patient portal or ask {org}.",
   splash_agree: "By continuing, you agree to {org}’s {terms} and {privacy}.",
   splash_agree_privacy: "By continuing, you agree to {org}’s {privacy}.",
   splash_agree_terms: "By continuing, you agree to {org}’s {terms}.",

@@ -17,11 +17,13 @@ export const words: FirstWords = {
   splash_title: "Comparta sus registros médicos con {org}",
   splash_lead: "Usted elige qué hospitales y clínicas conectar. Obtenemos una copia de sus registros para {org}.",
   splash_shared: "Qué comparte usted",
-  splash_shared_text: "Consultas, medicamentos, resultados de pruebas, alergias, vacunas, notas médicas, su nombre y sus datos de contacto. Usted decide qué compartir.",
+  splash_shared_text:
+    "Consultas, medicamentos, resultados de pruebas, alergias, vacunas, notas médicas, su nombre y sus datos de contacto. Usted decide qué compartir.",
   splash_password: "Su contraseña es solo suya",
   splash_password_text: "Usted inicia sesión en la página de su hospital. Ni nosotros ni {org} vemos su contraseña.",
   splash_stop: "Deje de compartir cuando quiera",
-  splash_stop_text: "Sus registros se comparten hasta que usted decida parar o venza su permiso. Para dejar de compartir, use el portal del paciente de su hospital o pídaselo a {org}.",
+  splash_stop_text:
+    "Sus registros se comparten hasta que usted decida parar o venza su permiso. Para dejar de compartir, use el portal del paciente de su hospital o pídaselo a {org}.",
   splash_agree: "Al continuar, acepta los {terms} y la {privacy} de {org}.",
   splash_agree_privacy: "Al continuar, acepta la {privacy} de {org}.",
   splash_agree_terms: "Al continuar, acepta los {terms} de {org}.",
@@ -36,7 +38,8 @@ export const words: FirstWords = {
   email_wrong: "Escriba un correo electrónico como nombre@ejemplo.com.",
   email_send: "Enviar código",
   code_title: "Escriba su código",
-  code_lead: "Enviamos a {email} un código válido por 5 minutos. Si el código no llega, revise la carpeta de correo no deseado.",
+  code_lead:
+    "Enviamos a {email} un código válido por 5 minutos. Si el código no llega, revise la carpeta de correo no deseado.",
   code: "Código de seis dígitos",
   code_short: "Escriba los seis dígitos.",
   code_wrong: "El código es incorrecto o ya venció. Revise el código o pida uno nuevo.",

@@ -18,9 +18,12 @@ const spanish: Record<string, string> = { ...es, ...tefcaEs, ...wordsIn("es") };
 const whole = (form: string): RegExp => new RegExp(`(?<![\\p{L}\\p{N}_])(?:${form})(?![\\p{L}\\p{N}_])`, "iu");
 
 const findings = (texts: Iterable<readonly [string, string]>, forms: string[]): string[] =>
-  [...texts].flatMap(([name, text]) => forms.filter((form) => whole(form).test(text)).map((form) => `${name}: ${form}: ${text}`));
+  [...texts].flatMap(([name, text]) =>
+    forms.filter((form) => whole(form).test(text)).map((form) => `${name}: ${form}: ${text}`),
+  );
 
-const forbidden = (scope: "patients" | "dashboard", lang: "en" | "es"): string[] => glossary.filter((term) => (term.scope ?? scope) === scope).flatMap(({ not }) => not?.[lang] ?? []);
+const forbidden = (scope: "patients" | "dashboard", lang: "en" | "es"): string[] =>
+  glossary.filter((term) => (term.scope ?? scope) === scope).flatMap(({ not }) => not?.[lang] ?? []);
 
 /**
  * Returns the string literals in JavaScript code. Expressions in a template are replaced with x, and the literals in
@@ -59,10 +62,19 @@ function literals(code: string): string[] {
 /** Returns the dashboard's visible strings by source file. esbuild turns the text between tags into strings. */
 function dashboardTexts(): [string, string][] {
   const { transformSync } = createRequire(join(process.cwd(), "package.json"))("esbuild") as typeof import("esbuild");
-  const files = readdirSync("dashboard", { recursive: true }).map(String).filter((file) => /\.tsx?$/.test(file) && !/\.test\.|testing|snippets/.test(file));
+  const files = readdirSync("dashboard", { recursive: true })
+    .map(String)
+    .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|testing|snippets/.test(file));
   return files.flatMap((file) => {
-    const { code } = transformSync(readFileSync(`dashboard/${file}`, "utf8"), { loader: file.endsWith("x") ? "tsx" : "ts", jsx: "automatic", minifyWhitespace: true, charset: "utf8" });
-    return literals(code).filter((text) => /^[A-ZÁÉ…]| /.test(text) && /[a-z]/.test(text)).map((text) => [file, text] as [string, string]);
+    const { code } = transformSync(readFileSync(`dashboard/${file}`, "utf8"), {
+      loader: file.endsWith("x") ? "tsx" : "ts",
+      jsx: "automatic",
+      minifyWhitespace: true,
+      charset: "utf8",
+    });
+    return literals(code)
+      .filter((text) => /^[A-ZÁÉ…]| /.test(text) && /[a-z]/.test(text))
+      .map((text) => [file, text] as [string, string]);
   });
 }
 
@@ -81,22 +93,42 @@ test("the dashboard's text contains no forbidden words", () => {
 });
 
 test("dashboard sentences contain at most 18 words", () => {
-  const sentences = dashboardTexts().flatMap(([file, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [file, sentence] as const));
-  assert.deepEqual(sentences.filter(([, sentence]) => wordsOf(sentence).length > 18), []);
+  const sentences = dashboardTexts().flatMap(([file, text]) =>
+    text.split(/(?<=[.!?])\s+/).map((sentence) => [file, sentence] as const),
+  );
+  assert.deepEqual(
+    sentences.filter(([, sentence]) => wordsOf(sentence).length > 18),
+    [],
+  );
 });
 
 test("Spanish patient texts use the Spanish equivalent of each English glossary term", () => {
-  const wrong = glossary.filter(({ scope }) => scope !== "dashboard").flatMap(({ en: term, es: termEs, forms }) => {
-    const [own, other] = [whole(forms?.en ?? `${term}s?`), whole(forms?.es ?? `${termEs}s?`)];
-    return Object.entries(english).filter(([word, text]) => own.test(text) && !other.test(spanish[word] ?? "")).map(([word, text]) => `${term}: ${text} → ${spanish[word]}`);
-  });
+  const wrong = glossary
+    .filter(({ scope }) => scope !== "dashboard")
+    .flatMap(({ en: term, es: termEs, forms }) => {
+      const [own, other] = [whole(forms?.en ?? `${term}s?`), whole(forms?.es ?? `${termEs}s?`)];
+      return Object.entries(english)
+        .filter(([word, text]) => own.test(text) && !other.test(spanish[word] ?? ""))
+        .map(([word, text]) => `${term}: ${text} → ${spanish[word]}`);
+    });
   assert.deepEqual(wrong, []);
 });
 
 test("each glossary term is used, and no entry forbids another entry's term", () => {
   const texts = [...Object.values(english), ...dashboardTexts().map(([, text]) => text)];
-  assert.deepEqual(glossary.filter(({ en: term, forms }) => !texts.some((text) => whole(forms?.en ?? `${term}s?`).test(text))).map(({ en: term }) => term), []);
-  assert.deepEqual(findings(glossary.map(({ en: term }) => [term, term] as const), [...forbidden("patients", "en"), ...forbidden("dashboard", "en")]), []);
+  assert.deepEqual(
+    glossary
+      .filter(({ en: term, forms }) => !texts.some((text) => whole(forms?.en ?? `${term}s?`).test(text)))
+      .map(({ en: term }) => term),
+    [],
+  );
+  assert.deepEqual(
+    findings(
+      glossary.map(({ en: term }) => [term, term] as const),
+      [...forbidden("patients", "en"), ...forbidden("dashboard", "en")],
+    ),
+    [],
+  );
 });
 
 /** Verb forms of tú and vosotros that a list can distinguish from the forms of usted. */
@@ -109,14 +141,21 @@ const familiar = [
 
 test("Spanish patient texts address the patient as usted", () => {
   // "Comparte" and similar words are also third-person forms, so only a command at the start of a sentence counts.
-  const sentences = Object.entries(spanish).flatMap(([word, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [word, sentence] as const));
+  const sentences = Object.entries(spanish).flatMap(([word, text]) =>
+    text.split(/(?<=[.!?])\s+/).map((sentence) => [word, sentence] as const),
+  );
   const [pronouns = "", verbs = "", commands = "", past = ""] = familiar;
   assert.deepEqual(findings(sentences, [pronouns, verbs, past]), []);
-  assert.deepEqual(sentences.filter(([, sentence]) => new RegExp(`^[¡¿]?(?:${commands})(?![\\p{L}])`, "iu").test(sentence)), []);
+  assert.deepEqual(
+    sentences.filter(([, sentence]) => new RegExp(`^[¡¿]?(?:${commands})(?![\\p{L}])`, "iu").test(sentence)),
+    [],
+  );
 });
 
 test("the list of familiar forms matches tú but not usted", () => {
   const found = (text: string): boolean => findings([["", text]], familiar).length > 0;
-  for (const text of ["Escribe tu código", "¿Ya terminaste?", "Puedes cerrar", "Inténtalo"]) assert.ok(found(text), text);
-  for (const text of ["Escriba su código", "¿Ya terminó?", "Puede cerrar", "Inténtelo de nuevo", "Esto ya no existe"]) assert.ok(!found(text), text);
+  for (const text of ["Escribe tu código", "¿Ya terminaste?", "Puedes cerrar", "Inténtalo"])
+    assert.ok(found(text), text);
+  for (const text of ["Escriba su código", "¿Ya terminó?", "Puede cerrar", "Inténtelo de nuevo", "Esto ya no existe"])
+    assert.ok(!found(text), text);
 });

@@ -47,13 +47,15 @@ export async function load(lang: Lang): Promise<Language> {
 export function language<W extends string>(lang: Lang, words: Record<W, string>): Language<W> {
   const plural = new Intl.PluralRules(lang);
   const number = new Intl.NumberFormat(lang);
-  const say = (word: W, values: Values = {}): string => words[word].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  const say = (word: W, values: Values = {}): string =>
+    words[word].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
   return {
     lang,
     say,
     parts: (word) => words[word].split(/\{(\w+)\}/),
     // Spanish also has a plural form for millions, which the texts' counts never reach.
-    count: (word, n) => say((plural.select(n) === "one" ? `${word}_one` : `${word}_other`) as W, { n: number.format(n) }),
+    count: (word, n) =>
+      say((plural.select(n) === "one" ? `${word}_one` : `${word}_other`) as W, { n: number.format(n) }),
     date: (rfc3339) => {
       const time = Date.parse(rfc3339);
       return Number.isNaN(time) ? rfc3339 : new Intl.DateTimeFormat(lang, { dateStyle: "long" }).format(time);

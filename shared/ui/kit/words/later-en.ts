@@ -37,7 +37,8 @@ export const words = {
   waiting_lead: "After you approve sharing at {name}, this page will update automatically.",
   waiting_noticed: "The sign-in page is open",
   waiting_open: "Open sign-in page",
-  waiting_closed: "The window seems to be closed. If you finished signing in, wait a moment; if not, reopen the window.",
+  waiting_closed:
+    "The window seems to be closed. If you finished signing in, wait a moment; if not, reopen the window.",
   waiting_cookies: "Your browser blocks cookies, so you can’t sign in. Allow cookies, then open the window again.",
   waiting_show: "Show window",
   waiting_reopen: "Reopen window",
@@ -57,9 +58,11 @@ export const words = {
   declined_title: "Nothing was shared",
   declined_text: "You didn’t approve sharing at {name}. If that was a mistake, try again and approve sharing.",
   unanswered_title: "{name} isn’t responding",
-  unanswered_text: "The sign-in system isn’t working right now. You did nothing wrong, and nothing was shared. Try again in a few minutes.",
+  unanswered_text:
+    "The sign-in system isn’t working right now. You did nothing wrong, and nothing was shared. Try again in a few minutes.",
   unready_title: "This connection isn’t available yet",
-  unready_text: "There’s a setup problem between us and {name}. You did nothing wrong, and nothing was shared. Get help, or choose another hospital.",
+  unready_text:
+    "There’s a setup problem between us and {name}. You did nothing wrong, and nothing was shared. Get help, or choose another hospital.",
   other_patient_title: "You used a different account",
   other_patient_text: "This isn’t the {name} account you connected before. Sign in with the same account as last time.",
   unknown_title: "We can’t find this connection",

@@ -39,14 +39,17 @@ export const words: LaterWords = {
   waiting_lead: "En cuanto autorice el acceso en {name}, esta página se actualizará sola.",
   waiting_noticed: "La página de inicio de sesión está abierta",
   waiting_open: "Abrir la página de inicio de sesión",
-  waiting_closed: "Parece que la ventana está cerrada. Si ya inició sesión, espere un momento; si no, abra la ventana otra vez.",
-  waiting_cookies: "Su navegador bloquea las cookies, así que no puede iniciar sesión. Permita las cookies y abra la ventana otra vez.",
+  waiting_closed:
+    "Parece que la ventana está cerrada. Si ya inició sesión, espere un momento; si no, abra la ventana otra vez.",
+  waiting_cookies:
+    "Su navegador bloquea las cookies, así que no puede iniciar sesión. Permita las cookies y abra la ventana otra vez.",
   waiting_show: "Mostrar la ventana",
   waiting_reopen: "Abrir la ventana otra vez",
   waiting_unreachable: "En este momento no podemos ver su progreso. Seguiremos intentándolo.",
 
   success_title: "¡Listo! Ya está conectado",
-  success_lead: "{org} ya puede recibir sus registros de {name}. Los registros pueden tardar en llegar, pero no hace falta que espere.",
+  success_lead:
+    "{org} ya puede recibir sus registros de {name}. Los registros pueden tardar en llegar, pero no hace falta que espere.",
   success_patient: "Iniciales del paciente: {initials}",
   success_until: "Su permiso vence el {date}, pero puede renovarlo.",
   success_stop: "Para dejar de compartir, use el portal del paciente de {name} o pídaselo a {org}.",
@@ -59,19 +62,24 @@ export const words: LaterWords = {
   declined_title: "No se compartió nada",
   declined_text: "Usted no autorizó el acceso en {name}. Si fue un error, inténtelo de nuevo y autorice el acceso.",
   unanswered_title: "{name} no responde",
-  unanswered_text: "El sistema de inicio de sesión no funciona en este momento. No es culpa suya y no se compartió nada. Inténtelo de nuevo en unos minutos.",
+  unanswered_text:
+    "El sistema de inicio de sesión no funciona en este momento. No es culpa suya y no se compartió nada. Inténtelo de nuevo en unos minutos.",
   unready_title: "Esta conexión todavía no funciona",
-  unready_text: "Hay un problema de configuración entre {name} y nosotros. No es culpa suya y no se compartió nada. Pida ayuda o elija otro hospital.",
+  unready_text:
+    "Hay un problema de configuración entre {name} y nosotros. No es culpa suya y no se compartió nada. Pida ayuda o elija otro hospital.",
   other_patient_title: "Inició sesión con otra cuenta",
-  other_patient_text: "Esta no es la cuenta de {name} que conectó antes. Inicie sesión con la misma cuenta de la última vez.",
+  other_patient_text:
+    "Esta no es la cuenta de {name} que conectó antes. Inicie sesión con la misma cuenta de la última vez.",
   unknown_title: "No encontramos esta conexión",
-  unknown_text: "La conexión terminó o el enlace es incorrecto. Conéctese de nuevo con el hospital o comuníquese con {org}.",
+  unknown_text:
+    "La conexión terminó o el enlace es incorrecto. Conéctese de nuevo con el hospital o comuníquese con {org}.",
   gone_title: "Esta conexión terminó",
   gone_text: "Para volver a compartir sus registros, conéctese de nuevo con el hospital.",
   used_title: "Este inicio de sesión ya se usó",
   used_text: "Vuelva a la página desde la que llegó y empiece de nuevo.",
   expired_title: "Este inicio de sesión venció",
-  expired_text: "No terminó de iniciar sesión en los 30 minutos permitidos. No se compartió nada. Puede empezar de nuevo.",
+  expired_text:
+    "No terminó de iniciar sesión en los 30 minutos permitidos. No se compartió nada. Puede empezar de nuevo.",
   lost_title: "No pudimos confirmar este inicio de sesión",
   lost_text: "No sabemos si inició sesión. Por favor, empiece de nuevo.",
   mistaken_title: "El inicio de sesión no funcionó",

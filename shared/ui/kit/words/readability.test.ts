@@ -14,7 +14,11 @@ const long = 30; // words; in a shorter text, a single long word decides the res
 const longest = 18; // words per sentence
 
 /** Replaces each placeholder with a short name or number. */
-const filled = (texts: Record<string, string>): [string, string][] => Object.entries(texts).map(([word, text]) => [word, text.replace(/\{(\w+)\}/g, (_, name) => (/^(n|all|id|date)$/.test(name) ? "3" : "Alder"))]);
+const filled = (texts: Record<string, string>): [string, string][] =>
+  Object.entries(texts).map(([word, text]) => [
+    word,
+    text.replace(/\{(\w+)\}/g, (_, name) => (/^(n|all|id|date)$/.test(name) ? "3" : "Alder")),
+  ]);
 
 const english = filled({ ...en, ...tefcaEn, ...wordsIn("en") });
 const spanish = filled({ ...es, ...tefcaEs, ...wordsIn("es") });
@@ -28,7 +32,10 @@ test("English patient texts have an overall Flesch-Kincaid grade of at most 6", 
 });
 
 test("each long English patient text has a Flesch-Kincaid grade of at most 6", () => {
-  const hard = english.filter(isLong).map(([word, text]) => [word, grade(text)] as const).filter(([, score]) => score > hardest);
+  const hard = english
+    .filter(isLong)
+    .map(([word, text]) => [word, grade(text)] as const)
+    .filter(([, score]) => score > hardest);
   assert.deepEqual(hard, []);
 });
 
@@ -39,11 +46,19 @@ test("Spanish patient texts have an overall INFLESZ score of at least 65", () =>
 });
 
 test("each long Spanish patient text has an INFLESZ score of at least 65", () => {
-  const hard = spanish.filter(isLong).map(([word, text]) => [word, inflesz(text)] as const).filter(([, score]) => score < hardestSpanish);
+  const hard = spanish
+    .filter(isLong)
+    .map(([word, text]) => [word, inflesz(text)] as const)
+    .filter(([, score]) => score < hardestSpanish);
   assert.deepEqual(hard, []);
 });
 
 test("sentences in patient texts contain at most 18 words", () => {
-  const sentences = [...english, ...spanish].flatMap(([word, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [word, sentence] as const));
-  assert.deepEqual(sentences.filter(([, sentence]) => wordsOf(sentence).length > longest), []);
+  const sentences = [...english, ...spanish].flatMap(([word, text]) =>
+    text.split(/(?<=[.!?])\s+/).map((sentence) => [word, sentence] as const),
+  );
+  assert.deepEqual(
+    sentences.filter(([, sentence]) => wordsOf(sentence).length > longest),
+    [],
+  );
 });

@@ -7,7 +7,9 @@ import { words as tefcaEn } from "./tefca-en.ts";
 import { words as tefcaEs } from "./tefca-es.ts";
 
 /** Every text with its translation. */
-const pairs = Object.entries({ ...en, ...tefcaEn }).map(([word, text]) => [word, text, ({ ...es, ...tefcaEs } as Record<string, string>)[word] ?? ""] as const);
+const pairs = Object.entries({ ...en, ...tefcaEn }).map(
+  ([word, text]) => [word, text, ({ ...es, ...tefcaEs } as Record<string, string>)[word] ?? ""] as const,
+);
 
 test("translations use the same placeholders", () => {
   const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -15,7 +17,10 @@ test("translations use the same placeholders", () => {
 });
 
 test("each text is translated", () => {
-  assert.deepEqual(pairs.filter(([, english, spanish]) => english === spanish), []);
+  assert.deepEqual(
+    pairs.filter(([, english, spanish]) => english === spanish),
+    [],
+  );
   assert.equal(pairs.length, Object.keys(en).length + Object.keys(tefcaEn).length, "the mode's words are its own");
 });
 

@@ -5,7 +5,9 @@
 import type { DetailedHTMLProps, HTMLAttributes } from "react";
 import type { Callback, Payload, SvcWidget, SvcWidgetElement } from "./svc-widget.d.ts";
 
-type Kebab<S extends string> = S extends `${infer Head}${infer Tail}` ? `${Head extends Lowercase<Head> ? Head : `-${Lowercase<Head>}`}${Kebab<Tail>}` : S;
+type Kebab<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `-${Lowercase<Head>}`}${Kebab<Tail>}`
+  : S;
 
 /** The attributes and properties of an element. React 19 sets either kind. */
 type Given<E extends HTMLElement> = {

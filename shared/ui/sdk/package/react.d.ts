@@ -6,9 +6,15 @@ type Properties<E extends HTMLElement> = Omit<HTMLAttributes<E>, keyof Own<E>> &
 type Own<E extends HTMLElement> = { [K in Exclude<keyof E, keyof HTMLElement | "show" | "hide">]?: E[K] | undefined };
 
 export declare const SvcWidgetElement: ForwardRefExoticComponent<
-  Properties<Current> & { publicId: string; onEventBus?: ((event: CustomEvent<Payload>) => void) | undefined } & RefAttributes<Current>
+  Properties<Current> & {
+    publicId: string;
+    onEventBus?: ((event: CustomEvent<Payload>) => void) | undefined;
+  } & RefAttributes<Current>
 >;
 
 export declare const SvcWidget: ForwardRefExoticComponent<
-  Properties<Older> & { publicId: string; onOrgConnectionCallback?: ((event: CustomEvent<Callback>) => void) | undefined } & RefAttributes<Older>
+  Properties<Older> & {
+    publicId: string;
+    onOrgConnectionCallback?: ((event: CustomEvent<Callback>) => void) | undefined;
+  } & RefAttributes<Older>
 >;

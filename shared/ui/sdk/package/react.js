@@ -6,7 +6,8 @@ import "./svc-widget.js";
 function attribute([name, value]) {
   if (name === "className") return ["class", value];
   if (name === "style" || /^on[A-Z]/.test(name)) return [name, value];
-  return [name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value === true ? "" : value === false ? undefined : value];
+  const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [dashed, value === true ? "" : value === false ? undefined : value];
 }
 
 function component(tag, event, property) {
@@ -20,7 +21,8 @@ function component(tag, event, property) {
       element.current.addEventListener(event, (told) => latest.current?.(told), { signal: listening.signal });
       return () => listening.abort();
     }, []);
-    return createElement(tag, { ...Object.fromEntries(Object.entries(properties).map(attribute)), ref: element }, children);
+    const attributes = Object.fromEntries(Object.entries(properties).map(attribute));
+    return createElement(tag, { ...attributes, ref: element }, children);
   });
 }
 

@@ -2,7 +2,21 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, test } from "node:test";
@@ -40,47 +54,87 @@ function build(name: string): { folder: string; manifest: Manifest } {
 
 const { folder, manifest } = build("one");
 
-const weight = (...names: string[]): number => names.reduce((sum, name) => sum + (manifest.files[name]?.gzip ?? Infinity), 0);
+const weight = (...names: string[]): number =>
+  names.reduce((sum, name) => sum + (manifest.files[name]?.gzip ?? Infinity), 0);
 
 test("the bundles stay within their size budgets", () => {
   assert(weight("sdk/svc-widget.js") <= ELEMENTS, `${weight("sdk/svc-widget.js")} bytes`);
-  for (const [lang, other] of [["en", "es"], ["es", "en"]] as const) {
-    const elsewhere = (name: string): boolean => /^(sdk\/|demo\.|dashboard\.|tefca|rest\.|shared\.)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
+  for (const [lang, other] of [
+    ["en", "es"],
+    ["es", "en"],
+  ] as const) {
+    const elsewhere = (name: string): boolean =>
+      /^(sdk\/|demo\.|dashboard\.|tefca|rest\.|shared\.)/.test(name) ||
+      [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
     const all = Object.keys(manifest.files).filter((name) => !elsewhere(name));
     assert(all.includes(`embed.${lang}.js`) && all.includes("embed.css"));
     assert(weight(...all) <= APPLICATION, `${lang}: ${weight(...all)} bytes`);
-    assert(weight(`rest.${lang}.js`, `shared.${lang}.js`) <= REST, `${weight(`rest.${lang}.js`, `shared.${lang}.js`)} bytes`);
+    assert(
+      weight(`rest.${lang}.js`, `shared.${lang}.js`) <= REST,
+      `${weight(`rest.${lang}.js`, `shared.${lang}.js`)} bytes`,
+    );
     assert(weight(`tefca.${lang}.js`) <= TEFCA, `${weight(`tefca.${lang}.js`)} bytes`);
-    assert(weight(`dashboard.${lang}.js`, "dashboard.css") <= DASHBOARD, `${weight(`dashboard.${lang}.js`, "dashboard.css")} bytes`);
+    assert(
+      weight(`dashboard.${lang}.js`, "dashboard.css") <= DASHBOARD,
+      `${weight(`dashboard.${lang}.js`, "dashboard.css")} bytes`,
+    );
   }
 });
 
 test("a page's script contains its language and loads the other language, later views and TEFCA mode on demand", () => {
-  for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
+  for (const [lang, own, others] of [
+    ["en", "Find your hospital", "Busque su hospital"],
+    ["es", "Busque su hospital", "Find your hospital"],
+  ] as const) {
     for (const page of ["embed", "connect"]) {
       const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
-      assert.match(html, new RegExp(`<html lang="${lang}"{{scheme}}>[^]*<style>[^]*</style>{{look}}[^]*<body class="${page === "connect" ? "page" : ""}">`));
-      assert.deepEqual(html.match(/assets\/[^"]+/g)?.map((path) => `widget/${path}`), [manifest.files[`embed.${lang}.js`]?.path, manifest.files["embed.css"]?.path]);
+      assert.match(
+        html,
+        new RegExp(
+          `<html lang="${lang}"{{scheme}}>[^]*<style>[^]*</style>{{look}}[^]*<body class="${page === "connect" ? "page" : ""}">`,
+        ),
+      );
+      assert.deepEqual(
+        html.match(/assets\/[^"]+/g)?.map((path) => `widget/${path}`),
+        [manifest.files[`embed.${lang}.js`]?.path, manifest.files["embed.css"]?.path],
+      );
     }
     const script = readFileSync(join(folder, manifest.files[`embed.${lang}.js`]?.path ?? ""), "utf8");
     assert(script.includes(own) && !script.includes(others));
     assert(!/tefca_[a-z_]+:"/.test(script), "TEFCA's words are TEFCA's alone");
-    const asked = [...script.matchAll(/\.(?:say|parts|count)\(((?:[^()]|\([^()]*\))*)\)/g)].flatMap(([, args = ""]) => [...args.matchAll(/"(\w+)"/g)].map(([, word]) => word));
+    const asked = [...script.matchAll(/\.(?:say|parts|count)\(((?:[^()]|\([^()]*\))*)\)/g)].flatMap(([, args = ""]) =>
+      [...args.matchAll(/"(\w+)"/g)].map(([, word]) => word),
+    );
     assert(asked.length > 50 && asked.includes("search_title"), `${asked.length} texts`);
-    assert.deepEqual(asked.filter((word = "") => word in later), [], "texts that load only after the script");
+    assert.deepEqual(
+      asked.filter((word = "") => word in later),
+      [],
+      "texts that load only after the script",
+    );
     const imported = [...script.matchAll(/\bimport\("\.\/([^"]+)"\)/g)].map(([, name]) => `widget/assets/${name}`);
-    assert.deepEqual(imported.sort(), [lang === "en" ? "es.js" : "en.js", `rest.${lang}.js`, `tefca.${lang}.js`].map((name) => manifest.files[name]?.path).sort());
+    assert.deepEqual(
+      imported.sort(),
+      [lang === "en" ? "es.js" : "en.js", `rest.${lang}.js`, `tefca.${lang}.js`]
+        .map((name) => manifest.files[name]?.path)
+        .sort(),
+    );
     assert.equal(script.match(/\bimport\b/g)?.length, 3, "and nothing before it runs");
   }
 });
 
 test("the TEFCA chunk contains only its own words and imports the rest", () => {
-  for (const [lang, own, others] of [["en", "one identity check", "sola verificación"], ["es", "sola verificación", "one identity check"]] as const) {
+  for (const [lang, own, others] of [
+    ["en", "one identity check", "sola verificación"],
+    ["es", "sola verificación", "one identity check"],
+  ] as const) {
     const script = readFileSync(join(folder, manifest.files[`tefca.${lang}.js`]?.path ?? ""), "utf8");
     assert(script.includes(own) && !script.includes(others));
     const imported = [...script.matchAll(/\bimport\b[^"]*"\.\/([^"]+)"/g)].map(([, name]) => `widget/assets/${name}`);
     const [other, words] = lang === "en" ? ["es.js", "tefca-es.js"] : ["en.js", "tefca-en.js"];
-    assert.deepEqual(imported.sort(), [`embed.${lang}.js`, `shared.${lang}.js`, other, words].map((name) => manifest.files[name]?.path).sort());
+    assert.deepEqual(
+      imported.sort(),
+      [`embed.${lang}.js`, `shared.${lang}.js`, other, words].map((name) => manifest.files[name]?.path).sort(),
+    );
   }
 });
 
@@ -123,7 +177,9 @@ test("a reader sees one complete build while another replaces it", async () => {
   const place = join(scratch, "replaced/ui");
   mkdirSync(join(scratch, "replaced/.ui-long-ago"), { recursive: true });
   utimesSync(join(scratch, "replaced/.ui-long-ago"), 0, 0);
-  const writers = [1, 2].map(() => spawn(process.execPath, ["--input-type=module", "-e", REPLACING, place], { stdio: "inherit" }));
+  const writers = [1, 2].map(() =>
+    spawn(process.execPath, ["--input-type=module", "-e", REPLACING, place], { stdio: "inherit" }),
+  );
   const ended = Promise.all(writers.map((writer) => new Promise((resolve) => writer.on("exit", resolve))));
   const seen = new Set<string>();
   while (writers.some((writer) => writer.exitCode === null)) {
@@ -150,7 +206,11 @@ test("the manifest describes each file and page correctly", () => {
     assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, `${path}.br`))), bytes, name);
     assert.equal(integrity, `sha384-${createHash("sha384").update(bytes).digest("base64")}`, name);
     assert.match(type, /^text\/(javascript|css); charset=utf-8$/, name);
-    assert.match(path, name.startsWith("sdk/") ? new RegExp(`^sdk/${manifest.version}/`) : /^widget\/assets\/.+-[A-Z0-9]{8}\.(js|css)$/, name);
+    assert.match(
+      path,
+      name.startsWith("sdk/") ? new RegExp(`^sdk/${manifest.version}/`) : /^widget\/assets\/.+-[A-Z0-9]{8}\.(js|css)$/,
+      name,
+    );
   }
   for (const [name, { path, style_hash: hash }] of Object.entries(manifest.pages)) {
     const style = /<style>([\s\S]*?)<\/style>/.exec(readFileSync(join(folder, path), "utf8"))?.[1] ?? "";
@@ -160,7 +220,10 @@ test("the manifest describes each file and page correctly", () => {
 
 test("the SDK script has no imports and loads without a DOM", async () => {
   const script = join(folder, manifest.files["sdk/svc-widget.js"]?.path ?? "");
-  assert.doesNotMatch(readFileSync(script, "utf8"), /\bimport\s*[("{*]|\beval\b|innerHTML|localStorage|sessionStorage|document\.cookie/);
+  assert.doesNotMatch(
+    readFileSync(script, "utf8"),
+    /\bimport\s*[("{*]|\beval\b|innerHTML|localStorage|sessionStorage|document\.cookie/,
+  );
   const module = (await import(pathToFileURL(script).href)) as object;
   assert.deepEqual(Object.keys(module).sort(), ["SvcWidget", "SvcWidgetElement"]);
 });
@@ -170,14 +233,29 @@ test("the package contains its exports and type-checks customer code", () => {
   const own = join(modules, "svc-widget");
   mkdirSync(modules, { recursive: true });
   execFileSync(process.execPath, ["sdk/pack.mjs", folder, own]);
-  const { exports, private: isPrivate } = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as { exports: Record<string, string | Record<string, string>>; private: boolean };
-  for (const path of Object.values(exports).flatMap((target) => (typeof target === "string" ? [target] : Object.values(target)))) assert(existsSync(join(own, path)), path);
+  const { exports, private: isPrivate } = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as {
+    exports: Record<string, string | Record<string, string>>;
+    private: boolean;
+  };
+  for (const path of Object.values(exports).flatMap((target) =>
+    typeof target === "string" ? [target] : Object.values(target),
+  ))
+    assert(existsSync(join(own, path)), path);
   assert(isPrivate);
   assert(readFileSync(join(own, "react.js"), "utf8").trim().split("\n").length <= 30);
 
   for (const name of ["@types", "csstype"]) symlinkSync(join(process.cwd(), "node_modules", name), join(modules, name));
   cpSync("sdk/test/consumer.tsx", join(scratch, "customer/consumer.tsx"));
-  const compilerOptions = { target: "es2022", module: "esnext", moduleResolution: "bundler", jsx: "react-jsx", strict: true, noEmit: true, types: [], allowImportingTsExtensions: true };
+  const compilerOptions = {
+    target: "es2022",
+    module: "esnext",
+    moduleResolution: "bundler",
+    jsx: "react-jsx",
+    strict: true,
+    noEmit: true,
+    types: [],
+    allowImportingTsExtensions: true,
+  };
   writeFileSync(join(scratch, "customer/tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.tsx"] }));
   execFileSync("node_modules/.bin/tsc", ["-p", join(scratch, "customer")], { stdio: "inherit" });
 });

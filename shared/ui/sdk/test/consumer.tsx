@@ -6,7 +6,8 @@ import { SvcWidget, SvcWidgetElement } from "svc-widget/react";
 
 const element = document.createElement("svc-widget-element");
 element.addEventListener("eventBus", ({ detail }) => {
-  if (detail.event_type === "widget.complete") detail.data.map((connection) => connection.org_connection_id.toUpperCase());
+  if (detail.event_type === "widget.complete")
+    detail.data.map((connection) => connection.org_connection_id.toUpperCase());
   // @ts-expect-error a configuration error has no data
   if (detail.event_type === "widget.config_error") detail.data;
 });
@@ -16,7 +17,9 @@ element.searchOnly = true;
 element.searchOnly = "true";
 element.show();
 const older = document.querySelector("svc-widget");
-older?.addEventListener("orgConnectionCallback", ({ detail }) => ("error" in detail ? detail.error_description : detail.org_connection_id));
+older?.addEventListener("orgConnectionCallback", ({ detail }) =>
+  "error" in detail ? detail.error_description : detail.org_connection_id,
+);
 
 const told: (Payload | Callback)[] = [];
 
@@ -24,12 +27,29 @@ export function Page() {
   const widget = useRef<Element>(null);
   return (
     <>
-      <svc-widget-element ref={widget} public-id="p" search-only external-id="e" oneventBus={({ detail }) => told.push(detail)} />
+      <svc-widget-element
+        ref={widget}
+        public-id="p"
+        search-only
+        external-id="e"
+        oneventBus={({ detail }) => told.push(detail)}
+      />
       <svc-widget public-id="p" popupTimeout="5" onorgConnectionCallback={({ detail }) => told.push(detail)} />
-      <SvcWidgetElement ref={widget} publicId="p" searchOnly className="mine" onEventBus={({ detail }) => told.push(detail)}>
+      <SvcWidgetElement
+        ref={widget}
+        publicId="p"
+        searchOnly
+        className="mine"
+        onEventBus={({ detail }) => told.push(detail)}
+      >
         Share
       </SvcWidgetElement>
-      <SvcWidget publicId="p" connectMode="popup" onOrgConnectionCallback={({ detail }) => told.push(detail)} onClick={() => widget.current?.hide()} />
+      <SvcWidget
+        publicId="p"
+        connectMode="popup"
+        onOrgConnectionCallback={({ detail }) => told.push(detail)}
+        onClick={() => widget.current?.hide()}
+      />
       {/* @ts-expect-error without a public id nothing works */}
       <SvcWidgetElement />
       {/* @ts-expect-error there is no such property */}

@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import described from "../custom-elements.json";
-import type { Callback as DeclaredCallback, SvcWidget as DeclaredOlder, SvcWidgetElement as Declared } from "../package/svc-widget.d.ts";
+import type {
+  Callback as DeclaredCallback,
+  SvcWidget as DeclaredOlder,
+  SvcWidgetElement as Declared,
+} from "../package/svc-widget.d.ts";
 import { SvcWidget, SvcWidgetElement } from "../svc-widget.ts";
 import type { Callback } from "../../kit/protocol.ts";
 
@@ -65,16 +69,24 @@ const EVENTS = { "svc-widget-element": ["eventBus"], "svc-widget": ["orgConnecti
 const CLASSES = { "svc-widget-element": SvcWidgetElement, "svc-widget": SvcWidget };
 const TAGS = ["svc-widget-element", "svc-widget"] as const;
 
-const rows = (table: string): string[] => table.trim().split("\n").map((row) => row.trim());
+const rows = (table: string): string[] =>
+  table
+    .trim()
+    .split("\n")
+    .map((row) => row.trim());
 
 for (const tag of TAGS) {
-  const declaration = described.modules.flatMap(({ declarations }) => declarations).find(({ tagName }) => tagName === tag);
+  const declaration = described.modules
+    .flatMap(({ declarations }) => declarations)
+    .find(({ tagName }) => tagName === tag);
   assert(declaration, tag);
 
   test(`${tag} has the documented attributes`, () => {
     const own = declaration.attributes.map((attribute) => {
       const type = attribute.type.text === "boolean" ? "boolean" : "string";
-      return [attribute.name, type, ...("default" in attribute ? [attribute.default.replaceAll('"', "")] : [])].join(" ");
+      return [attribute.name, type, ...("default" in attribute ? [attribute.default.replaceAll('"', "")] : [])].join(
+        " ",
+      );
     });
     assert.deepEqual(own.sort(), [...rows(LASTING[tag]), ...rows(ADDED[tag])].sort());
   });
@@ -83,14 +95,28 @@ for (const tag of TAGS) {
     const names = declaration.attributes.map(({ name }) => name).sort();
     assert.deepEqual([...CLASSES[tag].observedAttributes].sort(), names);
     const reflected = Object.getOwnPropertyNames(CLASSES[tag].prototype);
-    for (const { name, fieldName } of declaration.attributes) assert(name === "lang" || reflected.includes(fieldName), fieldName);
-    const fields = declaration.members.flatMap((member) => ("attribute" in member ? [`${member.attribute} ${member.name} ${member.type?.text}`] : []));
-    assert.deepEqual(fields, declaration.attributes.map(({ name, fieldName, type }) => `${name} ${fieldName} ${type.text === "boolean" ? "boolean" : "string"}`));
+    for (const { name, fieldName } of declaration.attributes)
+      assert(name === "lang" || reflected.includes(fieldName), fieldName);
+    const fields = declaration.members.flatMap((member) =>
+      "attribute" in member ? [`${member.attribute} ${member.name} ${member.type?.text}`] : [],
+    );
+    assert.deepEqual(
+      fields,
+      declaration.attributes.map(
+        ({ name, fieldName, type }) => `${name} ${fieldName} ${type.text === "boolean" ? "boolean" : "string"}`,
+      ),
+    );
   });
 
   test(`${tag} has show(), hide() and one event`, () => {
-    assert.deepEqual(declaration.members.flatMap(({ kind, name }) => (kind === "method" ? [name] : [])), ["show", "hide"]);
+    assert.deepEqual(
+      declaration.members.flatMap(({ kind, name }) => (kind === "method" ? [name] : [])),
+      ["show", "hide"],
+    );
     assert(CLASSES[tag].prototype.show.length + CLASSES[tag].prototype.hide.length === 0);
-    assert.deepEqual(declaration.events.map(({ name }) => name), EVENTS[tag]);
+    assert.deepEqual(
+      declaration.events.map(({ name }) => name),
+      EVENTS[tag],
+    );
   });
 }

@@ -6,8 +6,10 @@ interface Schema {
 
 type Check = (value: unknown, argument: never, schema: Schema, root: Schema) => boolean;
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
-const valueOf = (name: string): Check => ((value, argument) => (name === "minimum" ? Number(value) >= argument : Number(value) <= argument)) as Check;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const valueOf = (name: string): Check =>
+  ((value, argument) => (name === "minimum" ? Number(value) >= argument : Number(value) <= argument)) as Check;
 
 const CHECKS: Record<string, Check> = {
   title: () => true,
@@ -15,7 +17,13 @@ const CHECKS: Record<string, Check> = {
   $schema: () => true,
   $defs: () => true,
   type: (value, type: string) =>
-    type === "object" ? isObject(value) : type === "array" ? Array.isArray(value) : type === "integer" ? Number.isInteger(value) : typeof value === type,
+    type === "object"
+      ? isObject(value)
+      : type === "array"
+        ? Array.isArray(value)
+        : type === "integer"
+          ? Number.isInteger(value)
+          : typeof value === type,
   const: (value, wanted: unknown) => value === wanted,
   enum: (value, wanted: unknown[]) => wanted.includes(value),
   minimum: valueOf("minimum"),
@@ -24,11 +32,16 @@ const CHECKS: Record<string, Check> = {
   pattern: (value, pattern: string) => typeof value !== "string" || new RegExp(pattern, "u").test(value),
   required: (value, names: string[]) => isObject(value) && names.every((name) => Object.hasOwn(value, name)),
   properties: (value, properties: Record<string, Schema>, _, root) =>
-    isObject(value) && Object.entries(properties).every(([name, schema]) => !Object.hasOwn(value, name) || isValid(value[name], schema, root)),
-  additionalProperties: (value, _: false, schema) => isObject(value) && Object.keys(value).every((name) => Object.hasOwn(Object(schema["properties"]), name)),
+    isObject(value) &&
+    Object.entries(properties).every(
+      ([name, schema]) => !Object.hasOwn(value, name) || isValid(value[name], schema, root),
+    ),
+  additionalProperties: (value, _: false, schema) =>
+    isObject(value) && Object.keys(value).every((name) => Object.hasOwn(Object(schema["properties"]), name)),
   items: (value, schema: Schema, _, root) => Array.isArray(value) && value.every((item) => isValid(item, schema, root)),
   oneOf: (value, schemas: Schema[], _, root) => schemas.filter((schema) => isValid(value, schema, root)).length === 1,
-  $ref: (value, path: string, _, root) => isValid(value, Object(root["$defs"])[path.replace("#/$defs/", "")] as Schema, root),
+  $ref: (value, path: string, _, root) =>
+    isValid(value, Object(root["$defs"])[path.replace("#/$defs/", "")] as Schema, root),
 };
 
 /** Reports whether a value matches the schema. */

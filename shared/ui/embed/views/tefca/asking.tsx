@@ -52,7 +52,11 @@ export function Summary({ ui }: { ui: Ui<Words> }) {
   const more = open(s).length > ids.length;
   return (
     <div class="view">
-      <Title {...(n > 0 ? { mark: "check" as const, tone: "good" as const, lead: t.say("finish_lead", { org: orgName(ui) }) } : {})}>
+      <Title
+        {...(n > 0
+          ? { mark: "check" as const, tone: "good" as const, lead: t.say("finish_lead", { org: orgName(ui) }) }
+          : {})}
+      >
         {n > 0 ? t.count("finish_title", n) : t.say("finish_none")}
       </Title>
       {n > 0 && <Made ui={ui} />}

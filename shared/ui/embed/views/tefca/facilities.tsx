@@ -18,7 +18,9 @@ export function Facilities({ ui }: { ui: Ui<Words> }) {
   if (found.length === 0) return <None ui={ui} />;
   return (
     <div class="view">
-      <Title lead={isAlive(s) && t.say("tefca_found_lead", { org: orgName(ui) })}>{t.count("tefca_found", found.length)}</Title>
+      <Title lead={isAlive(s) && t.say("tefca_found_lead", { org: orgName(ui) })}>
+        {t.count("tefca_found", found.length)}
+      </Title>
       <Choice ui={ui} found={found} />
       <Others ui={ui} />
       <Trouble ui={ui} />
@@ -37,10 +39,20 @@ function Choice({ ui, found }: { ui: Ui<Words>; found: Facility[] }) {
   return (
     <fieldset aria-describedby={wrong ? "choice-wrong" : undefined}>
       <legend class="hidden">{t.say("tefca_places")}</legend>
-      {ids.length > 1 && isAlive(s) && <Quiet onClick={() => send({ type: "tick", ids, on: !all })}>{t.say(all ? "tefca_nothing" : "tefca_all")}</Quiet>}
+      {ids.length > 1 && isAlive(s) && (
+        <Quiet onClick={() => send({ type: "tick", ids, on: !all })}>
+          {t.say(all ? "tefca_nothing" : "tefca_all")}
+        </Quiet>
+      )}
       <ul class="list">
         {found.map((one) => (
-          <li key={one.tefca_directory_id}>{ids.includes(one.tefca_directory_id) && isAlive(s) ? <Box ui={ui} one={one} wrong={wrong} /> : <Place one={one} state={stateOf(ui, one)} />}</li>
+          <li key={one.tefca_directory_id}>
+            {ids.includes(one.tefca_directory_id) && isAlive(s) ? (
+              <Box ui={ui} one={one} wrong={wrong} />
+            ) : (
+              <Place one={one} state={stateOf(ui, one)} />
+            )}
+          </li>
         ))}
       </ul>
       {wrong && (

@@ -68,7 +68,9 @@ function Providers({ ui: { s, t, send } }: { ui: Ui<Words> }) {
 
 function Ready({ ui, name }: { ui: Ui<Words>; name: string }) {
   const { s, t, send } = ui;
-  const steps = (["tefca_next_window", "tefca_next_prove", "tefca_next_find", "tefca_next_choose"] as const).map((step) => t.say(step, { name }));
+  const steps = (["tefca_next_window", "tefca_next_prove", "tefca_next_find", "tefca_next_choose"] as const).map(
+    (step) => t.say(step, { name }),
+  );
   return (
     <div class="view">
       <Pair ui={ui} name={name} logo="" />
@@ -82,7 +84,13 @@ function Ready({ ui, name }: { ui: Ui<Words>; name: string }) {
       )}
       <Trouble ui={ui} />
       <div class="below stack">
-        <Consent ui={ui} from={t.say("tefca_from")} what={t.say("tefca_shared_text")} long={t.say("tefca_long")} stop={t.say("tefca_stop_text", { org: orgName(ui) })} />
+        <Consent
+          ui={ui}
+          from={t.say("tefca_from")}
+          what={t.say("tefca_shared_text")}
+          long={t.say("tefca_long")}
+          stop={t.say("tefca_stop_text", { org: orgName(ui) })}
+        />
         <Button disabled={s.busy} onClick={() => send({ type: "leave" })}>
           {s.busy ? t.say("preparing") : t.say("tefca_go", { name })}
         </Button>
@@ -123,12 +131,20 @@ export function Verifying({ ui }: { ui: Ui<Words> }) {
 
 /** A warning that recent polls have failed. Polling continues. */
 export function Unreachable({ ui: { s, t } }: { ui: Ui<Words> }) {
-  return <div role="alert">{(currentAttempt(s)?.misses ?? 0) > 1 && <p class="notice warn">{t.say("waiting_unreachable")}</p>}</div>;
+  return (
+    <div role="alert">
+      {(currentAttempt(s)?.misses ?? 0) > 1 && <p class="notice warn">{t.say("waiting_unreachable")}</p>}
+    </div>
+  );
 }
 
 type Kind = { title: Words; text: Words; icon?: IconName; hopeless?: true };
 
-const plain = (kind: "unanswered" | "mistaken" | "ours" | "expired" | "lost", icon?: IconName): Kind => ({ title: `${kind}_title`, text: `${kind}_text`, ...(icon && { icon }) });
+const plain = (kind: "unanswered" | "mistaken" | "ours" | "expired" | "lost", icon?: IconName): Kind => ({
+  title: `${kind}_title`,
+  text: `${kind}_text`,
+  ...(icon && { icon }),
+});
 const declined: Kind = { title: "declined_title", text: "tefca_declined_text", icon: "hand" };
 const unproven: Kind = { title: "tefca_unproven_title", text: "tefca_unproven_text" };
 const incomplete: Kind = { title: "tefca_unproven_title", text: "tefca_incomplete_text" };
@@ -161,7 +177,11 @@ export function Failed({ ui }: { ui: Ui<Words> }) {
   const again: Word | Words = s.ending?.cause === "identity_expired" ? "tefca_again" : "try_again";
   return (
     <div class="view">
-      <Title mark={kind.icon ?? "cross"} {...(kind.icon ? {} : { tone: "bad" as const })} lead={t.say(kind.text, { name })}>
+      <Title
+        mark={kind.icon ?? "cross"}
+        {...(kind.icon ? {} : { tone: "bad" as const })}
+        lead={t.say(kind.text, { name })}
+      >
         {t.say(kind.title, { name })}
       </Title>
       {s.ending && <Details ui={ui} ending={s.ending} />}

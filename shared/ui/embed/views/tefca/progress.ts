@@ -16,5 +16,8 @@ export const chosen = (s: State): Facility[] => found(s).filter(({ outcome }) =>
 
 export function settled({ s, t }: Ui<Words>): string {
   const all = chosen(s);
-  return t.say("tefca_settled", { n: String(all.filter(({ outcome }) => outcome !== "connecting").length), all: String(all.length) });
+  return t.say("tefca_settled", {
+    n: String(all.filter(({ outcome }) => outcome !== "connecting").length),
+    all: String(all.length),
+  });
 }
