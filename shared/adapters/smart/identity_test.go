@@ -334,6 +334,10 @@ func TestPatientIDUsesSourceWithHighestPrecedence(t *testing.T) {
 			members:  practitioner,
 			userinfo: `{"sub":"user-2","patient":"of-userinfo"}`,
 		}, "", true},
+		"without a subject": {identification{
+			members:  practitioner,
+			userinfo: `{"patient":"of-userinfo"}`,
+		}, "", true},
 		"no valid ids anywhere": {identification{
 			members: map[string]any{"patient": "../x"},
 			access:  access(`{"patient":"a b"}`), userinfo: `{"fhirUser":"xPatient/7"}`,
