@@ -100,3 +100,23 @@ func TestLatePostDoesNotEndNewerClaim(t *testing.T) {
 		}
 	})
 }
+
+func TestFailureIsStoredAfterDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		ctx, cancel := context.WithCancel(t.Context())
+		w.answer = func(string, int) (webhook.Answer, error) {
+			cancel()
+			return webhook.Answer{Status: 500}, nil
+		}
+		event := w.emit(t)
+		_ = w.worker().DeliverEvent(ctx, tenant, event.ID) // the retry's message may fail, and the sweeper replaces it
+		d, err := w.store.Delivery(t.Context(), tenant, webhook.DeliveryID(event.ID, "s1"))
+		expect.NoError(t, err)
+		if d.Attempt != 2 || d.Status != webhook.Scheduled || w.subscription(t).Health.Failures != 1 {
+			t.Errorf("delivery %+v, health %+v", d, w.subscription(t).Health)
+		}
+	})
+}

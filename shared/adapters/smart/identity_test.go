@@ -256,6 +256,8 @@ func TestExchangeIgnoresUnverifiableIDToken(t *testing.T) {
 	keyless.keyless = true
 	nameless := signed(nil)
 	nameless.nameless = true
+	anonymous := signed(map[string]any{"iss": nil})
+	anonymous.nameless = true
 	for name, i := range map[string]identification{
 		"none": {},
 		"encrypted": {members: map[string]any{"id_token": encode(
@@ -273,6 +275,7 @@ func TestExchangeIgnoresUnverifiableIDToken(t *testing.T) {
 		"without nonce":       signed(map[string]any{"nonce": nil}),
 		"no address of keys":  keyless,
 		"no issuer known":     nameless,
+		"no issuer at all":    anonymous,
 		"a page for keys":     keys("<html></html>"),
 		"no set for keys":     keys(`{"keys":7}`),
 	} {

@@ -168,6 +168,7 @@ func TestTokenErrorIsClassifiedByBody(t *testing.T) {
 		{200, `{"access_token":"two words"}`, "", false, "transient"},
 		{200, `{"access_token":"a\r\nX: y"}`, "", false, "transient"},
 		{200, `{"access_token":"a","token_type":"mac"}`, "", false, "transient"},
+		{200, `{"access_token":"a","token_type":"DPoP"}`, "", false, "transient"},
 		{200, `<html></html>`, "", false, "transient"},
 	} {
 		_, err := portal(answering{test.status, test.body}, noon, public{}).Refresh(t.Context(), tenant(),

@@ -108,6 +108,40 @@ func TestEnterReturnsSameSlotForResumedExport(t *testing.T) {
 	})
 }
 
+func TestShareAddsUpWaitingTimesOfResumedExport(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, 0)
+		enter := func(number int) share.Place {
+			task, err := w.tasks.ClaimTask(t.Context(), tenant, taskNumber(number), time.Now(), time.Now().Add(lease))
+			if err != nil {
+				t.Fatal(err)
+			}
+			place, _, err := w.share(&life{}).Enter(t.Context(), task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return place
+		}
+		for number := range 2 {
+			w.tasks.Put(pendingTask(number))
+		}
+		for range 2 { // export 1 waits 10 seconds for export 0, runs, and yields
+			first := enter(0)
+			enter(1)
+			<-time.After(10 * time.Second)
+			w.share(&life{}).Leave(t.Context(), first)
+			second := enter(1)
+			<-time.After(lease + time.Second)
+			w.share(&life{}).Leave(t.Context(), second)
+		}
+		task, err := w.tasks.Task(t.Context(), tenant, taskNumber(1))
+		if err != nil || task.Waited != 20*time.Second {
+			t.Errorf("export 1 has waited %v (%v), want 20s", task.Waited, err)
+		}
+	})
+}
+
 func TestEnterDoesNotSkipQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

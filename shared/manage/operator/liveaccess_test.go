@@ -79,6 +79,10 @@ func TestLiveAccessDecisionIsFinalPerStage(t *testing.T) {
 			t.Errorf("%s: %+v (%v)", step.action, got, err)
 		}
 	}
+	asking := r.newcomer(t, "Maple", org.LiveRequested)
+	if got, err := all.Refuse(t.Context(), asking, "No website."); err != nil || got.LiveAccess != org.LiveNone {
+		t.Errorf("a refused request leaves %q (%v), want %q", got.LiveAccess, err, org.LiveNone)
+	}
 	for _, reason := range []string{"", " \u200b", strings.Repeat("x", 501)} {
 		if _, err := all.Withdraw(t.Context(), live, reason); !errors.Is(err, fault.Invalid) {
 			t.Errorf("the reason %q: %v", reason, err)
