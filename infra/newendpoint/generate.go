@@ -23,6 +23,9 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	if _, err := fs.Stat(repository, "functions/"+e.Folder); err == nil {
 		return nil, fmt.Errorf("functions/%s: %w", e.Folder, errTaken)
 	}
+	if strings.Contains(w.read(apiFile), "operationId: "+e.Operation()+"\n") {
+		return nil, fmt.Errorf("operation %s in %s: %w", e.Operation(), apiFile, errTaken)
+	}
 	folder := "functions/" + e.Folder + "/"
 	w.add(folder+e.Folder+".go", "handler.go.tmpl")
 	w.add(folder+e.Folder+"_test.go", "handler_test.go.tmpl")

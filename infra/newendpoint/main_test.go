@@ -107,8 +107,14 @@ func TestGeneratedEndpointPassesPolicyChecks(t *testing.T) {
 	if !slices.Contains(folders, "readsomething") || !slices.Contains(folders, "listthings") {
 		t.Errorf("functions: %v", folders)
 	}
+	tree := &policy.Tree{}
+	for name, text := range files {
+		if strings.HasPrefix(name, "functions/") {
+			tree.Files = append(tree.Files, policy.File{Path: name, Text: text})
+		}
+	}
 	for _, f := range slices.Concat(
-		policy.Routes(loaded.Functions, files[apiFile]), policy.Roles(stack), policy.Wildcards(stack),
+		policy.Words(tree), policy.Routes(loaded.Functions, files[apiFile]), policy.Roles(stack), policy.Wildcards(stack),
 		policy.OutsideTemplate(stack), policy.Gateway(stack), policy.Budget(stack),
 		policy.Watched(stack), policy.Metrics(stack),
 	) {
@@ -133,6 +139,7 @@ func TestGenerateRejectsExistingEndpoint(t *testing.T) {
 	for _, e := range []endpoint{
 		{Folder: "getorg", Logical: "GetOrg", Path: "/bridge/something"},
 		{Folder: "getsomething", Logical: "GetSomething", Path: "/bridge/org"},
+		{Folder: "getwebhook", Logical: "GetWebhook", Path: "/bridge/something"}, // the dashboard's operation
 	} {
 		if _, err := generate(os.DirFS(root), e); !errors.Is(err, errTaken) {
 			t.Errorf("%+v: got %v, want %v", e, err, errTaken)
