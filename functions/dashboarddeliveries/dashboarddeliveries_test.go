@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"recordbridge/functions/dashboarddeliveries"
 	"recordbridge/infra/test/managed"
@@ -136,8 +137,13 @@ func TestReplaySchedulesDeliveryAndIsAudited(t *testing.T) {
 	if got := data[struct{ Status string }](t, ask.Send(t, oneRoute+"/replay", handler(s))); got.Status != "scheduled" {
 		t.Errorf("it is %s", got.Status)
 	}
+	work := store.Deliveries{DB: store.NewClient(s.AWS), Table: s.Outputs["WorkTable"]}
+	now := keyedtest.Moment()
+	if _, err := work.ClaimDelivery(t.Context(), d.Tenant, d.ID, now, now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	if again := ask.Send(t, oneRoute+"/replay", handler(s)); again.Code != http.StatusConflict {
-		t.Errorf("while it is under way: %d %s", again.Code, again.Body)
+		t.Errorf("replay while an attempt is running: %d %s", again.Code, again.Body)
 	}
 	rows := s.Audited(t, membertest.OrgA)
 	if want := account.Actor(membertest.AccountOf(membertest.Developer)) + " delivery.replayed " +

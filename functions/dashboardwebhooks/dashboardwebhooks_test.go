@@ -207,6 +207,7 @@ func TestCreateWebhookRejectsInvalidSettings(t *testing.T) {
 		`{}`, `{"since":"yesterday"}`, `{"since":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"}`,
 		`{"from":"2026-03-02T00:00:00Z","to":"2026-03-01T00:00:00Z"}`,
 		`{"to":"2026-03-01T00:00:00Z"}`,
+		`{"from":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z","preview":true}`,
 	} {
 		if got := send(membertest.Owner, "POST", "/replay", body); got.Code != http.StatusBadRequest {
 			t.Errorf("replay %s: %d %s", body, got.Code, got.Body)

@@ -25,13 +25,13 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying selects either the failed and deferred deliveries since a given time, or all deliveries within a time
-// range.
+// replaying selects either the failed and held deliveries since a given time, or all deliveries within a time range.
 type replaying struct {
-	ID    string `path:"webhookId"`
-	Since string `json:"since"`
-	From  string `json:"from"`
-	To    string `json:"to"`
+	ID      string `path:"webhookId"`
+	Since   string `json:"since"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Preview bool   `json:"preview"` // only counts the failed deliveries
 }
 
 func (d Deps) reveal(ctx context.Context, v httpapi.Visitor, in one) (secretList, error) {
@@ -98,9 +98,12 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in replaying) (repl
 		return replayed{}, err
 	}
 	var count int
-	if since.IsZero() {
+	switch {
+	case in.Preview:
+		count, err = d.sending(v).CountFailed(ctx, v.Tenant, in.ID, since)
+	case since.IsZero():
 		count, err = d.sending(v).ReplayRange(ctx, v.Tenant, in.ID, from, to)
-	} else {
+	default:
 		count, err = d.sending(v).ReplayFailed(ctx, v.Tenant, in.ID, since)
 	}
 	return replayed{Replayed: count}, missing(err)
@@ -121,6 +124,9 @@ func (in replaying) times() (since, from, to time.Time, err error) {
 	}
 	if in.Since == "" && (from.IsZero() || !from.Before(to)) {
 		return since, from, to, wrong
+	}
+	if in.Preview && in.Since == "" {
+		return since, from, to, fault.BadRequest("preview requires since.").About("preview")
 	}
 	return since, from, to, nil
 }

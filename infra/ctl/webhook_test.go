@@ -245,10 +245,6 @@ func TestWebhookReplayResendsMissedEventsAfterEnable(t *testing.T) {
 	if got := done("webhook", "replay", "-org", id, "-delivery", all[1])["replayed"]; got != 1.0 {
 		t.Errorf("%v were replayed, want 1", got)
 	}
-	if _, err := ctl(t, outputs, "webhook", "replay", "-org", id, "-delivery", all[1]); err == nil ||
-		!strings.Contains(err.Error(), "in progress") {
-		t.Errorf("a replay of what is under way: %v", err)
-	}
 	for i, delivery := range all {
 		d, err := store.Deliveries(found.work()).Delivery(t.Context(), tenant, delivery)
 		if err != nil || d.Status != webhook.Scheduled {

@@ -18,12 +18,12 @@ type Replays interface {
 	// also returns the time from which more deliveries may exist, or zero if there are none.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
-	// RestartDelivery replaces an ended delivery with d, which is scheduled. It returns fault.Conflict if the stored
-	// delivery has not ended.
+	// RestartDelivery replaces a delivery with d, which is scheduled. It returns fault.Conflict if the stored delivery is
+	// in flight or has changed since it was read.
 	RestartDelivery(ctx context.Context, d Delivery) error
 }
 
-// Replayer resends deliveries that were delivered, failed or held. The event keeps its ID and bytes, the schedule
+// Replayer resends deliveries that have ended or wait for a retry. The event keeps its ID and bytes, the schedule
 // restarts, and the log continues. Replays count towards the endpoint's rate like all other attempts.
 type Replayer struct {
 	Store Replays
@@ -40,8 +40,8 @@ type Replayed struct {
 	Next       time.Time // starting point for the next call; zero if no deliveries remain
 }
 
-// One replays a delivery, regardless of its status. It returns fault.NotFound for an unknown delivery, or
-// fault.Conflict while the delivery is in progress.
+// One replays a delivery at once, even if its next attempt is scheduled. It returns fault.NotFound for an unknown
+// delivery, or fault.Conflict while an attempt is running.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)
 	if err != nil {
@@ -50,24 +50,40 @@ func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	return r.restart(ctx, d)
 }
 
-// FailedSince replays a subscription's failed and held deliveries that were created since the given time.
+// FailedSince replays a subscription's failed and held deliveries that were created since the given time, including
+// deliveries that wait for a retry.
 func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	since time.Time,
 ) (Replayed, error) {
-	return r.each(ctx, tenant, since, r.Now(), func(d Delivery) bool {
-		return d.SubscriptionID == subscriptionID && (d.Status == Exhausted || d.Status == Held)
-	})
+	return r.each(ctx, tenant, since, r.Now(), failed(subscriptionID), r.restart)
+}
+
+// CountFailedSince returns the number of deliveries that FailedSince would replay.
+func (r Replayer) CountFailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
+	since time.Time,
+) (Replayed, error) {
+	count := func(context.Context, Delivery) error { return nil }
+	return r.each(ctx, tenant, since, r.Now(), failed(subscriptionID), count)
+}
+
+func failed(subscriptionID string) func(Delivery) bool {
+	return func(d Delivery) bool {
+		hasFailed := d.Status == Exhausted || d.Status == Held || d.isRetry()
+		return d.SubscriptionID == subscriptionID && hasFailed
+	}
 }
 
 // Range replays a subscription's deliveries that were created at or after from and before to, regardless of success.
 func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
 	to time.Time,
 ) (Replayed, error) {
-	return r.each(ctx, tenant, from, to, func(d Delivery) bool { return d.SubscriptionID == subscriptionID && d.isOver() })
+	return r.each(ctx, tenant, from, to, func(d Delivery) bool {
+		return d.SubscriptionID == subscriptionID && (d.isOver() || d.isRetry())
+	}, r.restart)
 }
 
 func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Time,
-	wanted func(Delivery) bool,
+	wanted func(Delivery) bool, do func(context.Context, Delivery) error,
 ) (Replayed, error) {
 	ids, next, err := r.Store.DeliveriesMade(ctx, tenant, from, to, replayAtOnce)
 	if err != nil {
@@ -85,7 +101,7 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 		if !wanted(d) {
 			continue
 		}
-		err = r.restart(ctx, d)
+		err = do(ctx, d)
 		if err == nil {
 			done.Deliveries++
 		} else if !errors.Is(err, fault.Conflict) {
@@ -97,10 +113,12 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 
 func (d *Delivery) isOver() bool { return d.Status != Scheduled && d.Status != InFlight }
 
+// isRetry reports whether a delivery waits for another attempt after a failed one.
+func (d *Delivery) isRetry() bool { return d.Status == Scheduled && d.Attempt > 1 }
+
 func (r Replayer) restart(ctx context.Context, d Delivery) error {
-	if !d.isOver() {
-		return fault.New(fault.Conflict, fault.CodeConflict, "The delivery is still in progress. Wait until it has "+
-			"ended.")
+	if d.Status == InFlight {
+		return fault.New(fault.Conflict, fault.CodeConflict, "An attempt is running. Wait until it ends.")
 	}
 	now := r.Now()
 	d.Attempt, d.Trigger, d.Paced, d.Slowly = 1, ByHand, false, false

@@ -41,9 +41,6 @@ func TestReplayRestartsSchedule(t *testing.T) {
 		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
 		<-time.After(time.Hour)
 		expect.NoError(t, w.replayer().One(t.Context(), tenant, id))
-		if err := w.replayer().One(t.Context(), tenant, id); !errors.Is(err, fault.Conflict) {
-			t.Errorf("a replay of what is under way = %v, want fault.Conflict", err)
-		}
 		if err := w.replayer().One(t.Context(), tenant, "other"); !errors.Is(err, fault.NotFound) {
 			t.Errorf("a replay of nothing = %v, want fault.NotFound", err)
 		}
@@ -64,6 +61,43 @@ func TestReplayRestartsSchedule(t *testing.T) {
 		want := []row{{1, webhook.ByClock}, {1, webhook.ByHand}, {2, webhook.ByClock}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("attempts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestReplayRetriesPendingDeliveryAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(t, "s1")
+		started := time.Now()
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
+		event := w.emit(t)
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		id := webhook.DeliveryID(event.ID, "s1")
+		<-time.After(5 * time.Second)
+		expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, id)) // the next retry is minutes away
+
+		since := started.Add(-time.Minute)
+		counted, err := w.replayer().CountFailedSince(t.Context(), tenant, "s1", since)
+		expect.NoError(t, err)
+		w.queued = nil
+		replayed, err := w.replayer().FailedSince(t.Context(), tenant, "s1", since)
+		expect.NoError(t, err)
+		if counted != replayed || replayed.Deliveries != 1 {
+			t.Errorf("counted %+v and replayed %+v, want 1 delivery each", counted, replayed)
+		}
+		w.answer = func(string, int) (webhook.Answer, error) {
+			if again := w.replayer().One(t.Context(), tenant, id); !errors.Is(again, fault.Conflict) {
+				t.Errorf("replay while an attempt is running = %v, want fault.Conflict", again)
+			}
+			return webhook.Answer{Status: 200}, nil
+		}
+		w.runMessages(t, w.worker())
+		d, err := w.store.Delivery(t.Context(), tenant, id)
+		expect.NoError(t, err)
+		if d.Status != webhook.Delivered || len(w.posts) != 3 {
+			t.Errorf("the delivery is %s after %d POSTs, want delivered after 3", d.Status, len(w.posts))
 		}
 	})
 }

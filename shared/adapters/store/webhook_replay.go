@@ -61,14 +61,13 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
 		set: "SET #status = :scheduled, attempt = :attempt, attempt_trigger = :trigger, next_at = :next, " +
 			"due_at = :due, due_shard = :shard, #ttl = :ttl REMOVE paced",
-		when:  "fence = :fence AND (#status = :delivered OR #status = :exhausted OR #status = :held)",
+		when:  "fence = :fence AND #status <> :inflight",
 		names: map[string]string{"#status": "status", "#ttl": "ttl"},
 		values: item{
 			":ttl": ttl, ":scheduled": text(string(d.Status)), ":attempt": number(int64(d.Attempt)),
 			":trigger": text(string(d.Trigger)),
 			":next":    moment(d.NextAt), ":due": moment(d.DueAt), ":shard": text(shardOf(d.ID)), ":fence": number(d.Fence),
-			":delivered": text(string(webhook.Delivered)), ":exhausted": text(string(webhook.Exhausted)),
-			":held": text(string(webhook.Held)),
+			":inflight": text(string(webhook.InFlight)),
 		},
 	}
 	// Keep a replayed event for as long as its restarted delivery.

@@ -51,8 +51,8 @@ func (o Deliveries) As(actor string) Deliveries {
 	return o
 }
 
-// Replay sends a delivery again, regardless of its status. It returns fault.NotFound if the delivery does not exist. It
-// returns fault.Conflict if the delivery is in progress or its webhook is disabled.
+// Replay sends a delivery again at once, even if its next attempt is scheduled. It returns fault.NotFound if the
+// delivery does not exist. It returns fault.Conflict if an attempt is running or the webhook is disabled.
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -70,11 +70,22 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends a webhook's failed and held deliveries created since a given time, and returns their number. It
-// returns fault.NotFound if the webhook does not exist, or fault.Conflict if it is disabled.
+// ReplayFailed resends a webhook's failed and held deliveries created since a given time, including deliveries that
+// wait for a retry, and returns their number. It returns fault.NotFound if the webhook does not exist, or
+// fault.Conflict if it is disabled.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
+	})
+}
+
+// CountFailed returns the number of deliveries that ReplayFailed would resend, and the same errors.
+func (o Deliveries) CountFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
+	if _, err := o.working(ctx, tenant, id); err != nil {
+		return 0, err
+	}
+	return eachPage(since, func(from time.Time) (webhook.Replayed, error) {
+		return o.replayer().CountFailedSince(ctx, tenant, id, from)
 	})
 }
 
@@ -155,31 +166,33 @@ func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, er
 	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
-// replay calls step until all deliveries have been resent.
+// replay calls step until all deliveries have been resent, and records the replay in the audit log.
 func (o Deliveries) replay(
 	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
 ) (int, error) {
 	if _, err := o.working(ctx, tenant, id); err != nil {
 		return 0, err
 	}
-	count := 0
+	count, err := eachPage(from, step)
+	if err != nil && count == 0 {
+		return 0, err
+	}
+	return count, errors.Join(err, o.by.record(ctx, tenant, "webhook.replayed", id))
+}
+
+// eachPage calls step, starting at from, until no deliveries remain. It returns the total number of deliveries.
+func eachPage(from time.Time, step func(from time.Time) (webhook.Replayed, error)) (count int, err error) {
 	for {
 		done, err := step(from)
 		count += done.Deliveries
-		if err != nil {
-			err = fmt.Errorf("replay, after %d deliveries: %w", count, err)
-			if count > 0 {
-				err = errors.Join(err, o.by.record(ctx, tenant, "webhook.replayed", id))
-			}
-			return count, err
-		}
-		if done.Next.IsZero() {
-			return count, o.by.record(ctx, tenant, "webhook.replayed", id)
-		}
-		if !done.Next.After(from) {
-			return count, fmt.Errorf("replay, after %d deliveries: too many deliveries were created at %s to "+
-				"continue", count,
-				from.Format(time.RFC3339Nano))
+		switch {
+		case err != nil:
+			return count, fmt.Errorf("replay, after %d deliveries: %w", count, err)
+		case done.Next.IsZero():
+			return count, nil
+		case !done.Next.After(from):
+			return count, fmt.Errorf("replay, after %d deliveries: too many deliveries were created at %s to continue",
+				count, from.Format(time.RFC3339Nano))
 		}
 		from = done.Next
 	}

@@ -38,10 +38,9 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
   const replay = (): void =>
     action.run(async () => {
       await api.post(`${path}/replay`);
-      say("Replaying the delivery.");
+      say("Sending the event again.");
       reload();
     });
-  const isOver = ["delivered", "exhausted", "held"].includes(data.status);
   return (
     <>
       <Panel
@@ -49,9 +48,9 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
         actions={
           <>
             <Button onClick={reload}>Refresh</Button>
-            {may("develop") && isOver && (
+            {may("develop") && data.status !== "inflight" && (
               <Button busy={action.busy} onClick={replay}>
-                Replay
+                {data.status === "scheduled" ? "Retry now" : "Replay"}
               </Button>
             )}
           </>

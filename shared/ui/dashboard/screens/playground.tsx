@@ -16,7 +16,7 @@ export function Playground(): JSX.Element {
       <Title lead="Try the widget as your patients see it, and adjust each attribute.">Playground</Title>
       {place.mode === "live" && (
         <Notice tone="warn">
-          <p>With a live public ID, the widget lists real institutions. Signing in to one creates a real connection.</p>
+          <p>With a live public ID, the widget lists real institutions. A sign-in creates a real connection.</p>
         </Notice>
       )}
       <Load answer={answer}>

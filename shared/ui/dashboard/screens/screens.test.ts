@@ -11,7 +11,8 @@ import { dayTime } from "./deliveries.tsx";
 import { isLoss, why } from "./exports.tsx";
 import { lengthOf, schemesOf, warnings } from "./preview.tsx";
 import { monthBefore } from "./usage.tsx";
-import { headersOf, lastOldSecret, leaves } from "./webhook.tsx";
+import { headersOf, leaves } from "./webhooksettings.tsx";
+import { lastOldSecret } from "./webhooksigning.tsx";
 
 const { session } = world();
 const [org] = session.organisations;

@@ -7,6 +7,13 @@ import { Collection, type MakeProps } from "../parts/collection.tsx";
 import { Check, Field, Form, LinkButton, Load, Panel } from "../parts/controls.tsx";
 import { Badge, Shown, Time } from "../parts/show.tsx";
 
+/** The properties of each part of a webhook's page. */
+export interface WebhookProps {
+  path: string;
+  data: Webhook;
+  reload: () => void;
+}
+
 export const stateOf = ({ disabled, health }: Webhook): string =>
   disabled ? "disabled" : health.failures > 0 ? "failing" : "enabled";
 

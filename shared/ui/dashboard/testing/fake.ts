@@ -265,7 +265,11 @@ export class Fake {
           return { delivery_id: made.delivery_id, event_id: made.event_id };
         },
       ],
-      ["POST M/webhooks/:id/replay", () => ({ replayed: 2 })],
+      // two deliveries failed, more than an hour ago
+      [
+        "POST M/webhooks/:id/replay",
+        ({ body }) => ({ replayed: Date.parse(String(body["since"])) < Date.parse(before(120)) ? 2 : 0 }),
+      ],
     ];
   }
 

@@ -11,6 +11,9 @@ const SCREENS: [name: string, place: string, title: string][] = [
   ["webhooks", at("webhooks"), "Webhooks"],
   ["webhook", at(`webhooks/${id(201)}`), "Webhook"],
   ["webhook-disabled", at(`webhooks/${id(202)}`), "Webhook"],
+  ["webhook-signing", at(`webhooks/${id(201)}?section=signing`), "Webhook"],
+  ["webhook-settings", at(`webhooks/${id(201)}?section=settings`), "Webhook"],
+  ["webhook-removal", at(`webhooks/${id(201)}?section=removal`), "Webhook"],
   ["playground", at("playground"), "Playground"],
   ["deliveries", at("deliveries"), "Deliveries"],
   ["delivery", at(`deliveries/${id(402)}`), "Delivery"],
@@ -97,7 +100,7 @@ test("a secret is revealed after reauthentication, and an expired session opens 
   of.session.account.passkeys = [];
   const fake = new Fake(of);
   fake.wantsProof = true;
-  await open(page, run, at(`webhooks/${id(201)}`), fake);
+  await open(page, run, at(`webhooks/${id(201)}?section=signing`), fake);
   await page.getByRole("button", { name: "Reveal" }).click();
   const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
   await dialog.getByRole("button", { name: "Send code" }).click();

@@ -189,3 +189,40 @@ test("the branding preview shows the purpose and each possible colour scheme, an
   });
   expect(await page.evaluate(() => window.broken)).toEqual([]);
 });
+
+test("a pending delivery can be retried at once", async ({ page, run }) => {
+  const fake = await open(page, run, at(`deliveries/${id(402)}`), world());
+  await page.getByRole("button", { name: "Retry now" }).click();
+  await expect(page.getByText("Sending the event again.")).toBeVisible();
+  expect(fake.asked.filter((one) => one.startsWith("POST"))).toHaveLength(1);
+});
+
+test("a bulk replay shows its size before it starts", async ({ page, run }) => {
+  await open(page, run, at(`webhooks/${id(201)}`), world());
+  await page.getByRole("button", { name: "Replay failed" }).click();
+  const dialog = page.getByRole("dialog", { name: "Replay failed" });
+  await expect(dialog.getByText("2 deliveries will be sent again.")).toBeVisible();
+  await dialog.getByLabel("Period").selectOption("1");
+  await expect(dialog.getByText("No deliveries failed in this period.")).toBeVisible();
+  await dialog.getByLabel("Period").selectOption("72");
+  await expect(dialog.getByText("2 deliveries will be sent again.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Replay" }).click();
+  await expect(page.getByText("Replaying 2 deliveries.")).toBeVisible();
+});
+
+test("each section of a webhook's page has a URL, and disabling requires the typed host", async ({ page, run }) => {
+  await open(page, run, at(`webhooks/${id(201)}`), world());
+  const sections = page.getByRole("navigation", { name: "Webhook" });
+  await sections.getByRole("link", { name: "Settings" }).click();
+  await expect(page.getByLabel("Attempts per second")).toBeVisible();
+  expect(page.url()).toContain("?section=settings");
+  await page.reload();
+  await sections.getByRole("link", { name: "Disable or remove" }).click();
+  await page.getByRole("button", { name: "Disable" }).click();
+  const dialog = page.getByRole("dialog", { name: "Disable webhook" });
+  await dialog.getByRole("button", { name: "Disable" }).click();
+  await dialog.getByLabel("Type app.example to continue").fill("app.example");
+  await dialog.getByRole("button", { name: "Disable" }).click();
+  await expect(page.getByText("This webhook was disabled")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Remove" })).toBeVisible();
+});

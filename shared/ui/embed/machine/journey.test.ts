@@ -132,7 +132,7 @@ test("a reconnect starts at the institution, without email step, search or back 
   });
 });
 
-test("a reconnect of a foreign connection is a configuration error, and the patient can connect again", async () => {
+test("reconnecting another organisation's connection is a configuration error, and the patient can connect again", async () => {
   const bench = new Bench({ searchOnly: false, reconnectOrgConnectionId: "nobody's" });
   bench.fault = (_, call) => (call === "prepare" ? failure("refused") : undefined);
   await bench.pass(0);

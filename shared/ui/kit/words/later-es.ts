@@ -113,7 +113,7 @@ export const words: LaterWords = {
   config_visit: "Ir a {org}",
 
   leaving_title: "¿Cancelar este inicio de sesión?",
-  leaving_text: "La otra ventana sigue abierta. Si cancela, no se compartirá ningún registro de este inicio de sesión.",
+  leaving_text: "La otra ventana sigue abierta. Si cancela, no se compartirán registros con este inicio de sesión.",
   losing_title: "¿Cerrar esta página?",
   losing_text: "Este navegador no puede guardar su progreso. Tendrá que empezar de nuevo.",
   losing_stay: "Volver",

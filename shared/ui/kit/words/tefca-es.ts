@@ -39,7 +39,7 @@ export const words: TefcaWords = {
   tefca_locating_title: "Buscando sus registros",
   tefca_locating_lead:
     "Estamos pidiendo sus registros a los hospitales y clínicas de la red. Esto puede tardar uno o dos minutos. No tiene que hacer nada.",
-  tefca_answered_none: "Todavía no ha respondido ningún lugar",
+  tefca_answered_none: "Ningún lugar ha respondido todavía",
   tefca_answered_one: "Hasta ahora ha respondido {n} lugar",
   tefca_answered_other: "Hasta ahora han respondido {n} lugares",
 
@@ -85,7 +85,7 @@ export const words: TefcaWords = {
   tefca_other_person:
     "Este lugar envió los registros de otra persona, pero no los guardamos. Avise del error a este lugar o pida ayuda.",
   tefca_invalid_content: "Este lugar envió datos que no podemos leer. Si vuelve a pasar, pida ayuda.",
-  tefca_identity_expired: "Su verificación de identidad venció antes de que pudiéramos conectar este lugar.",
+  tefca_identity_expired: "Su verificación de identidad venció antes de que pudiéramos conectar con este lugar.",
   tefca_internal: "Algo falló de nuestra parte. Inténtelo de nuevo.",
   tefca_retry: "Reintentar los lugares que fallaron",
   tefca_more: "Elegir más lugares",
