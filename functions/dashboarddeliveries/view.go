@@ -19,6 +19,10 @@ type delivery struct {
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
 	Attempt   int    `json:"attempt"` // current attempt's number; if none is running, the next or last
+
+	LastStatus  int    `json:"last_status,omitempty"` // HTTP status of the last attempt
+	LastFailure string `json:"last_failure,omitempty"`
+
 	CreatedAt string `json:"created_at"`
 	NextAt    string `json:"next_at,omitempty"`
 }
@@ -46,7 +50,7 @@ type attempt struct {
 func deliveryOf(e deliverylog.Entry) delivery {
 	shown := delivery{
 		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status),
-		Attempt:   e.Attempt,
+		Attempt: e.Attempt, LastStatus: e.LastStatus, LastFailure: string(e.LastFailure),
 		CreatedAt: timestamp.Of(e.CreatedAt),
 	}
 	if e.Status == webhook.Scheduled {

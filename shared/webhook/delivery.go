@@ -41,6 +41,8 @@ type Delivery struct {
 	Paced          bool      // whether NextAt is a reserved slot in the endpoint's rate
 	Slowly         bool      // whether NextAt was reserved while the endpoint was slow
 	Trigger        Trigger   // trigger of the next or current attempt
+	LastStatus     int       // HTTP status of the last attempt; 0 if there was no attempt or no response
+	LastFailure    Failure   // failure of the last attempt; empty on success
 	LeaseUntil     time.Time // expiry of the claim's lease
 	DueAt          time.Time // time of the sweeper's next check; zero if the delivery has ended
 	CreatedAt      time.Time

@@ -142,6 +142,10 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 	if len(waiting) != 1 || text(waiting[0].(map[string]any), "next_at") == "" {
 		t.Errorf("%v wait, want the eleventh", waiting)
 	}
+	ended, _ := c.do(http.MethodGet, "/deliveries?status=exhausted", nil)["deliveries"].([]any)
+	if last := ended[0].(map[string]any); last["last_status"] != 503.0 || text(last, "last_failure") != "http_status" {
+		t.Errorf("the list shows %v, want the last response", last)
+	}
 	c.do(http.MethodGet, deliveries[10], nil)
 	shown := c.do(http.MethodGet, deliveries[0], nil)
 	attempts, _ := shown["attempts"].([]any)

@@ -152,8 +152,10 @@ func claimedWhenDue(c subject[Webhooks]) {
 	d := fannedOut(t, s)
 	next := now().Add(5 * time.Minute)
 	d.Status, d.Attempt, d.NextAt, d.DueAt = webhook.Scheduled, 2, next, next.Add(30*time.Second)
-	expect.NoError(t, s.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 1, At: now(), Status: 503}))
-	d.LeaseUntil = time.Time{}
+	expect.NoError(t, s.RecordAttempt(t.Context(), d, webhook.Attempt{
+		Number: 1, At: now(), Status: 503, Failure: webhook.FailedStatus,
+	}))
+	d.LeaseUntil, d.LastStatus, d.LastFailure = time.Time{}, 503, webhook.FailedStatus
 	wantDelivery(t, s, d)
 
 	_, err := s.ClaimDelivery(t.Context(), tenantA(), deliveryID, next.Add(-time.Microsecond), next.Add(time.Minute))

@@ -86,6 +86,7 @@ func TestDeliveryLogReadsDeliveryEventAndAttempts(t *testing.T) {
 		d.NextAt = d.NextAt.Add(time.Minute)
 		d.DueAt = d.NextAt
 		expect.NoError(t, s.deliveries.RecordAttempt(t.Context(), d, attempt))
+		d.LastStatus, d.LastFailure = attempt.Status, attempt.Failure
 		want = append(want, attempt)
 		if i < 2 {
 			claimed, err := s.deliveries.ClaimDelivery(t.Context(), tenant, d.ID, d.NextAt, d.NextAt.Add(time.Minute))

@@ -132,6 +132,7 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 		ID: id, Tenant: tenant, EventID: row.text("event_id"), SubscriptionID: row.text("subscription_id"),
 		Status: webhook.DeliveryStatus(row.text("status")), Attempt: int(row.int("attempt")), Fence: row.int("fence"),
 		Trigger: webhook.Trigger(row.text("attempt_trigger")), NextAt: row.time("next_at"), Paced: row.flag("paced"),
+		LastStatus: int(row.int("last_status")), LastFailure: webhook.Failure(row.text("last_failure")),
 		Slowly: row.flag("slowly"), LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"),
 		CreatedAt: row.time("created_at"),
 	}
@@ -175,6 +176,7 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 	if err := log.setHeaders("response_header", attempt.ResponseHeader); err != nil {
 		return nil, err
 	}
+	d.LastStatus, d.LastFailure = attempt.Status, attempt.Failure
 	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
 }
 
@@ -183,12 +185,13 @@ func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
 		set: "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, " +
-			"slowly = :slowly",
+			"slowly = :slowly, last_status = :answered, last_failure = :failure",
 		when: "#status = :inflight", names: map[string]string{"#status": "status"},
 		values: item{
 			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
 			":trigger": text(string(d.Trigger)), ":paced": &types.AttributeValueMemberBOOL{Value: d.Paced},
 			":slowly": &types.AttributeValueMemberBOOL{Value: d.Slowly}, ":inflight": text(string(webhook.InFlight)),
+			":answered": number(int64(d.LastStatus)), ":failure": text(string(d.LastFailure)),
 		},
 	}, number(d.Fence))
 	if d.DueAt.IsZero() {

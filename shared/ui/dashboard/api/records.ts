@@ -170,7 +170,9 @@ export interface Delivery {
   webhook_id: string;
   type: string;
   status: DeliveryStatus;
-  attempt: number;
+  attempt: number; // number of the next, current or last attempt
+  last_status?: number;
+  last_failure?: string;
   next_at?: string;
   created_at: string;
 }

@@ -76,6 +76,7 @@ export function Deliveries(): JSX.Element {
             ) : (
               <List
                 deliveries={deliveries}
+                webhooks={webhooks.data?.webhooks ?? []}
                 none="No deliveries yet. To create a delivery, simulate an event on a webhook’s page."
               />
             )}
@@ -110,22 +111,43 @@ export function Late({
   );
 }
 
-export function List({ deliveries, none }: { deliveries: Delivery[]; none: string }): JSX.Element {
+/** A list of deliveries. Without webhooks, the list has no column for them. */
+export function List({
+  deliveries,
+  webhooks,
+  none,
+}: {
+  deliveries: Delivery[];
+  webhooks?: Webhook[];
+  none: string;
+}): JSX.Element {
   const { link } = useHere();
   if (deliveries.length === 0) return <Empty title={none} />;
+  const nameOf = (id: string): string => {
+    const found = webhooks?.find((one) => one.webhook_id === id);
+    return found ? found.note || new URL(found.url).host : id.slice(0, 8);
+  };
   return (
     <Table
       label="Deliveries"
-      head={["Event", "Status", "Attempts", "Next attempt", "Created"]}
+      head={["Event", ...(webhooks ? ["Webhook"] : []), "Status", "Response", "Attempts", "Next attempt", "Created"]}
       rows={deliveries}
       keyOf={(one) => one.delivery_id}
       cells={(one) => [
         <a href={link("deliveries", one.delivery_id)}>{one.type || one.event_id}</a>,
+        ...(webhooks ? [nameOf(one.webhook_id)] : []),
         <Badge of={one.status} />,
-        one.attempt,
+        response(one),
+        one.status === "scheduled" ? one.attempt - 1 : one.attempt,
         one.status === "scheduled" ? <Time at={one.next_at} /> : <span class="soft none">–</span>,
         <Time at={one.created_at} />,
       ]}
     />
   );
+}
+
+/** Returns the last attempt's HTTP status or, without a response, its failure. */
+function response({ last_status: status, last_failure: failure }: Delivery): JSX.Element | string {
+  if (status) return String(status);
+  return failure ? failure.replaceAll("_", " ") : <span class="soft none">–</span>;
 }

@@ -102,6 +102,7 @@ export function delivery(n: number, over: Partial<DeliveryDetail> = {}): Deliver
     type: "webhook.test",
     status: "delivered",
     attempt: 1,
+    last_status: 200,
     created_at: before(30 * n),
     body,
     attempts: [
@@ -135,6 +136,8 @@ function failed(n: number): DeliveryDetail {
     status: "scheduled",
     type: "patient.connection_success",
     attempt: 3,
+    last_status: 503,
+    last_failure: "http_status",
     next_at: new Date(Date.now() + 300_000).toISOString(),
     attempts: [
       attempt(1, 40),
@@ -318,7 +321,7 @@ export function world(isNew = false): World {
       delivery(1),
       failed(2),
       delivery(3, { status: "exhausted", type: "patient.ehi_export_success", attempt: 10 }),
-      delivery(4, { status: "held", webhook_id: id(202), attempts: [] }),
+      delivery(4, { status: "held", webhook_id: id(202), last_status: 0, attempts: [] }),
     ),
     connections: all(
       connection(1),

@@ -108,6 +108,10 @@ test("filters are stored in the URL fragment and sent as query parameters", asyn
   expect(page.url()).toContain("?status=exhausted");
   await page.goBack();
   await expect(page.getByRole("row")).toHaveCount(5);
+  const pending = page.getByRole("row", { name: /scheduled/ });
+  await expect(pending.getByRole("cell", { name: "app.example" })).toBeVisible();
+  await expect(pending.getByRole("cell", { name: "503" })).toBeVisible();
+  await expect(pending.getByRole("cell", { name: "2", exact: true })).toBeVisible(); // attempts made
   await page.getByLabel("Event id").fill(id(301));
   await page.getByLabel("Event id").press("Enter");
   await expect(page.getByRole("row")).toHaveCount(2);
