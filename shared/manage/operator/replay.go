@@ -32,7 +32,7 @@ type DeliveryRows interface {
 	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
 }
 
-// DeliveryQueue queues stored rows for a worker. If a message is lost, the sweeper queues its row again later.
+// DeliveryQueue queues stored rows for a worker. If a queue message is lost, the sweeper queues its row again later.
 type DeliveryQueue interface {
 	webhook.Queue
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
@@ -70,8 +70,8 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends a webhook's failed and held deliveries created since a given time, and returns their number. It
-// returns fault.NotFound if the webhook does not exist, or fault.Conflict if it is disabled.
+// ReplayFailed resends a webhook's failed and held deliveries created since a given time, and returns the number
+// resent. It returns fault.NotFound if the webhook does not exist, or fault.Conflict if it is disabled.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
@@ -214,7 +214,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData returns random data, so that no two test events are alike.
+// testData returns random data so that no two test events are alike.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {
