@@ -1,5 +1,5 @@
-// Package docs embeds the documents that the service's programs also read at run time. Reading an embedded document
-// does not depend on the working directory.
+// Package docs embeds the documents that programs of the service read at run time. Reading an embedded document does
+// not depend on the working directory.
 package docs
 
 import (

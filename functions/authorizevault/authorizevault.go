@@ -1,8 +1,8 @@
 // Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml).
-// The service's page calls this endpoint with the attempt's token to connect the facilities that the person has chosen.
-// The endpoint responds like GET /bridge/tefca/records/{attemptId}. The request is idempotent: it does not change
-// facilities that are already connected or being connected. If the token is wrong or the attempt belongs to another
-// organisation, the response is the same as for a nonexistent attempt.
+// The service's page calls this endpoint with the attempt's token to connect the facilities that the patient has
+// chosen. The response has the same form as that of GET /bridge/tefca/records/{attemptId}. The request is idempotent:
+// it does not change facilities that are already connected or being connected. If the token is wrong or the attempt
+// belongs to another organisation, the response is the same as for a nonexistent attempt.
 package authorizevault
 
 import (
@@ -26,7 +26,7 @@ type Deps struct {
 	Flows Chooser
 }
 
-// Chooser connects facilities that a person has chosen (attempt.Chooser).
+// Chooser connects the facilities that a patient has chosen; attempt.Chooser implements it.
 type Chooser interface {
 	Choose(ctx context.Context, tenant org.Tenant, id string, token secret.Text, wanted []string) (attempt.Progress, error)
 }

@@ -24,7 +24,7 @@ func shown(id, match, outcome string) string {
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the expected response body, given the outcomes of the first two facilities.
+// told returns the expected response body for the given outcomes of the first two facilities.
 func told(first, second string) string {
 	return `{"success":true,"data":{"attempt_id":"` + attemptID +
 		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
@@ -139,8 +139,8 @@ func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen covers attempts without located facilities, failed
-// attempts, and expired identities.
+// TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen covers attempts for which no facilities were located,
+// failed attempts and expired identities.
 func TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen(t *testing.T) {
 	t.Parallel()
 	const notYet = "This attempt's facilities can't be chosen, or not yet."
@@ -231,7 +231,7 @@ func TestAuthorizeVaultHidesAttemptFromCallerWithoutToken(t *testing.T) {
 }
 
 // TestAuthorizeVaultRetriesConflictingWrite checks that a write that loses a compare-and-swap is retried a few times.
-// If the last retry fails, the response is an error and no facility is chosen.
+// If the last retry also fails, the endpoint must return an error and must not choose any facility.
 func TestAuthorizeVaultRetriesConflictingWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -36,7 +36,7 @@ const (
 	silent    = "urn:oid:2.999.1.6"
 )
 
-// world holds the endpoint, the tables declared in template.yaml, and an attempt with one located facility in each
+// world holds the endpoint, the tables declared in template.yaml, and an attempt that has one located facility in each
 // state.
 type world struct {
 	rows     rows
@@ -89,7 +89,7 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-// EnqueueAttempt records the message and then fails, as if the message were lost.
+// EnqueueAttempt records the message and then returns an error, as if the message had been lost.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose sends body to the endpoint, as the page that created the attempt would.
+// choose sends body to the endpoint as the page that created the attempt does.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -150,8 +150,8 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	return found
 }
 
-// checkHidden checks that the response and the log don't contain any secrets. The log must not name a facility, because
-// the name would reveal where the patient has been treated.
+// checkHidden checks that the response and the log don't contain any secrets. The log must not contain facility names,
+// because they would reveal where the patient has been treated.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()

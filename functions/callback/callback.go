@@ -1,9 +1,9 @@
 // Package callback serves GET /bridge/callback and /bridge/callback/{registration}, the redirect URIs registered with
 // patient portals. The handler completes the attempt identified by the state parameter and redirects the browser. A
-// state can be used only once, so repeating a request has no effect. A state is valid only in the browser that began
-// the attempt, and only at the redirect URI sent to the portal. If a portal returns its parameters in the URL fragment,
-// the handler serves a page that resends them once in the query. If a widget is waiting for the result, the handler
-// displays a result page instead of redirecting.
+// state parameter can be used only once, so repeating a request has no effect. A state parameter is valid only in the
+// browser that began the attempt, and only at the redirect URI sent to the portal. If a portal returns its parameters
+// in the URL fragment, the handler serves a page that resends them once in the query. If a widget is waiting for the
+// result, the handler displays a result page instead of redirecting.
 package callback
 
 import (
@@ -31,7 +31,7 @@ type Deps struct {
 	Cookies httpapi.Cookies
 }
 
-// Completer completes attempts (flow.Completer).
+// Completer completes attempts; flow.Completer implements it.
 type Completer interface {
 	Complete(ctx context.Context, r flow.Return) (flow.Completed, error)
 }
@@ -43,12 +43,13 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
-	// Returned is set by the page that resends the fragment, so that a callback without parameters fails instead of
-	// causing a redirect loop.
+	// Returned is set by the page that resends the URL fragment as a query; without it, a callback that has no
+	// parameters would cause a redirect loop.
 	Returned string `query:"returned"`
 }
 
-// mayBeInFragment reports whether the query lacks the portal's response and the URL fragment has not been checked yet.
+// mayBeInFragment reports whether the portal's response is missing from the query and may be in the URL fragment, which
+// has not been checked yet.
 func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
 // New returns the endpoint's handler.
@@ -61,7 +62,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		s, err := window.Sheet(visit, binding.Look{}, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
-	// For a callback without a known attempt, only the registration can be logged.
+	// If the callback's attempt is unknown, only the registration can be logged.
 	if id, ok := ids.ParseUUID(in.Registration); ok {
 		logx.Add(ctx, slog.String("registration_id", id))
 	}

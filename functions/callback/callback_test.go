@@ -28,11 +28,11 @@ const returnURI = "https://app.example/return?keep=1"
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// completer records its calls and returns the same result from each call.
+// completer is a fake callback.Completer that records its calls and always returns the same result.
 type completer struct {
 	done     flow.Completed
 	err      error
-	returned []string // state, code, issuer, error and cookie of each call
+	returned []string // state, code, issuer, error and cookie passed to each call
 	requests []string // request IDs
 }
 
@@ -278,7 +278,6 @@ func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	}
 }
 
-// completing is a function that implements callback.Completer.
 type completing func(r flow.Return)
 
 func (c completing) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {

@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks that the page in a widget's window loads no external resources and deletes the cookie. The page's
-// only script notifies the widget and hides the portal's response. The window must close itself if and only if closes
-// is set.
+// wantCalmPage checks that the page shown in a widget's window loads no external resources and deletes the cookie. The
+// page's only script notifies the widget and hides the portal's response. closes specifies whether the window must
+// close itself.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
 	page := w.Body.String()

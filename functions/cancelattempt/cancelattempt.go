@@ -33,12 +33,12 @@ type Deps struct {
 	TEFCA TEFCACanceler
 }
 
-// Canceler cancels connect attempts (flow.Canceler).
+// Canceler cancels connect attempts; flow.Canceler implements it.
 type Canceler interface {
 	Cancel(ctx context.Context, tenant org.Tenant, id string, token secret.Text, requestID string) (flow.Progress, error)
 }
 
-// TEFCACanceler cancels attempts in TEFCA mode (attempt.Canceler).
+// TEFCACanceler cancels attempts in TEFCA mode; attempt.Canceler implements it.
 type TEFCACanceler interface {
 	Cancel(ctx context.Context, tenant org.Tenant, id string, token secret.Text, requestID string,
 	) (attempt.Progress, error)

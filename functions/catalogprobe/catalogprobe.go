@@ -1,5 +1,5 @@
-// Package catalogprobe implements the Lambda function that probes the live catalogue's due endpoints every minute. A
-// probe determines whether patients can sign in. The function stores each endpoint's health
+// Package catalogprobe implements the Lambda function that runs every minute and probes the live catalogue's endpoints
+// that are due. A probe determines whether patients can sign in. The function stores each endpoint's health
 // (docs/adr/0030-health-of-endpoints.md). Package shared/catalog/health/rounds decides which requests are sent and
 // when.
 package catalogprobe
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// New returns the scheduled function.
+// New returns the scheduled function's handler.
 func New(r *rounds.Rounds) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error { return r.Run(ctx) }
 }
@@ -83,7 +83,7 @@ func (o Observer) Failing(ctx context.Context, token string) (bool, error) {
 	return b.Tripped(), nil
 }
 
-// Answered implements rounds.Observer. A rejected grant counts as a response.
+// Answered implements rounds.Observer. A refused token request also counts as a response.
 func (o Observer) Answered(ctx context.Context, token string, since time.Time) (int, error) {
 	answered, _, err := o.State.Counts(ctx, token, since)
 	if err != nil {
@@ -98,7 +98,7 @@ type Scope string
 // Probe scopes.
 const (
 	All     Scope = "all"
-	Private Scope = "private" // only endpoints on localhost or at explicitly allowed private addresses
+	Private Scope = "private" // probes only endpoints on localhost or at explicitly allowed private addresses
 )
 
 // Admits returns a function that reports whether a base URL is within the scope.

@@ -1,7 +1,7 @@
 // Package catalogsync implements a Lambda function that runs every 15 minutes. The function fetches published lists of
 // institutions when they are due, and publishes a mode's catalogue if its contents have changed. The function does
 // nothing until an operator configures sources. The function can't be invoked externally. Concurrent runs and long
-// pauses between runs are harmless (docs/adr/0023-the-catalogue.md).
+// intervals between runs are harmless (docs/adr/0023-the-catalogue.md).
 package catalogsync
 
 import (
@@ -21,13 +21,13 @@ import (
 const (
 	// forOne is the time limit for fetching one list. The largest list takes less than five minutes to fetch.
 	forOne = 8 * time.Minute
-	// forPublishing is the time that each run reserves for publishing.
+	// forPublishing is the part of each run's time limit that is reserved for publishing.
 	forPublishing = 4 * time.Minute
 )
 
-// Publisher builds a mode's catalogue from all accepted lists and makes the catalogue searchable (publish.Publisher).
-// Publish returns fault.Conflict if the mode is already being published. Publish does not return an error if the
-// publication awaits an operator's approval.
+// Publisher builds a mode's catalogue from all accepted lists and makes it searchable. publish.Publisher implements
+// this interface. Publish returns fault.Conflict if the mode is already being published. Publish does not return an
+// error if the publication awaits an operator's approval.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
 	// AskedAt returns the time when the mode's publication began to wait for an operator's approval, or the zero time
@@ -35,7 +35,7 @@ type Publisher interface {
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
-// New returns the scheduled function.
+// New returns the scheduled function's handler.
 func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error {
 		r := run{lists: lists, publisher: publisher, outcomes: make(map[intake.Outcome]int)}
@@ -89,13 +89,14 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
 	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
-	// A fetch cut short by the run's deadline does not count as failed. The next run starts with the interrupted
-	// source.
+	// A fetch cut short by the run's deadline does not count as failed. The next run begins with the source whose fetch
+	// was interrupted.
 	if deadline, ok := ctx.Deadline(); ok {
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
 	next, outcome, err := r.lists.Refresh(limited, row)
-	// An operator changed the source during the fetch. The next fetch uses the changed source.
+	// A conflict means that an operator changed the source during the fetch; the next fetch will use the changed
+	// source.
 	if errors.Is(err, fault.Conflict) {
 		return row
 	}
@@ -148,8 +149,8 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
-	// An operator is already publishing this catalogue, perhaps without the latest change, so the next run checks
-	// again.
+	// A conflict means that an operator is already publishing this catalogue, perhaps without the latest change. The
+	// next run therefore checks again.
 	if errors.Is(err, fault.Conflict) {
 		return
 	}
@@ -166,7 +167,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 }
 
 // measureApprovalWait measures how long the oldest list or publication has waited for an operator's approval. An alarm
-// reports a list or publication that operators have forgotten (docs/operate/runbooks/catalogue-waits.md).
+// reports a list or publication that has waited too long (docs/operate/runbooks/catalogue-waits.md).
 func (r *run) measureApprovalWait(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now

@@ -27,13 +27,13 @@ var errTrouble = errors.New("trouble on our side")
 // world simulates the sources, their servers, the bucket and the publisher.
 type world struct {
 	rows      []intake.Row
-	takes     time.Duration // the servers' response time
+	takes     time.Duration // response time of the simulated servers
 	lists     map[string]string
-	trouble   map[string]error // errors by URL, or by mode for publications
+	trouble   map[string]error // injected errors: by URL for fetches, by mode for publications
 	conflict  string           // ID of a source that an operator changes during the run
 	asked     []string
 	published []string
-	asks      map[string]time.Time // start of each mode's wait for approval
+	asks      map[string]time.Time // time at which each mode began to wait for approval
 	log       bytes.Buffer
 }
 

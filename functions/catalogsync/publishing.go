@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Publishing is a Publisher that logs each outcome on a separate line. Each line contains only predefined words and
-// numbers, never names.
+// Publishing wraps a publish.Publisher and logs each publication's outcome on a separate line. Each line contains only
+// predefined words and numbers, never names.
 type Publishing struct{ publish.Publisher }
 
 // Publish implements Publisher.

@@ -1,9 +1,9 @@
 // Package connect serves /bridge/connect. A GET request with an organisation's public ID and an institution's endpoint
-// starts an attempt and redirects the browser to the patient portal. A GET request without an endpoint redirects the
-// browser to the institution selection page, which calls /bridge/connect with the selected endpoint. The handler
-// displays errors on a page, or sends them to the redirect URI once it has verified the URI. A POST request with a
-// start value starts an attempt that the service's own page created, and always displays errors on a page. Every GET
-// request starts a new attempt, but a start value can be used only once.
+// starts an attempt and redirects the browser to the patient portal. If a GET request names no endpoint, the response
+// redirects the browser to the institution selection page, which calls /bridge/connect with the selected endpoint. The
+// handler displays errors on a page, or sends them to the redirect URI once it has verified the URI. A POST request
+// with a start value starts an attempt created by the service's own page. Errors of a POST request are always displayed
+// on a page. Every GET request starts a new attempt, but each start value can be used only once.
 package connect
 
 import (
@@ -30,7 +30,7 @@ type Deps struct {
 	BaseURL string // service URL, including the version; its pages share its origin
 }
 
-// Starter starts attempts (flow.Starter).
+// Starter starts attempts; flow.Starter implements it.
 type Starter interface {
 	window.Leaver
 
@@ -44,8 +44,8 @@ type request struct {
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
-	ConnectionID  string `query:"reconnect_org_connection_id"` // for the page only; every GET starts a new attempt
-	Lang          string `query:"lang"`                        // for the page only
+	ConnectionID  string `query:"reconnect_org_connection_id"` // passed on to the page; every GET starts a new attempt
+	Lang          string `query:"lang"`                        // passed on to the page
 	PublicID      string `query:"public_id"`
 }
 
@@ -88,9 +88,9 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	return window.Depart(visit, started, httpapi.CookiesAt(d.BaseURL)), nil
 }
 
-// page returns the URL of the page where a patient selects an institution. The URL includes all given parameters. The
-// URL always includes the redirect URI, even if the request omitted it, because the redirect URI selects the page's
-// redirect mode.
+// page returns the URL of the page where a patient selects an institution. The URL includes all parameters given in the
+// request. The URL always includes the redirect URI, even if the request omitted it, because the redirect URI selects
+// the page's redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

@@ -28,7 +28,7 @@ type Deps struct {
 	BaseURL string // service URL, including the version
 }
 
-// Creator creates attempts (flow.Creator).
+// Creator creates attempts; flow.Creator implements it.
 type Creator interface {
 	Create(ctx context.Context, r flow.Request) (flow.Prepared, error)
 }

@@ -87,7 +87,7 @@ func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	}
 	var named map[string]json.RawMessage
 	var name string
-	if json.Unmarshal(sent, &named) == nil && len(named) == 0 { // tefca_ccda may be omitted
+	if json.Unmarshal(sent, &named) == nil && len(named) == 0 { // tefca_ccda is optional
 		return "", nil
 	}
 	if len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {

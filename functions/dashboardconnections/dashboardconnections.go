@@ -1,8 +1,8 @@
 // Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). The
-// endpoints return the status and history of patients' connections. They explain why a connection ended and how to
-// restore it. The endpoints can also disconnect and erase connections. The dashboard's pages call these endpoints. Each
-// route declares the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain patients'
-// identities or the contents of records.
+// endpoints return the status and history of patients' connections. The responses explain why a connection ended and
+// how to restore it. The endpoints can also disconnect and erase connections. The dashboard's pages call these
+// endpoints. Each route declares the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain
+// patients' identities or the contents of records.
 package dashboardconnections
 
 import (
@@ -37,8 +37,8 @@ type Deps struct {
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections, records the actor and returns the connections' new state (disconnect.Requester).
-// Disconnect returns fault.NotFound if the connection does not exist.
+// Disconnector ends connections, records the actor and returns the connections' new state; disconnect.Requester
+// implements it. Disconnect returns fault.NotFound if the connection does not exist.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }

@@ -16,7 +16,7 @@ type connectionList struct {
 	Next        string `json:"next,omitempty"`
 }
 
-// link represents a connection. Empty members are omitted. Times are in RFC 3339 format.
+// link represents a connection. Empty fields are omitted. Times are in RFC 3339 format.
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
@@ -26,7 +26,7 @@ type link struct {
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three fields above for TEFCA connections
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // for TEFCA; replaces the three preceding fields
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -50,8 +50,8 @@ type renewal struct {
 
 type fact struct {
 	At string `json:"at"`
-	// What is the event's type: connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded or
-	// export_failed.
+	// What contains the event's type: connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded
+	// or export_failed.
 	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }
@@ -64,7 +64,7 @@ type task struct {
 	FinishedAt    string `json:"finished_at,omitempty"`
 }
 
-// erasure describes the status of a request to erase a connection. A completed erasure also contains the proof of
+// erasure describes the status of a request to erase a connection. A completed erasure also includes the proof of
 // deletion.
 type erasure struct {
 	ID          string       `json:"erasure_id"`
@@ -136,8 +136,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns why a connection is unhealthy and what the organisation can do about it. For a healthy connection,
-// both results are empty.
+// advice returns why a connection is unhealthy and what the organisation can do about it. Both results are empty if the
+// connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

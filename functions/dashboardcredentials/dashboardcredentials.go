@@ -2,7 +2,7 @@
 // endpoints manage an organisation's key pairs, and the redirect URIs and origins allowed for each key pair. The
 // dashboard's pages call these endpoints. Each route declares the role that it requires
 // (docs/adr/0036-the-dashboard.md). A private key appears only in the response to the request that created the key.
-// Creating a key is not idempotent: each request creates another key.
+// Creating a key is not idempotent: each request creates a new key.
 package dashboardcredentials
 
 import (

@@ -1,7 +1,8 @@
 // Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml). The
-// endpoints list the webhook deliveries of the last 15 days with all their attempts. They can also resend deliveries.
-// The dashboard's pages call these endpoints. Each route declares the role that it requires. The bodies and headers of
-// requests and responses are visible only to members whose role allows inspection (docs/adr/0036-the-dashboard.md).
+// endpoints list the webhook deliveries of the last 15 days with all their attempts. The endpoints can also resend
+// deliveries. The dashboard's pages call these endpoints. Each route declares the role that it requires. The bodies and
+// headers of requests and responses are visible only to members whose role allows inspection
+// (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
 import (

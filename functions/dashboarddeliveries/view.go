@@ -18,7 +18,7 @@ type delivery struct {
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // current attempt's number; if none is running, the next or last
+	Attempt   int    `json:"attempt"` // number of the current attempt or, if none is running, of the next or last one
 
 	LastStatus  int    `json:"last_status,omitempty"` // HTTP status of the last attempt
 	LastFailure string `json:"last_failure,omitempty"`
@@ -30,7 +30,7 @@ type delivery struct {
 type detail struct {
 	delivery
 
-	Body     string    `json:"body,omitempty"` // body sent in every attempt, without file tokens
+	Body     string    `json:"body,omitempty"` // body sent in every attempt, with file tokens removed
 	Attempts []attempt `json:"attempts"`       // oldest first
 }
 

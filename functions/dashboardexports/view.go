@@ -12,7 +12,7 @@ type taskList struct {
 	Next    string `json:"next,omitempty"`
 }
 
-// task represents an export. Empty members are omitted. Times are in RFC 3339 format.
+// task represents an export. Empty fields are omitted. Times are in RFC 3339 format.
 type task struct {
 	webhook.Shortfall
 
@@ -29,12 +29,12 @@ type task struct {
 type detail struct {
 	task
 
-	EventID string               `json:"event_id,omitempty"` // event that reported the export's end
+	EventID string               `json:"event_id,omitempty"` // ID of the event that reports the end of the export
 	Stats   *webhook.Stats       `json:"stats,omitempty"`
 	Scope   *export.Scope        `json:"scope,omitempty"`
 	Outcome []export.TypeOutcome `json:"outcome"`
 	Files   []export.FileSummary `json:"files"`      // without links
-	Told    []delivery           `json:"deliveries"` // deliveries of the event that reported the export's end
+	Told    []delivery           `json:"deliveries"` // deliveries of the event that reports the end of the export
 	Action  string               `json:"suggested_action"`
 }
 
@@ -71,7 +71,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action returns a suggested action for the organisation, or an empty string if the export needs none.
+// action returns the action that the organisation should take, or an empty string if the export needs none.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

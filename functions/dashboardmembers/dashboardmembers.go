@@ -34,7 +34,7 @@ type Deps struct {
 	Service Service
 }
 
-// Service manages members and invitations (members.Service).
+// Service manages members and invitations; members.Service implements it.
 type Service interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 	Change(ctx context.Context, by members.By, orgID, accountID string, role account.Role) error
@@ -72,7 +72,7 @@ type member struct {
 	Email     string `json:"email"`
 	Role      string `json:"role"`
 	Since     string `json:"since"`                 // RFC 3339 time
-	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; set only while an operator's account recovery is pending
+	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339 time; set only while an account recovery is pending
 }
 
 type memberList struct {

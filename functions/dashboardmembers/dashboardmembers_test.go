@@ -23,8 +23,8 @@ const (
 	invited      = "1b000000-0000-4000-8000-000000000001"
 )
 
-// people holds one member and one invitation of OrgA. Its methods return their arguments so that tests can compare
-// them.
+// people is a fake Service that holds one member and one invitation of OrgA. The methods of people return their
+// arguments so that tests can compare them.
 type people struct{}
 
 func (people) List(context.Context, string) ([]members.Member, error) {

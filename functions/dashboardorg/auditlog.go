@@ -31,7 +31,7 @@ type row struct {
 	Hash   string `json:"hash"`
 }
 
-// chain contains the complete audit log as a file.
+// chain holds the complete audit log in NDJSON format.
 type chain struct {
 	NDJSON string `json:"ndjson"`
 	Seq    int64  `json:"seq"`

@@ -1,6 +1,6 @@
 // Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). The endpoints manage an organisation's
-// settings, live access, deletion and patient inquiries. They also return the organisation's usage, audit log and setup
-// overview. The dashboard's pages call these endpoints. Each route declares the role that it requires
+// settings, live access, deletion and patients' inquiries. The endpoints also return the organisation's usage, audit
+// log and setup overview. The dashboard's pages call these endpoints. Each route declares the role that it requires
 // (docs/adr/0036-the-dashboard.md). Any signed-in person can create an organisation.
 package dashboardorg
 
@@ -49,13 +49,13 @@ type Deps struct {
 	Now           func() time.Time
 }
 
-// Meter returns a tenant's usage in a month, including the current day (usage.Meter). The month has the form 2026-03.
-// Meter returns fault.Invalid if the month is malformed.
+// Meter returns a tenant's usage in a month, including the current day; usage.Meter implements it. The month has the
+// form 2026-03. Meter returns fault.Invalid if the month is malformed.
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
 
-// Accounts reads accounts (store.Accounts). It returns fault.NotFound for nonexistent accounts.
+// Accounts reads accounts; store.Accounts implements it. It returns fault.NotFound for nonexistent accounts.
 type Accounts interface {
 	Account(ctx context.Context, id string) (account.Account, error)
 }
@@ -112,16 +112,17 @@ type changed struct {
 	Emails  []string `json:"emails"`
 }
 
-// radius is a number's raw JSON value, or nil if the member is omitted. A null value resets the setting.
+// radius is the raw JSON value of a numeric field, or nil if the field is omitted. A null value resets the setting.
 type radius json.RawMessage
 
-// UnmarshalJSON implements json.Unmarshaler. Without this method, null would count as omitted.
+// UnmarshalJSON implements json.Unmarshaler. Without this method, null would be indistinguishable from an omitted
+// field.
 func (r *radius) UnmarshalJSON(value []byte) error {
 	*r = bytes.Clone(value)
 	return nil
 }
 
-// setting converts the value for operator.OrganisationChange.
+// setting converts the value to the form that operator.OrganisationChange requires.
 func (r radius) setting() *string {
 	switch text := string(r); text {
 	case "":

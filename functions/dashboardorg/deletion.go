@@ -21,7 +21,7 @@ func (d Deps) deletion() map[string]httpapi.Methods {
 }
 
 type deleted struct {
-	Name string `json:"name" required:"true"` // organisation's name, entered as confirmation
+	Name string `json:"name" required:"true"` // organisation's name, which confirms the deletion
 }
 
 type deletionView struct {

@@ -32,7 +32,6 @@ const (
 	victim      = "victim@cedar.example"
 )
 
-// people returns an account for every ID, always with the email address own.
 type people struct{}
 
 func (people) Account(_ context.Context, id string) (account.Account, error) {

@@ -59,7 +59,7 @@ type inquiryLine struct {
 	ID        string `json:"inquiry_id"`
 	Kind      string `json:"kind"`
 	Status    string `json:"status"`
-	Name      string `json:"name,omitempty"` // patient's name, or missing health system's name
+	Name      string `json:"name,omitempty"` // patient's name, or name of the missing health system
 	Subject   string `json:"subject,omitempty"`
 	CreatedAt string `json:"created_at"` // RFC 3339 time
 }

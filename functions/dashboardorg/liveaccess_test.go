@@ -36,7 +36,7 @@ func TestLiveAccessRequestRequiresCompleteChecklist(t *testing.T) {
 		t.Errorf("shown %+v", got)
 	}
 	for _, c := range got.Checklist {
-		// The organisation's notice address is verified from the start.
+		// The organisation's notice address is already verified, so only that step is done.
 		if isVerified := c.Step == string(operator.LiveNoticeAddress); c.Done != isVerified {
 			t.Errorf("%s is done: %v", c.Step, c.Done)
 		}

@@ -89,7 +89,7 @@ func TestContrastCoversOnlyBackgroundsOfColorScheme(t *testing.T) {
 			t.Errorf("%s: %v and %v, want %v", body, got.Contrast, got.OnDark, want)
 		}
 	}
-	// The expected contrasts assume the pages' background colours.
+	// The expected contrast ratios assume the pages' background colours.
 	colours, err := os.ReadFile("../../shared/ui/kit/colour.ts")
 	if err != nil || !strings.Contains(string(colours), `sheets = { light: "#ffffff", dark: "#1a2229" }`) {
 		t.Errorf("the pages have other backgrounds: %v", err)

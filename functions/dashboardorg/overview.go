@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// overview summarises the state of an organisation's setup in one mode.
+// overview summarises an organisation's setup status in one mode.
 type overview struct {
 	Credentials int         `json:"credentials"`
 	Webhooks    int         `json:"webhooks"`

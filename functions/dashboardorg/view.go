@@ -16,7 +16,8 @@ type organisation struct {
 	Status string `json:"status"`
 	Logo   string `json:"logo_uri"`
 	Accent string `json:"accent"`
-	// contrasts with the light and dark backgrounds, 1 to 21; omitted without an accent colour or that background
+	// contrast ratios (1 to 21) of the accent colour with both backgrounds; omitted without an accent colour or for a
+	// background that the colour scheme excludes
 	Contrast     float64  `json:"accent_contrast,omitempty"`
 	DarkContrast float64  `json:"accent_contrast_dark,omitempty"`
 	Radius       *int     `json:"radius,omitempty"`
@@ -28,8 +29,8 @@ type organisation struct {
 	Terms        string   `json:"terms_uri"`
 	Website      string   `json:"website_uri"`
 	Emails       []string `json:"emails"`
-	Verified     []string `json:"verified_emails"` // addresses in Emails that receive notices
-	Live         string   `json:"live_access"`     // stage of the request for live access
+	Verified     []string `json:"verified_emails"` // verified addresses among Emails; only these receive notices
+	Live         string   `json:"live_access"`     // status of the organisation's request for live access
 }
 
 func organisationOf(o org.Organisation, role account.Role) organisation {

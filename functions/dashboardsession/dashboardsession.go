@@ -40,12 +40,12 @@ type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.SessionAuth
 	Arrivals      httpapi.Limiter // limits requests without a session
-	Codes         httpapi.Limiter // limits codes sent by email
+	Codes         httpapi.Limiter // limits how often codes are sent by email
 	Service       Service
 	Organisations Organisations
 }
 
-// Service signs people in and manages their accounts (signin.Audited).
+// Service signs people in and manages their accounts; signin.Audited implements it.
 type Service interface {
 	SendCode(ctx context.Context, email string, b signin.Browser) (verification.Sent, error)
 	ByCode(ctx context.Context, b signin.Browser, email, id, digits string) (signin.SignedIn, error)
@@ -71,8 +71,8 @@ type Service interface {
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 
-// Organisations reads an account's organisations (store.Organisations). It returns fault.NotFound for nonexistent
-// organisations.
+// Organisations reads an account's organisations; store.Organisations implements it. It returns fault.NotFound for
+// nonexistent organisations.
 type Organisations interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }

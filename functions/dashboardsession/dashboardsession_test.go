@@ -67,7 +67,8 @@ func (counter) MakeRecoveryCodes(context.Context, account.Session) ([]secret.Tex
 
 func (counter) SignOut(context.Context, account.Session) error { return nil }
 
-// Organisation implements dashboardsession.Organisations. It treats OrgB as deleted.
+// Organisation implements dashboardsession.Organisations. Organisation returns an error for every organisation except
+// OrgA.
 func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
 	if tenant.OrgID != membertest.OrgA {
 		return org.Organisation{}, fault.Missing("Record not found.")

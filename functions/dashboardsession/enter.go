@@ -92,7 +92,7 @@ type membership struct {
 	Status string `json:"status"`
 }
 
-// browserOf returns the browser's cookies without validation.
+// browserOf returns the browser's cookies without validating them.
 func (d Deps) browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
 		Session: secret.New(v.Cookie(d.Auth.Cookies.Name(httpapi.SessionCookie))),

@@ -1,8 +1,8 @@
 // Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
 // (docs/openapi.yaml). The endpoints manage an organisation's webhooks and their signing secrets, and send test events.
 // The dashboard's pages call these endpoints. Each route declares the role that it requires
-// (docs/adr/0036-the-dashboard.md). Only two responses contain a signing secret: the response that creates the secret,
-// and a response that requires a recent proof of identity. Header values never appear in responses.
+// (docs/adr/0036-the-dashboard.md). Only two responses contain a signing secret: the one that creates the secret, and
+// one that requires a recent proof of identity. Header values never appear in responses.
 package dashboardwebhooks
 
 import (
@@ -96,7 +96,7 @@ func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
 	return d.Webhooks.As(account.Actor(v.Account))
 }
 
-// sending returns operator.Deliveries that replay deliveries and send simulated events on behalf of a member.
+// sending returns an operator.Deliveries that replays deliveries and sends simulated events on behalf of a member.
 func (d Deps) sending(v httpapi.Visitor) operator.Deliveries {
 	return d.Deliveries.As(account.Actor(v.Account))
 }
@@ -199,7 +199,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	return all, nil
 }
 
-// shown renders a webhook for the dashboard. If err is not nil, shown returns err.
+// shown renders a webhook for the dashboard.
 func shown(s webhook.Subscription, err error) (hook, error) {
 	if err != nil {
 		return hook{}, missing(err)

@@ -12,7 +12,7 @@ import (
 
 type rotating struct {
 	ID     string `path:"webhookId"`
-	AtOnce bool   `json:"at_once"` // whether older secrets end now, not after 24 hours
+	AtOnce bool   `json:"at_once"` // true if older secrets end now instead of after 24 hours
 }
 
 type enabling struct {

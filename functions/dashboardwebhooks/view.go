@@ -9,7 +9,8 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook represents a webhook. It contains header names and the expiry times of secrets, but no header values or secrets.
+// hook represents a webhook. A hook contains header names and the expiry times of secrets, but no header values or
+// secrets.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
@@ -29,12 +30,12 @@ type disabled struct {
 	Reason string `json:"reason"`
 }
 
-// health describes a webhook's recent deliveries. Empty members are omitted. Times are in RFC 3339 format.
+// health describes a webhook's recent deliveries. Empty fields are omitted. Times are in RFC 3339 format.
 type health struct {
 	Failures     int    `json:"failures"` // consecutive failures
 	FailingSince string `json:"failing_since,omitempty"`
 	LastFailure  string `json:"last_failure_at,omitempty"`
-	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause that follows too many consecutive failures
+	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause caused by too many consecutive failures
 	SlowUntil    string `json:"slow_until,omitempty"`
 	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time of a slow receiver
 }

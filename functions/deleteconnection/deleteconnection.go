@@ -27,7 +27,7 @@ type Deps struct {
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections and returns their new state (disconnect.Disconnector).
+// Disconnector ends connections and returns their new state; disconnect.Disconnector implements it.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }

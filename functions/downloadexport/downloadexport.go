@@ -1,6 +1,6 @@
 // Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}, which redirects to the file.
-// The URL in the event contains a token, so clients only need to follow redirects. Requests may contain any
-// Authorization header. The owning organisation's private key is accepted instead of the token
+// The download URL in the event contains a token, so a client only needs to follow the redirect. Requests may contain
+// any Authorization header. The owning organisation's private key is accepted instead of the token
 // (docs/reference/deviations.md, "Exports"). The endpoint is read-only.
 package downloadexport
 
@@ -40,12 +40,12 @@ type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
 
-// Links verifies download tokens (export.Links).
+// Links verifies download tokens; export.Links implements it.
 type Links interface {
 	Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error)
 }
 
-// Downloads creates signed URLs for files (blob.Downloads).
+// Downloads creates signed URLs for files; blob.Downloads implements it.
 type Downloads interface {
 	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }
@@ -96,7 +96,8 @@ func (d Deps) find(
 	return httpapi.RedirectResult{Location: address}, err
 }
 
-// tenant returns the tenant that owns the file. A valid token determines the tenant; without one, the key does.
+// tenant returns the tenant that owns the file. A valid token determines the tenant; without a token, the key
+// determines it.
 func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Tenant, error) {
 	refused := key.Refused
 	if in.Token != "" {

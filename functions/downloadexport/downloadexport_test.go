@@ -97,7 +97,7 @@ func newHandler(t *testing.T, now time.Time) http.Handler {
 	})
 }
 
-// found returns the headers of a GET or HEAD request's redirect to a task's file.
+// found returns the headers that redirect a GET or HEAD request to a task's file.
 func found(method, id string) map[string]string {
 	return map[string]string{
 		"Location": "https://files.example/?" + method + "|key of " + id + "|" + id +

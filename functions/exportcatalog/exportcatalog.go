@@ -33,7 +33,7 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Downloads creates signed URLs for files (blob.Downloads).
+// Downloads creates signed URLs for files; blob.Downloads implements it.
 type Downloads interface {
 	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }

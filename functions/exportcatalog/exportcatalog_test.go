@@ -31,7 +31,7 @@ func (p pointers) Pointer(_ context.Context, mode string) (ledger.Pointer, error
 	return ledger.Pointer{Mode: mode, Live: "v7"}, nil
 }
 
-// downloads returns URLs that contain the arguments of Address, so that tests can check them.
+// downloads is a fake whose URLs contain the arguments of Address, so that tests can check the arguments.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
@@ -72,7 +72,7 @@ func newHandler(t *testing.T, p pointers, now time.Time, asked buckets) http.Han
 	return mux
 }
 
-// addresses requests the list of files and returns the path of each file's URL.
+// addresses requests the list of files and returns each file's URL without the base URL, by file name.
 func addresses(t *testing.T) map[string]string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, exportcatalog.Route, http.NoBody)

@@ -1,6 +1,6 @@
-// Package exportworker handles messages from the export queue. Each message refers to a task, or to an organisation
-// whose queued exports may start. The worker exports the patient's record and stores the result. A worker that runs out
-// of time sends a follow-up message. Duplicate, late and forged messages have no effect, because they don't match any
+// Package exportworker handles messages from the export queue. Each message identifies a task or an organisation whose
+// queued exports may start. The worker exports the patient's record and stores the result. If a worker runs out of
+// time, it sends a follow-up message. Duplicate, late and forged messages have no effect, because they don't match any
 // claimable task.
 package exportworker
 
@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports runs exports (worker.Worker).
+// Exports runs exports; worker.Worker implements it.
 type Exports interface {
 	Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error
 	Admit(ctx context.Context, tenant org.Tenant) error
@@ -31,6 +31,6 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Admit(ctx, i.Tenant)
 		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
-		return nil // a message sent manually to the wrong queue; the sweeper will use the right one
+		return nil // the message was sent manually to the wrong queue; the sweeper will resend it to the right one
 	}
 }

@@ -24,7 +24,7 @@ type Deps struct {
 	Flows Watcher
 }
 
-// Watcher reports the status of attempts (flow.Watcher).
+// Watcher reports the status of attempts; flow.Watcher implements it.
 type Watcher interface {
 	Progress(ctx context.Context, tenant org.Tenant, id string, token secret.Text) (flow.Progress, error)
 }

@@ -26,11 +26,11 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities looks up the facilities of TEFCA networks, which brand lists don't contain.
+	// Facilities looks up facilities in TEFCA networks, which brand lists don't include.
 	Facilities Facilities
 }
 
-// Facilities looks up facilities by directory ID (directory.Facilities).
+// Facilities looks up facilities by directory ID; directory.Facilities implements it.
 type Facilities interface {
 	Facility(mode org.Mode, id string) (tefca.Facility, bool)
 }
@@ -48,7 +48,8 @@ type location struct {
 	State string `json:"state"`
 }
 
-// Records reads a mode's catalogue records (serve.Records). It returns fault.NotFound for nonexistent records.
+// Records reads a mode's catalogue records; serve.Records implements it. It returns fault.NotFound for nonexistent
+// records.
 type Records interface {
 	Brand(ctx context.Context, mode, id string) (record.Brand, error)
 	Portal(ctx context.Context, mode, id string) (record.Portal, error)

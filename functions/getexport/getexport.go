@@ -37,7 +37,7 @@ type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
 
-// Links creates download links (export.Links).
+// Links creates download links; export.Links implements it.
 type Links interface {
 	List(task export.Task) ([]webhook.DownloadLink, error)
 }
@@ -95,7 +95,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 	return out, nil
 }
 
-// withResult adds the contents of the webhook, but omits links to deleted files.
+// withResult adds the webhook's contents, omitting links to deleted files.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {

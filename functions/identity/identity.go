@@ -1,8 +1,8 @@
 // Package identity serves /bridge/tefca/identity (docs/openapi.yaml), the first step in TEFCA mode. The service's pages
 // call these endpoints. GET ?public_id= returns the identity providers, and POST ?public_id= creates an attempt with
-// one of them. Both requests fail immediately if the configuration or the organisation's plan is unsuitable. POST
-// /bridge/tefca/identity/start with an attempt's start value redirects the browser to the provider. Each start value
-// works only once. Every POST to /bridge/tefca/identity creates a new attempt.
+// one of them. Both requests fail immediately if the configuration or the organisation's plan doesn't permit an
+// attempt. POST /bridge/tefca/identity/start with an attempt's start value redirects the browser to the identity
+// provider. Each start value works only once. Every POST to /bridge/tefca/identity creates a new attempt.
 package identity
 
 import (
@@ -27,13 +27,13 @@ const (
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // limits requests with a start value, which don't identify an organisation
+	Limiter httpapi.Limiter // rate limit for requests with a start value, which don't identify an organisation
 	Flows   Creator
 	Windows window.Leaver // starts attempts (attempt.Starter)
 	BaseURL string        // service URL, including the version
 }
 
-// Creator creates attempts (attempt.Creator).
+// Creator creates attempts; attempt.Creator implements it.
 type Creator interface {
 	Offer(ctx context.Context, mode org.Mode, publicID string) (attempt.Setting, error)
 	Create(ctx context.Context, r attempt.Request) (attempt.Prepared, error)
@@ -45,7 +45,7 @@ type question struct {
 
 type offer struct {
 	Providers []provider `json:"providers"`
-	Simulated bool       `json:"simulated"` // whether the provider and all records are simulated
+	Simulated bool       `json:"simulated"` // true if the provider and all records are simulated
 }
 
 type provider struct {

@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// start is the attempt's start value. It equals value(2).
+// start is the start value of the test attempt and equals value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
 // newPrepared returns a world whose attempt has not been started in any browser.
@@ -150,8 +150,8 @@ func (w *world) checkNotStarted(t *testing.T) {
 	}
 }
 
-// TestStartShowsErrorPageForInvalidStartValue also covers a failing dependency. A valid start value must still work
-// after the dependency has recovered.
+// TestStartShowsErrorPageForInvalidStartValue also covers failures of the identity provider and the database. A valid
+// start value must still work after such a failure.
 func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was already opened or has expired. Return to the application and try again."

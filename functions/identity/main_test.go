@@ -31,7 +31,7 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the request contains no ID
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // attempt ID generated if the request contains none
 	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740"
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited is like newWorld, but limits requests with buckets.
+// newLimited is like newWorld but uses buckets to rate-limit requests.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -121,13 +121,12 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 
 func (w *world) time() time.Time { return w.now }
 
-// post requests a new attempt, as a page would.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value, as the service's pages would.
+// leave posts a start value as the service's pages do.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -178,7 +177,7 @@ func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.
 	return r.TEFCA.Ticket(ctx, hash, now)
 }
 
-// counted is a deterministic source of randomness. Every byte of its nth value is n.
+// counted is a deterministic random source whose nth read fills the buffer with bytes of value n.
 type counted struct{ n byte }
 
 func (c *counted) Read(into []byte) (int, error) {
@@ -186,7 +185,7 @@ func (c *counted) Read(into []byte) (int, error) {
 	return copy(into, bytes.Repeat([]byte{c.n}, len(into))), nil
 }
 
-// value returns the nth value that counted produces.
+// value returns the nth value that counted produces, in base64.
 func value(n byte) string { return base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 
 // fullBuckets implements httpapi.Buckets and rejects every request.

@@ -1,7 +1,7 @@
 // Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, the redirect URI for identity
-// providers. The handler verifies the person's identity for the attempt that the state parameter identifies. It then
-// starts the network query and displays a result page. A state can be used only once, so repeating a request has no
-// effect. A state is valid only in the browser that began the attempt.
+// providers. The handler verifies the person's identity for the attempt that the state parameter identifies. The
+// handler then starts the network query and displays a result page. A state parameter can be used only once, so
+// repeating a request has no effect. A state parameter is valid only in the browser that began the attempt.
 package identitycallback
 
 import (
@@ -27,7 +27,7 @@ type Deps struct {
 	Cookies httpapi.Cookies
 }
 
-// Completer completes attempts (attempt.Completer).
+// Completer completes attempts; attempt.Completer implements it.
 type Completer interface {
 	Complete(ctx context.Context, r attempt.Return) (attempt.Completed, error)
 }

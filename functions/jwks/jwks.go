@@ -27,14 +27,14 @@ type Deps struct {
 	Keys    Keys
 }
 
-// Keys returns the service's public keys (*clientauth.Keyring).
+// Keys returns the service's public keys; *clientauth.Keyring implements it.
 type Keys interface {
 	// JWKS returns all keys, or only those of the given type if keyType is not empty.
 	JWKS(ctx context.Context, keyType string) (clientauth.KeySet, error)
 }
 
 type request struct {
-	// KeyType restricts the key set to one type of key. Some sites store a copy of the key set and reject
+	// KeyType restricts the key set to keys of one type. Some sites store a copy of the key set and reject
 	// elliptic-curve keys.
 	KeyType string `query:"kty"`
 }

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// vault holds the elliptic-curve key whose private scalar is 1. If away is set, reading the key fails.
+// vault holds the elliptic-curve key whose private scalar is 1. If away is set, every attempt to read the key fails.
 type vault struct{ away bool }
 
 func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {

@@ -27,15 +27,15 @@ func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log with events of several ages. One event belongs to another organisation, and one to the other mode.
+// few returns a log whose events differ in age; one belongs to another organisation, and one to the other mode.
 func few() *log {
 	l := &log{}
-	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too recent to be listed
+	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // an event too recent to be listed
 	l.add(4, webhook.ExportFailed, ago(15*second+time.Microsecond))
 	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // an extension type
 	l.add(2, webhook.ExportSucceeded, ago(time.Hour))
 	l.add(1, webhook.ConnectionSucceeded, ago(15*day-second))
-	l.add(0, webhook.TestEvent, ago(15*day+second)) // too old to be listed
+	l.add(0, webhook.TestEvent, ago(15*day+second)) // an event too old to be listed
 	l.addOf(keyedtest.Tenants()[keyedtest.PublicB], 6, webhook.TestEvent, ago(time.Hour), `{"of":"B"}`)
 	l.addOf(keyedtest.Tenants()[keyedtest.LiveA], 7, webhook.TestEvent, ago(time.Hour), `{"of":"live"}`)
 	return l
@@ -208,7 +208,7 @@ func TestListEventsPagesWithEncryptedCursors(t *testing.T) {
 	}
 	l, want := &log{}, make([]string, 0, 230)
 	for n := range 230 {
-		// Each group of three events has the same time.
+		// Three consecutive events share each creation time.
 		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond))
 		want = append(want, bodyOf(n))
 	}
@@ -238,7 +238,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than the largest row
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than any row can be
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)

@@ -26,7 +26,7 @@ import (
 
 func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
 
-// log is an in-memory list of events. Each event becomes visible at a set time on the log's clock.
+// log is an in-memory list of events. Each event becomes visible only when the log's clock reaches a given time.
 type log struct {
 	entries []entry
 	now     time.Time
@@ -74,7 +74,7 @@ func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time,
 
 func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
 
-// bodyOf returns a body whose bytes re-encoding would change, because it contains escapes and unordered members.
+// bodyOf returns a body that re-encoding would change, because it contains escapes and unordered fields.
 func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }
@@ -138,8 +138,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, following the documented instructions for clients. It returns the
-// events' bodies, the last cursor and the number of requests.
+// readAll reads from a cursor to the end of the list, following the documented instructions for clients. readAll
+// returns the events' bodies, the last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

@@ -96,7 +96,7 @@ func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 }
 
 // TestListEventsMissesEventVisibleAfterDelay shows that TestListEventsReturnsEveryEventOlderThanDelay can detect missed
-// events. An event that takes more than 15 seconds to become visible is missed.
+// events. A reader misses an event that becomes visible more than 15 seconds after its creation.
 func TestListEventsMissesEventVisibleAfterDelay(t *testing.T) {
 	t.Parallel()
 	r := newReading()

@@ -25,7 +25,7 @@ type Deps struct {
 	Flows Watcher
 }
 
-// Watcher reports the status of attempts (attempt.Watcher).
+// Watcher reports the status of attempts; attempt.Watcher implements it.
 type Watcher interface {
 	Progress(ctx context.Context, tenant org.Tenant, id string, token secret.Text) (attempt.Progress, error)
 }

@@ -27,7 +27,7 @@ type Deps struct {
 	Cookies httpapi.Cookies
 }
 
-// Starter starts attempts (flow.Starter).
+// Starter starts attempts; flow.Starter implements it.
 type Starter interface {
 	Start(ctx context.Context, r flow.Request) (binding.Started, error)
 }

@@ -16,11 +16,11 @@ import (
 
 type world struct {
 	start time.Time
-	rows  [][]due.Item // due rows, by shard
+	rows  [][]due.Item // rows that are due, indexed by shard
 
 	mu      sync.Mutex
-	before  []time.Duration          // requested upper limits of due times, since start
-	claimed map[string]time.Duration // time until each claimed row is due again, by ID
+	before  []time.Duration          // upper limits of due times that were requested, relative to start
+	claimed map[string]time.Duration // time until each claimed row is due again, keyed by row ID
 	sent    map[string]time.Duration
 }
 

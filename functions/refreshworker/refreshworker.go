@@ -1,6 +1,6 @@
-// Package refreshworker handles messages from the refresh queue. Each message refers to a connection. If the
-// connection's tokens are due, the worker refreshes the tokens or revokes them at the portal. Duplicate, late and
-// forged messages have no effect, because their connections have no due tokens.
+// Package refreshworker handles messages from the refresh queue. Each message identifies a connection. If the
+// connection is due, the worker refreshes its tokens or revokes them at the portal. Duplicate, late and forged messages
+// have no effect, because no tokens are due for their connections.
 package refreshworker
 
 import (
@@ -13,13 +13,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections refreshes and revokes tokens (refresh.Worker).
+// Connections refreshes and revokes tokens; refresh.Worker implements it.
 type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // New returns the message handler. The handler processes a batch's messages about one connection sequentially, so that
-// each message sees the previous message's result. A lease on the tokens prevents conflicts between processes.
+// each message sees the previous message's result. A lease on the tokens prevents conflicts between processes that
+// handle the same connection.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
@@ -42,7 +43,8 @@ type turns struct {
 	taken map[due.Item]chan struct{} // closed when the work on the item has finished
 }
 
-// enter waits until no other message about i is being processed. If ctx ends first, enter returns an error.
+// enter waits until no other message about the work item i is being processed. If ctx ends first, enter returns an
+// error.
 func (t *turns) enter(ctx context.Context, i due.Item) (leave func(), err error) {
 	for {
 		t.mu.Lock()

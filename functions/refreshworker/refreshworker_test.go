@@ -87,8 +87,8 @@ func TestWorkerProcessesConnectionNamedInMessage(t *testing.T) {
 	}
 }
 
-// TestWorkerProcessesDuplicateMessage checks that a duplicate is processed like the original. Only the connection's
-// state determines whether work remains.
+// TestWorkerProcessesDuplicateMessage checks that a duplicate is processed in the same way as the original. Only the
+// connection's state determines whether work remains.
 func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
@@ -163,7 +163,7 @@ func TestWorkerProcessesConnectionsConcurrently(t *testing.T) {
 	})
 }
 
-// patient is a Connections implementation that takes time and counts concurrent calls.
+// patient is a Connections implementation that takes one second per call and counts concurrent calls.
 type patient struct {
 	mu        sync.Mutex
 	now, most map[string]int

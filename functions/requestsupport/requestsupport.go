@@ -23,7 +23,7 @@ type Deps struct {
 	Inquiries Recorder
 }
 
-// Recorder stores inquiries (inquiry.Recorder).
+// Recorder stores inquiries; inquiry.Recorder implements it.
 type Recorder interface {
 	AskSupport(ctx context.Context, from inquiry.From, s inquiry.Support) error
 }

@@ -23,7 +23,7 @@ type Deps struct {
 	Revoker Revoker
 }
 
-// Revoker ends a synthetic patient's connections and returns their IDs (attempt.Revoker).
+// Revoker ends a synthetic patient's connections and returns their IDs; attempt.Revoker implements it.
 type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error)
 }

@@ -19,7 +19,7 @@ const (
 	maxValue    = 64  // in characters
 )
 
-// request is the schema CatalogSearch in docs/openapi.yaml.
+// request implements the schema CatalogSearch in docs/openapi.yaml.
 type request struct {
 	APIMode       string            `query:"api_mode"`
 	Query         string            `json:"query"`
@@ -28,7 +28,7 @@ type request struct {
 	PlatformTypes []string          `json:"platformTypes"`
 	Locations     []string          `json:"locations"` // US states as two-letter codes
 	SortBy        string            `json:"sortBy"`
-	Suggest       bool              `json:"suggest"` // whether an empty query lists the most used institutions first
+	Suggest       bool              `json:"suggest"` // true if an empty query lists the most used institutions first
 	SortByOpts    struct {
 		LocationZIPCodes []string `json:"locationZipcodes"`
 	} `json:"sortByOpts"`
@@ -86,8 +86,8 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked returns a string that identifies the search regardless of the page. Each cursor is valid only for the search
-// that created it.
+// asked returns a string that identifies the search and is the same for all its pages. Each cursor is valid only for
+// the search that created it.
 func (r request) asked() string {
 	asked := fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

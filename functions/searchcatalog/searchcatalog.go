@@ -32,7 +32,7 @@ type Deps struct {
 	Own       weburl.Own // the service's own URLs, omitted from responses
 }
 
-// Catalogue provides the editions of the searchable catalogue (serve.Catalogue).
+// Catalogue provides the editions of the searchable catalogue; serve.Catalogue implements it.
 type Catalogue interface {
 	Live(ctx context.Context, mode string) (serve.Edition, serve.Searchable, error)
 	// At returns the given edition, or fault.Gone if the edition is no longer stored.

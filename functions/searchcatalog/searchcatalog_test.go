@@ -32,7 +32,7 @@ const (
 	alderLive = keyedtest.LiveA
 )
 
-// catalogue holds each mode's editions, ending with the live edition. A mode may have no editions.
+// catalogue holds the editions of each mode, if any, with the live edition last.
 type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// used holds each tenant's most used brands. For other tenants, reading the brands fails.
+// used holds each tenant's most used brands. For a tenant without an entry in used, reading the brands fails.
 type used map[org.Tenant][]string
 
 func (u used) MostUsed(_ context.Context, tenant org.Tenant) ([]string, error) {
@@ -26,7 +26,7 @@ func (u used) MostUsed(_ context.Context, tenant org.Tenant) ([]string, error) {
 	return brands, nil
 }
 
-// newUsedCatalogue returns a catalogue where organisation A has used different brands in each mode.
+// newUsedCatalogue returns a catalogue in which organisation A has used different brands in each mode.
 func newUsedCatalogue(t *testing.T) *catalogue {
 	t.Helper()
 	c := newCatalogue(t)
@@ -52,13 +52,13 @@ func TestSearchSuggestsMostUsedThenNearest(t *testing.T) {
 			"Maple Clinic 007, Birch Hospital, Alder Hospital, Maple Clinic 000",
 		},
 		{alder, `{"suggest":true,"locations":["OH"]}`, "Birch Hospital"},
-		// without suggest, an empty query lists institutions by name
+		// without the suggest parameter, an empty query lists institutions by name
 		{alder, `{"query":"","size":2}`, "Alder Hospital, Birch Hospital"},
 		{alder, `{"query":"","size":2,` + zip + `}`, "Alder Hospital, Birch Hospital"},
 		// suggest does not affect text searches
 		{alder, `{"query":"hospital","suggest":true,"locations":["CA"]}`, "Alder Hospital"},
 		{alder, `{"query":"94110","suggest":true,"size":1}`, "Alder Hospital"},
-		// another tenant's institutions never come first; if reading the used brands fails, the search still succeeds
+		// another tenant's institutions never come first, and the search succeeds even if reading the used brands fails
 		{birch, `{"query":"","suggest":true,"size":2}`, "Alder Hospital, Birch Hospital"},
 		{alderLive, `{"query":"","suggest":true}`, "Next Clinic, Live Clinic"},
 	} {

@@ -25,12 +25,12 @@ type Deps struct {
 	Codes         Sender
 }
 
-// Organisations looks up organisations by public ID (org.Directory).
+// Organisations looks up organisations by public ID; org.Directory implements it.
 type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Sender sends codes (verification.Sender).
+// Sender sends codes; verification.Sender implements it.
 type Sender interface {
 	Send(ctx context.Context, r verification.Request) (verification.Sent, error)
 }

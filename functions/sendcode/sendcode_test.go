@@ -15,7 +15,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// directory holds one organisation with the given live access.
 type directory struct{ access org.LiveAccess }
 
 func (d directory) Organisation(context.Context, string) (org.Organisation, error) {

@@ -1,5 +1,5 @@
 // Package sweeper implements a Lambda function that runs every minute. The function resends messages that were lost,
-// late or deferred, or whose worker crashed. It also deletes the files of expired exports.
+// late or deferred, or whose worker crashed. The function also deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// lookAhead is the time until the run after next. The sweeper sends messages that become due within this time now,
-	// with a delivery delay.
+	// lookAhead extends each run beyond the next one. The sweeper sends the messages of rows that become due within
+	// this time immediately, with a delivery delay.
 	lookAhead = 90 * time.Second
-	// nextLook is the time from sending a row's message until the row becomes due again.
+	// nextLook is the interval between sending a message for a row and the row becoming due again.
 	nextLook = 2 * time.Minute
 )
 
-// Tasks reads tasks and records the deletion of their files (store.Tasks).
+// Tasks reads tasks and records the deletion of their files; store.Tasks implements it.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 	ForgetFile(ctx context.Context, task export.Task) error
 }
 
-// Files deletes exports' files (blob.Bucket).
+// Files deletes exports' files; blob.Bucket implements it.
 type Files interface {
 	Delete(ctx context.Context, key string) error
 }
@@ -57,7 +57,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 		}
 	}
 	now := s.now()
-	// The additional second ensures that a lease that ends exactly at the due time has expired.
+	// The additional second ensures that a lease ending exactly at the due time has expired when the message arrives.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0

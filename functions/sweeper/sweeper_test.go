@@ -29,7 +29,7 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// world simulates the database, the queue and the files. Methods listed in failing return an error.
+// world simulates the database, the queue and the files. A method listed in failing returns the error stored there.
 type world struct {
 	mu      sync.Mutex
 	rows    map[int][]due.Item

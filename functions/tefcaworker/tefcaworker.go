@@ -1,6 +1,6 @@
-// Package tefcaworker handles messages from the TEFCA queue. Each message refers to a TEFCA attempt. The worker queries
-// the network for facilities with records, reads the records of the chosen facilities, and deletes identity data when
-// it expires. Duplicate, late and forged messages have no effect, because their attempts have no due work.
+// Package tefcaworker handles messages from the TEFCA queue. Each message identifies a TEFCA attempt. The worker
+// queries the network for facilities with records, reads the records of the chosen facilities, and deletes identity
+// data when it expires. Duplicate, late and forged messages have no effect, because no work is due for their attempts.
 package tefcaworker
 
 import (
@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Attempts processes attempts (attempt.Worker).
+// Attempts processes attempts; attempt.Worker implements it.
 type Attempts interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }

@@ -25,8 +25,8 @@ func (a *attempts) Process(_ context.Context, tenant org.Tenant, id string) erro
 	return a.err
 }
 
-// TestWorkerProcessesAttemptNamedInMessage checks that a message is retried if processing its attempt fails. Messages
-// that don't refer to an attempt must be logged and dropped.
+// TestWorkerProcessesAttemptNamedInMessage also checks that a message is retried if processing its attempt fails.
+// Messages that don't refer to an attempt must be logged and dropped.
 func TestWorkerProcessesAttemptNamedInMessage(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []org.Mode{org.Test, org.Live} {

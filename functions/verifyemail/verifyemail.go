@@ -23,7 +23,7 @@ type Deps struct {
 	Codes Checker
 }
 
-// Checker verifies codes (verification.Checker).
+// Checker verifies codes; verification.Checker implements it.
 type Checker interface {
 	Check(ctx context.Context, tenant org.Tenant, id, digits string) (verification.Verified, error)
 }

@@ -42,7 +42,7 @@ func keeping(t *testing.T, k *kept) web.Deps {
 }
 
 // TestWebServesFilesFromOtherReleases covers deployments, during which one release may receive requests for the other's
-// files. It also covers pinned SDK versions, which the build may no longer contain.
+// files. The test also covers pinned SDK versions, which the build may no longer contain.
 func TestWebServesFilesFromOtherReleases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{

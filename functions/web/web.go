@@ -2,7 +2,7 @@
 // /widget/connect is the page for redirect mode and for the older element's window. Their assets are at
 // /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and its manifest. GET
 // /demo is the playground, and GET /dashboard displays no data before sign-in. Widget pages require only a public ID,
-// and all routes are read-only. The package serves files of the current release from the function's build. Files of
+// and all routes are read-only. The package serves the current release's files from the function's build. Files of
 // other releases come from the bucket that stores all releases (docs/adr/0035-the-widget.md).
 package web
 
@@ -39,7 +39,7 @@ type Deps struct {
 	Pages         *pages.Bundle // nil if the service was built without pages
 	Releases      pages.Releases
 	BaseURL       string // service URL, including the version
-	DashboardURL  string // if empty, the dashboard is at a path below BaseURL
+	DashboardURL  string // if empty, the dashboard is served at a path below BaseURL
 	Own           weburl.Own
 }
 
@@ -48,9 +48,9 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed holds a frame's query parameters. The frame receives all other values over its message channel. Compatible
-// clients also send the element's attributes and alias as parameters, which the page itself reads
-// (docs/reference/compatibility.md).
+// framed holds the query parameters of an embedded frame. The frame receives all other values over its message channel.
+// Compatible clients also send the element's attributes and alias as parameters, which the page's script reads from the
+// URL (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -99,7 +99,7 @@ func New(d Deps) http.Handler {
 		releaseRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/manifest.json", takes)
 		})),
-		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // not rate-limited, like the files
+		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // neither this page nor the files are rate-limited
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
 	})
 }
@@ -115,7 +115,7 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
 	)}
-	if in.RedirectURI != "" { // connect adds the redirect URI; without one, the window returns to its opener
+	if in.RedirectURI != "" { // /bridge/connect adds a redirect URI; without one, the window returns to its opener
 		boot.Shell = pages.Page
 	}
 	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
@@ -201,7 +201,7 @@ func title(name, language string, of *pages.Branding) string {
 func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	// A malformed ID is a mistake by the embedding page's author. In test mode, the widget explains it
+	// A malformed ID is a mistake by the embedding page's author, which the widget explains in test mode
 	// (docs/reference/deviations.md, "Elements").
 	case !ok:
 		return "", org.Test
@@ -213,7 +213,7 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven limits the length of a parameter in bytes. It exceeds connect's own limits on parameters.
+// maxGiven limits the length of a parameter in bytes. maxGiven exceeds the connect function's own limits on parameters.
 const maxGiven = 2048
 
 // nonEmpty returns the parameters that have a non-empty value of at most maxGiven bytes.

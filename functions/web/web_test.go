@@ -79,8 +79,8 @@ func deps(t *testing.T) web.Deps {
 	}
 }
 
-// get sends a request as the Lambda adapter does. The request's Pattern is the declared path, and its PathValues are
-// the path parameters.
+// get sends a request in the same form as the Lambda adapter. The request's Pattern is the declared path, and its
+// PathValues are the path parameters.
 func get(d web.Deps, pattern, value, query string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/v1/x?"+query, http.NoBody)
 	r.Pattern, r.Header = pattern, header
@@ -136,7 +136,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff",
 		"Content-Type": "text/html; charset=utf-8",
 		"X-Request-Id": requestID, "Set-Cookie": "",
-		// A cross-origin isolated page can embed a frame only if the frame has these headers.
+		// A cross-origin isolated page can embed a frame only if the frame's response has these headers.
 		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if got := w.Header().Get(name); got != want {
@@ -168,7 +168,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	// The page's script must choose the same language.
+	// The page's script must choose the same language as the server.
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {

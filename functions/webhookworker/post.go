@@ -20,7 +20,7 @@ import (
 const (
 	// postTimeout limits how long a receiver may take to respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
-	// keptBody limits the response bytes that the delivery log stores.
+	// keptBody limits how many bytes of a response the delivery log stores.
 	keptBody = 2 << 10
 	// keptHeaders, keptName and keptValue limit the response headers that the delivery log stores.
 	keptHeaders = 40
@@ -28,7 +28,7 @@ const (
 	keptValue   = 256
 )
 
-// Doer sends requests (safehttp.Client).
+// Doer sends requests; safehttp.Client implements it.
 type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
@@ -76,8 +76,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader returns the response headers to store in the delivery log: the alphabetically first ones, without cookies
-// and with long values truncated.
+// shownHeader returns the response headers to store in the delivery log: the alphabetically first ones, excluding
+// cookies, with long values truncated.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -88,7 +88,7 @@ func shownHeader(header http.Header) map[string]string {
 		if name == "Set-Cookie" || len(name) > keptName {
 			continue
 		}
-		// Truncation within a character leaves invalid UTF-8.
+		// Truncating a value within a character leaves invalid UTF-8.
 		shown[name] = strings.ToValidUTF8(value[:min(len(value), keptValue)], "")
 	}
 	if len(shown) == 0 {

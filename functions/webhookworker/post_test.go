@@ -51,7 +51,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hanging is a body whose Read blocks until the context ends, as the real client's body does.
+// hanging is a body whose Read blocks until the context ends, like a response body of the real client.
 type hanging struct{ end <-chan struct{} }
 
 func (h hanging) Read([]byte) (int, error) {

@@ -1,6 +1,6 @@
-// Package webhookworker handles messages from the delivery queue. Each message refers to an event to fan out to
+// Package webhookworker handles messages from the delivery queue. Each message identifies an event to fan out to
 // subscriptions, a delivery that is due, or a notice to send by email. Duplicate, late and forged messages have no
-// effect, because they don't match any claimable work.
+// effect, because no claimable work matches them.
 package webhookworker
 
 import (
@@ -13,13 +13,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Webhooks delivers events (webhook.Worker).
+// Webhooks delivers events; webhook.Worker implements it.
 type Webhooks interface {
 	DeliverEvent(ctx context.Context, tenant org.Tenant, id string) error
 	RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Notices sends emails (notice.Mailer).
+// Notices sends emails; notice.Mailer implements it.
 type Notices interface {
 	SendNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -37,18 +37,18 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 			return notices.SendNotice(ctx, i.Tenant, i.ID)
 		case due.Task, due.Share, due.Connection, due.Attempt:
 		}
-		return nil // a message sent manually to the wrong queue; the sweeper will use the right one
+		return nil // the message was sent manually to the wrong queue; the sweeper will resend it to the right one
 	}
 }
 
-// Planner plans the deliveries of several events at once (webhook.Worker).
+// Planner plans the deliveries of several events at once; webhook.Worker implements it.
 type Planner interface {
 	PlanTogether(ctx context.Context, references []webhook.Reference) (map[webhook.Reference]webhook.Plan, error)
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns a function that plans all of a batch's events at once. Messages without a plan are passed to single.
-// If reading the events fails, all messages about events are retried.
+// Together returns a function that plans all of a batch's events at once. single handles the messages that have no
+// plan. If reading the events fails, all event messages are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {

@@ -127,14 +127,15 @@ func TestVendorSandboxURLsMatchPlatformProfiles(t *testing.T) {
 			!strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
-		// soarian is excluded, because its list is for the platform's other product
+		// soarian is excluded because its list covers the platform's other product
 		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" {
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
 		}
 	}
 }
 
-// everyNth is the sampling interval for rows of the large list. The soak test reads every row.
+// everyNth is the interval at which tests sample the rows of the large list. The soak test doesn't sample: it reads
+// every row.
 const everyNth = 5
 
 func TestShippedListsArePublishedWithoutOperatorApproval(t *testing.T) {

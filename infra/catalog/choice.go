@@ -31,7 +31,7 @@ const sandboxAddress = "${sandbox}"
 // Choice selects the lists that a new stack starts with.
 type Choice string
 
-// Valid values of Choice.
+// Lists that a new stack can start with.
 const (
 	None    Choice = "none"    // no institutions
 	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' public sandboxes
@@ -53,8 +53,8 @@ type List struct {
 	Body io.Reader
 }
 
-// Lists returns the lists that c selects. All of them are for test mode. sandbox is the URL of the stack's sandbox and
-// the prefix of the sandbox's FHIR base URLs.
+// Lists returns the lists selected by c. All these lists are for test mode. sandbox is the URL of the stack's sandbox
+// and the prefix of the sandbox's FHIR base URLs.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil
@@ -81,7 +81,7 @@ func (c Choice) Lists(sandbox string) []List {
 //go:embed sources.yaml
 var sources []byte
 
-// Sources returns the known published lists (sources.yaml). An operator can create a source from each list.
+// Sources returns the known published lists (sources.yaml). An operator can create a catalogue source from each list.
 func Sources() ([]intake.Source, error) {
 	var all []intake.Source
 	reader := yaml.NewDecoder(bytes.NewReader(sources))

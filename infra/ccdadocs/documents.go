@@ -77,7 +77,6 @@ func resources(documents []converted) string {
 	return markdown(append([]string{"Type"}, names...), append(rows, all))
 }
 
-// count formats a number, except zero, for which it returns an empty string.
 func count(n int) string {
 	if n == 0 {
 		return ""
@@ -85,7 +84,7 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// omissions returns a Markdown table with a row for each reason for an omission.
+// omissions returns a Markdown table with a row for each reason for omitting data.
 func omissions(documents []converted) string {
 	type omission struct{ what, reason string }
 	if len(documents) == 0 {

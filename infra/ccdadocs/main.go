@@ -1,11 +1,11 @@
-// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. They list the resources converted from the
+// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. The tables list the resources converted from the
 // project's documents and, if installed, from the public documents. They also list omissions with their reasons, and
 // rules with their templates.
 //
 //	go run ./infra/ccdadocs
 //
-// Run the command in the repository's root folder. If a table's documents are missing on this machine, the table is not
-// changed.
+// Run the command in the repository's root folder. If a table's source documents are missing on this machine, the table
+// is left unchanged.
 package main
 
 import (
@@ -52,7 +52,7 @@ func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
-// tableOf generates the named table. If the table's documents are missing on this machine, the result is empty.
+// tableOf generates the named table. If the table's source documents are missing on this machine, the result is empty.
 func tableOf(name, root string, ours, public []converted) (string, error) {
 	switch name {
 	case "our resources":

@@ -37,7 +37,8 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestRuleTemplatesAreTested checks that each rule's templates occur in a test or in one of the project's documents.
+// TestRuleTemplatesAreTested checks that each rule has a template that occurs in a test or in one of the project's
+// documents.
 func TestRuleTemplatesAreTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)

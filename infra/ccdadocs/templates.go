@@ -22,10 +22,10 @@ const (
 type rule struct {
 	name, target, folder string
 	roots                []string
-	tested               []string // tests and documents that contain at least one template
+	tested               []string // tests and documents that contain at least one of the rule's templates
 }
 
-// templates returns a Markdown table with a row for each rule.
+// templates returns a Markdown table of the conversion rules and their templates, with one row per rule.
 func templates(root string) (string, error) {
 	all, err := rules(root)
 	if err != nil {
@@ -39,7 +39,7 @@ func templates(root string) (string, error) {
 	return markdown([]string{"Name", "Templates", "Becomes", "By"}, rows), nil
 }
 
-// rules lists the converter's rules by folder and template.
+// rules lists the converter's rules, sorted by folder and template.
 func rules(root string) ([]rule, error) {
 	folder := root + "/" + converter
 	tests, err := readAll(
@@ -71,7 +71,7 @@ func rules(root string) ([]rule, error) {
 	return all, nil
 }
 
-// has reports whether text contains the template root, or the same root followed by ".1", which denotes a section with
+// has reports whether text contains the template root, with or without the suffix ".1", which denotes a section with
 // required entries.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))

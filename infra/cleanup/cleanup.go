@@ -1,6 +1,6 @@
-// Package cleanup removes the objects that a check created in a running stack. The package uses a wiring.Operator, or
-// the API with the organisation's credentials for operations that Operator lacks. It reports the objects that the
-// service retains permanently. The package never creates objects.
+// Package cleanup removes the objects that a check created in a running stack. The package uses a wiring.Operator; for
+// operations that Operator lacks, it calls the API with the organisation's credentials. The package reports the objects
+// that the service retains permanently. The package never creates objects.
 package cleanup
 
 import (
@@ -47,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear deletes an organisation that only a check has used, with all its contents. Clear uses the test-mode entries in
-// credentials to end connections. If the organisation can't be deleted, it stays suspended and left contains the
-// reason; otherwise left is empty. Clear continues after an error.
+// Clear deletes an organisation used only by a check, including all its data. To end connections, Clear uses the
+// test-mode entries in credentials. If the organisation can't be deleted, it stays suspended and left contains the
+// reason; otherwise left is empty. If a step fails, Clear continues with the next one.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {

@@ -19,7 +19,7 @@ func catalogHealthCommands() []command {
 	}}
 }
 
-// healthShown and mostHealthShown are the default and maximum numbers of endpoints to print.
+// healthShown and mostHealthShown are the default and maximum number of endpoints to print.
 const (
 	healthShown     = 50
 	mostHealthShown = 100

@@ -25,8 +25,8 @@ const (
 	newID  = "e5000000-0000-4000-8000-000000000003"
 )
 
-// fareIn publishes three endpoints: a healthy endpoint whose discovery document refers to an untrusted host, an
-// unreachable endpoint, and an endpoint that has not been probed.
+// fareIn publishes three endpoints: a healthy one whose discovery document refers to an untrusted host, an unreachable
+// one, and one that has not been probed.
 func fareIn(t *testing.T, in stored) {
 	t.Helper()
 	made := record.Catalog{Endpoints: map[string]record.Endpoint{}}

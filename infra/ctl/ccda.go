@@ -68,7 +68,8 @@ func (s session) reportTo(file string, report ccda.Report) error {
 // document must take less than 200 MB, including the program's own memory.
 const memoryGoal = 150 << 20
 
-// convertFiles prints the resources of all convertible files. The error lists the files that can't be converted.
+// convertFiles prints the resources of every file that can be converted. The error lists the files that can't be
+// converted.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	debug.SetGCPercent(50) // converting a 50 MB document needs several times its size
 	debug.SetMemoryLimit(memoryGoal)
@@ -92,7 +93,6 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 
-// differentError reports the differences between two conversions.
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {

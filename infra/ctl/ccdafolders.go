@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/ctl/clinical"
 )
 
-// differentFoldersError reports a summary of the differences between two folders of conversions.
+// differentFoldersError reports that two folders of conversions differ, and holds a summary of the differences.
 type differentFoldersError struct{ found *clinical.Summary }
 
 func (d *differentFoldersError) Error() string {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads the stack's rows as the stack's functions do.
+// stored reads the stack's rows in the same way as its functions.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -58,7 +58,8 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	return found, string(plain)
 }
 
-// audited returns the actions and targets of a tenant's audit rows in order. The zero tenant selects the shared rows.
+// audited returns the actions and targets of a tenant's audit rows in order. The zero tenant selects the rows that
+// belong to no tenant.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
 	all, next, err := wiring.AuditLog(s.config, s.outputs).List(t.Context(), tenant.OrgID, 0, 100)
@@ -90,7 +91,7 @@ func shows(text, secret string) bool {
 	}
 	for offset := range 3 {
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
-		// The outermost base64 characters depend on adjacent bytes.
+		// The first and last base64 characters depend on the bytes next to the secret.
 		if strings.Contains(text, encoded[4:len(encoded)-4]) {
 			return true
 		}

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// command is a ctl command. The help text is generated from its fields; docs/operate/ctl.md also documents effects and
-// warnings.
+// command is a ctl command. The help text is generated from these fields; docs/operate/ctl.md also documents each
+// command's effects and warnings.
 type command struct {
-	name     string   // one to three words
-	flags    string   // flags as shown in the help, one line per form
+	name     string   // one to three words, separated by spaces
+	flags    string   // flags as displayed in the help, one form per line
 	help     string   // one-line description
 	needs    []string // required flags
-	offline  bool     // whether the command runs without a stack or opens one itself (session.open)
-	operands bool     // whether the command accepts operands, such as files, after its flags
+	offline  bool     // true if the command runs without a stack or opens one itself (session.open)
+	operands bool     // true if the command accepts operands, such as files, after its flags
 	declare  func(flags *flag.FlagSet) action
 }
 
@@ -88,7 +88,7 @@ func (r registry) find(words []string) (command, error) {
 
 const mostWords = 3
 
-// help returns the help text for all commands, the commands with a common first word, or a single command.
+// help returns the help text for a single command, for the commands that share a first word, or for all commands.
 func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
@@ -112,7 +112,7 @@ func (r registry) below(words string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }
 
-// words returns the distinct words at position place in all command names.
+// words returns the distinct words at the given position in all command names.
 func (r registry) words(place int) []string {
 	all := make([]string, 0, len(r))
 	for _, c := range r {

@@ -140,7 +140,6 @@ func connectionShown(c operator.Connection) map[string]any {
 	return shown
 }
 
-// addTime adds a time to a row's printed form, unless the time is zero.
 func addTime(into map[string]any, name string, at time.Time) {
 	if !at.IsZero() {
 		into[name] = at

@@ -36,8 +36,8 @@ func notInspected(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is one of doctor's named checks. Checks with byRules set need an open Operator, and thus the stack outputs and
-// hashing secret that other checks verify.
+// check is a named check of the doctor command. Checks with byRules set need an open Operator, which requires the stack
+// outputs and hashing secret that other checks verify.
 type check struct {
 	name    string
 	byRules bool

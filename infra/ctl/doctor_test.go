@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newPublisher starts a service that publishes a key and returns the outputs of the service's stack. Tests can adjust
-// the service's clock error, in seconds, and its response status.
+// newPublisher starts a service that publishes a key, and returns the outputs of its stack. Tests can adjust the
+// service's clock skew, in seconds, and its response status.
 func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *atomic.Int64) {
 	t.Helper()
 	skew, status = &atomic.Int64{}, &atomic.Int64{}
@@ -118,7 +118,7 @@ func (s stored) tamper(t *testing.T, id, who string) {
 
 const deadID = "c0000000-0000-4000-8000-0000000000dd"
 
-// die sends a dead letter about a row to the dead-letter queue selected by which: Export, Delivery or Refresh.
+// die sends a message about a row to the dead-letter queue selected by which: Export, Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
 	body, err := due.Item{

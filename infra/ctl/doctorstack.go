@@ -43,8 +43,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are present.")}
 }
 
-// checkKeys reads KeyHashingSecret, the only secret that operators may read. It also encrypts and decrypts test data
-// with SecretsKey, the only key that operators may use.
+// checkKeys reads KeyHashingSecret, the only secret that operators may read. checkKeys also encrypts and decrypts test
+// data with SecretsKey, the only key that operators may use.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
 		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",
@@ -75,8 +75,8 @@ func checkKeys(ctx context.Context, s session) []finding {
 	return append(found, fine("SecretsKey encrypts and decrypts, and the service publishes its client keys."))
 }
 
-// tolerated is the largest clock difference that doctor accepts. AWS rejects signatures that are off by 5 minutes or
-// more, but portals reject assertions with smaller clock errors.
+// tolerated is the largest clock difference that doctor accepts. AWS rejects a signature whose time is off by 5 minutes
+// or more, but portals reject assertions with smaller clock errors.
 const tolerated = 30 * time.Second
 
 // checkService sends a request to the running service, whose functions read their parameters at startup.

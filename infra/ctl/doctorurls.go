@@ -72,7 +72,7 @@ func (c *urlCheck) note(row, field string, err error) {
 
 func (c *urlCheck) organisation(one operator.Listed) {
 	o := one.Organisation
-	if one.Tenant.Mode != org.Live { // both modes share these URLs, so checking one is enough
+	if one.Tenant.Mode != org.Live { // both modes share these URLs, so they are checked only once
 		return
 	}
 	row := "Organisation " + one.Tenant.OrgID

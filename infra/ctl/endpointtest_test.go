@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// newService returns a stack whose base URL serves the sandbox and the service's public keys. It returns the path of
-// the outputs file, the base URL, and the sandbox option that registers the keys.
+// newService returns a stack whose base URL serves the sandbox and the service's public keys. newService returns the
+// path of the outputs file, the base URL and the sandbox option that registers the keys.
 func newService(t *testing.T) (outputs, base, keys string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)

@@ -35,7 +35,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 		switch {
 		case documented == "-":
 			continue
-		case name == "class" && strings.HasPrefix(documented, "…"): // any value that contains this text
+		case name == "class" && strings.HasPrefix(documented, "…"): // "…" stands for any text around the value
 			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") +
 				"[A-Za-z]*Exception").FindString(docs.Failures())
 		case documented != "":
@@ -115,7 +115,7 @@ func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	}
 }
 
-// checkTaken checks that ctl accepts a command line, as far as possible without a stack.
+// checkTaken checks a ctl command line as far as possible without a stack.
 func checkTaken(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)

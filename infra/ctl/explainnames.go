@@ -16,7 +16,8 @@ type names struct {
 	known   map[string]string // by ID; "" if the stack has no name for the ID
 }
 
-// add adds the names of the IDs in an explanation. If a lookup fails, add omits the name and reports the failure.
+// add adds the names of the objects whose IDs an explanation contains. If a lookup fails, add omits the name and
+// reports the failure.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// usageError reports an invalid command line. The command did not run.
+// usageError reports an invalid command line. If a usageError is returned, the command did not run.
 type usageError struct{ cause error }
 
 func (u *usageError) Error() string { return u.cause.Error() }
@@ -69,8 +69,8 @@ func given(flags *flag.FlagSet, name string) bool {
 	return found
 }
 
-// naming adds the flag's name to an error about its value. An ID flag is named after its object, or -id in commands
-// with only one kind of object.
+// naming adds the flag's name to an error about its value. A flag for an ID is named after the ID's object, or -id in
+// commands with only one kind of object.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
@@ -80,7 +80,7 @@ func naming(flags *flag.FlagSet, err error) error {
 	return err
 }
 
-// forTenant returns an action on a tenant: an organisation in one mode.
+// forTenant returns an action that operates on a tenant: an organisation in one mode.
 func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
 	id := flags.String("org", "", "organisation `id`")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -93,8 +93,8 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation returns an action on an organisation in both modes. The action receives one of the organisation's
-// tenants.
+// forOrganisation returns an action that operates on an organisation in both modes. The action passes do the
+// organisation's live tenant.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
 ) action {

@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right returns valid values for all of a command's flags, so that tests can invalidate one flag at a time.
+// right returns valid values for all flags of a command, so that tests can invalidate one flag at a time.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -169,10 +169,10 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	harmless := []string{
 		// accept any text
 		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias",
-		// accept any text, which may match nothing
+		// these flags accept any text, which may match nothing
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
-		// accept any text, which is compared with the discovery document
+		// these flags accept any text, which is compared with the discovery document
 		"endpoint create -issuer", "endpoint approve -issuer",
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // any text is valid, but nothing matches
 		"client list -", "registration set -client-auth x",
@@ -245,7 +245,7 @@ func TestParseRejectsEmptyFlagValue(t *testing.T) {
 	}
 }
 
-// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that select its object.
+// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that identify its object.
 func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	w := newWorld(t, outputs)

@@ -48,7 +48,7 @@ func exitCode(err error) int {
 type streams struct {
 	input io.Reader // input for secrets and log lines
 	out   io.Writer // receives results
-	said  io.Writer // for omissions and messages about the stack in use
+	said  io.Writer // receives messages about omissions and the stack in use
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -124,7 +124,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	return show(s.out, result)
 }
 
-// located adds the affected row or table to an error, if known. For temporary failures, it also adds the remedy.
+// located adds the affected row or table to an error, if known. For temporary failures, located also adds the remedy.
 func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
@@ -154,7 +154,7 @@ func tell(out io.Writer, text string) error {
 	return err
 }
 
-// printedError is an error with a result to print.
+// printedError is an error that comes with a result to print.
 type printedError interface {
 	error
 	shown() any

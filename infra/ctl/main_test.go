@@ -68,7 +68,7 @@ const anyServer = "http://127.0.0.1:65535"
 // because tests that use a stack don't run in parallel.
 var templates = map[string]*template.Template{}
 
-// deployed returns the template of a stack with the given public URL.
+// deployed returns the template of the stack that has the given public URL.
 func deployed(t *testing.T, baseURL string) *template.Template {
 	t.Helper()
 	if found := templates[baseURL]; found != nil {
@@ -136,7 +136,7 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to returns streams that write results to out and whose input is empty.
+// to returns streams that have empty input and write results to out.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }

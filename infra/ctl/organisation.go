@@ -212,7 +212,7 @@ func organisationShown(o org.Organisation) map[string]any {
 	return shown
 }
 
-// lookFlags adds the flags that set the look and stated purpose of an organisation's pages.
+// lookFlags adds the flags for the appearance and stated purpose of an organisation's pages.
 func lookFlags(flags *flag.FlagSet) {
 	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
 	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")
@@ -263,7 +263,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// emails shows or changes the email addresses that receive an organisation's notices. Without flags, it changes
+// emails shows or changes the email addresses that receive an organisation's notices. Without flags, emails changes
 // nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts

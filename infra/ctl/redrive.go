@@ -49,7 +49,7 @@ func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]
 	}
 }
 
-// letter is the printed form of a dead letter, which contains only IDs.
+// letter is the printed form of a dead letter, which identifies the work by its kind and IDs.
 type letter struct {
 	MessageID string `json:"message_id"`
 	Kind      string `json:"kind,omitempty"`
@@ -59,8 +59,8 @@ type letter struct {
 	Outcome   string `json:"outcome"` // "left", "sent" or "unreadable"
 }
 
-// mostLetters limits the number of dead letters that one run receives. Receiving a letter hides it from other receivers
-// for two minutes.
+// mostLetters limits the number of dead letters that one run receives. Receiving a dead letter hides it from other
+// receivers for two minutes.
 const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
@@ -93,8 +93,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// resend enqueues a dead letter's work again before it deletes the letter. Duplicate work is harmless, but work lost
-// with a letter would have to wait for the sweeper.
+// resend enqueues a dead-lettered message's work again before it deletes the message. Resending work twice is harmless,
+// but work lost with a deleted message would have to wait for the sweeper.
 func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {

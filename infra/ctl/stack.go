@@ -17,7 +17,7 @@ const (
 	actor    = "operator"
 )
 
-// where selects a stack on AWS by name, or any stack by its outputs file. The zero value selects the stack that make
+// where selects a stack, either by its name on AWS or by its outputs file. The zero value selects the stack that make
 // run started.
 type where struct{ stack, outputs string }
 

@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// describeStacks responds like CloudFormation for a stack named ctl with the outputs in a file.
+// describeStacks simulates CloudFormation's response for a stack named ctl whose outputs are in file.
 func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" ||
 		r.FormValue("StackName") != "ctl" {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ofTenant is the synopsis of the tenant flags.
+// ofTenant describes the tenant flags in command synopses.
 const ofTenant = "-org ID -mode test|live"
 
 func webhookCommands() []command {
@@ -108,7 +108,7 @@ func showWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// webhookTypes shows or changes a webhook's event types. Without flags, it changes nothing.
+// webhookTypes shows or changes a webhook's event types. Without flags, webhookTypes changes nothing.
 func webhookTypes(flags *flag.FlagSet) action {
 	typed := typeFlags(flags)
 	none := flags.Bool("none", false, "keep only the required event types")

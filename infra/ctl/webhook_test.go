@@ -221,7 +221,7 @@ func TestWebhookReplayResendsMissedEventsAfterEnable(t *testing.T) {
 	if err := hooks.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
 		t.Fatal(err)
 	}
-	// between the first two deliveries, even on a slow machine
+	// a time between the first two deliveries, even on a slow machine
 	since := time.Now().Add(-99*time.Hour - 30*time.Minute).Format(time.RFC3339)
 	replay := []string{"webhook", "replay", "-org", id, "-id", hook, "-failed-since", since}
 	if _, err := ctl(t, outputs, replay...); err == nil || !strings.Contains(err.Error(), "Enable it first") {

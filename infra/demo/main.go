@@ -1,7 +1,7 @@
 // Command demo performs the service's main job against a running stack or, with -own, against a stack that it starts.
 // The demo connects a synthetic patient, requests the export, waits for the webhook, verifies the webhook's signature
 // with the official library and downloads the file. The demo prints the stack's name and fails if the name differs from
-// the required name. Like a customer's program, it uses only the public API and .local/run.json.
+// the required name. Like a customer's program, the demo uses only the public API and .local/run.json.
 package main
 
 import (

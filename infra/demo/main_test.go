@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf starts a stack with a single organisation and writes its run file. It returns the file's path and the stack's
-// URL.
+// stackOf starts a stack with a single organisation and writes its run file. stackOf returns the path of the run file
+// and the stack's URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

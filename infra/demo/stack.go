@@ -19,8 +19,8 @@ import (
 // wanted specifies the stack that the demo uses.
 type wanted struct {
 	runFile string // run file of a running stack
-	name    string // required stack name; "" for any
-	own     bool   // whether to start a separate stack with the runner
+	name    string // name that the stack must have; "" accepts any
+	own     bool   // true if the demo starts a separate stack with the runner
 	runner  string
 }
 
@@ -67,11 +67,11 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
-// coldStart is the time limit for a stack's first response. LocalStack starts the function's process first, which takes
-// several seconds on a busy machine. If nothing listens, the request fails immediately.
+// coldStart limits the wait for a stack's first response. LocalStack starts the function's process first, which takes
+// several seconds on a busy machine. If nothing is listening, the request fails immediately.
 const coldStart = 30 * time.Second
 
-// answers reports whether a run file's stack responds and still serves the run's first organisation.
+// answers reports whether the run file's stack responds and still has the run's first organisation.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false

@@ -23,18 +23,19 @@ import (
 // builtPages is the folder to which sam build writes the web function's files.
 const builtPages = ".aws-sam/build/WebFunction/ui"
 
-// sdk is the folder of the web component's released versions, which customers pin with an integrity attribute.
+// sdk is the folder that contains the released versions of the web component, which customers pin with an integrity
+// attribute.
 const sdk = "sdk"
 
-// files uploads the widget's immutable files to a bucket. The web function serves files that its own build lacks from
-// this bucket (docs/adr/0035-the-widget.md).
+// files uploads the widget's immutable files to a bucket. If its own build lacks a file, the web function serves the
+// file from this bucket (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
 }
 
-// keepBefore uploads the files to the bucket of an existing stack, so that the files are available to pages of either
-// version during a deployment.
+// keepBefore uploads the files to the bucket of an existing stack, so that pages of both versions can load them during
+// a deployment.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
 	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
@@ -46,8 +47,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that are missing from the bucket. It never overwrites a file. If the bucket contains different
-// bytes for a version of the web component, keep returns an error.
+// keep uploads the files that are missing from the bucket. keep never overwrites a file. keep returns an error if the
+// bucket already holds different content for a version of the web component.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -56,7 +57,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // the SDK's upload can be rejected, so it comes first
+	for _, folder := range []string{sdk, "widget/assets"} { // sdk comes first, because its upload can be rejected
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -86,7 +87,7 @@ func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew 
 	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
 		return err == nil, err
 	}
-	// Compressed files may differ between Node versions.
+	// Compressed files may differ between versions of Node, so only the JavaScript files of the SDK are compared.
 	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
 		return false, nil
 	}

@@ -101,8 +101,8 @@ func TestDeployKeepsFilesOfPreviousReleases(t *testing.T) {
 	}
 }
 
-// TestDeployRejectsChangedElementVersion checks that a released version of the element can't change. A page with an
-// integrity attribute would reject changed bytes, and a page without one would load unexpected code.
+// TestDeployRejectsChangedElementVersion checks that a released version of the web component can't change. A page with
+// an integrity attribute would reject the changed bytes; a page without one would load unexpected code.
 func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")

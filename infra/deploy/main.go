@@ -1,9 +1,9 @@
 // Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
-// samconfig.toml. The command prints the result and the next steps. AWS_ENDPOINT_URL can point the command, and the
+// samconfig.toml. The command prints the result and the next steps. AWS_ENDPOINT_URL can direct the command, and the
 // programs that it starts, to LocalStack.
 //
-// Before a deployment, the command uploads the widget's files to the stack's bucket. Both the old and the new version
-// can then serve the files during the transition (docs/adr/0035-the-widget.md). The first deployment creates the
+// Before a deployment, the command uploads the widget's files to the stack's bucket. During the transition, both the
+// old and the new version can then serve the files (docs/adr/0035-the-widget.md). The first deployment creates the
 // bucket, so the command uploads the files afterwards.
 //
 // The command refuses to deploy uncommitted changes to production, and protects the staging and production stacks from
@@ -88,8 +88,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys the build and uploads the widget's files. The upload comes first, unless the deployment creates the
-// bucket.
+// deliver deploys the build and uploads the widget's files. deliver uploads the files first, unless the deployment
+// creates the bucket.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {
@@ -114,8 +114,8 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 	return deployed, err
 }
 
-// deployment returns the arguments for sam deploy. Command-line parameters replace all parameters in samconfig.toml, so
-// the arguments repeat those parameters and add the release. The release makes deployments distinct even if only a
+// deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
+// so the arguments repeat the latter and add the release. The release makes deployments distinct even if only a
 // parameter value changes (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}

@@ -34,9 +34,9 @@ type project struct {
 	calls   string
 	asked   []string // requests to CloudFormation, in the form "Action StackName"
 	outputs map[string]string
-	made    string // created by the deployment: "stack", or "bucket" in an existing stack
+	made    string // resource that the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
-	puts    []string // bucket uploads in order, each with the number of earlier sam calls
+	puts    []string // bucket uploads in order, each with the number of sam calls that preceded it
 }
 
 func newProject(t *testing.T) *project {
@@ -80,7 +80,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// ServeHTTP simulates S3 and CloudFormation. The stack exists once a deployment has created it.
+// ServeHTTP simulates S3 and CloudFormation. If made is "stack", the stack exists only after a deployment.
 func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	called, _ := os.ReadFile(p.calls)
 	if p.cloud.HandlesObject(r) {
@@ -118,7 +118,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// deploy runs the command and returns its output and the arguments passed to sam.
+// deploy runs the command, and returns its output and the arguments that it passed to sam.
 func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -1,7 +1,6 @@
 // Command functiontable writes the table of functions in docs/develop/architecture.md. For each function, the table
-// lists the routes or triggers, the files in shared/ that the handler and wiring use, and the resources that the
-// function's role may access. Routes and roles come from template.yaml, methods from docs/openapi.yaml, and files from
-// the source code.
+// lists its routes or triggers, the files in shared/ that its handler and wiring use, and the resources that its role
+// may access. Routes and roles come from template.yaml, methods from docs/openapi.yaml, and files from the source code.
 //
 //	functiontable [-o docs/develop/architecture.md]
 package main

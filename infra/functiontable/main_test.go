@@ -33,10 +33,10 @@ func TestFunctionTableContainsRoutesFilesAndPermissions(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"| GET /bridge/fhir/ehi-export/{taskId} |",         // OpenAPI's method, not the template's ANY
-		"| ExportQueue |", "| every 15m |", "| every 1m |", // triggers other than routes
-		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)", // called in the handler
-		// used in a wiring that several functions share
+		"| GET /bridge/fhir/ehi-export/{taskId} |",         // the method comes from OpenAPI; the template has ANY
+		"| ExportQueue |", "| every 15m |", "| every 1m |", // triggers that are not routes
+		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)", // file of a function called by the handler
+		// file used by a wiring that several functions share
 		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)",
 		"Tokens read, put, delete", "TokensKey seal", "SES send",
 	} {

@@ -25,8 +25,8 @@ var plumbing = []string{
 	"shared/adapters/httpapi", "shared/adapters/kms", "shared/adapters/queue", "shared/adapters/window",
 }
 
-// files returns the files that declare the functions and types used in a function's handler and wiring. The files are
-// links relative to docs/develop. The domain's files precede the adapters' files.
+// files returns the files that declare the functions and types used in a function's handler and wiring. The returned
+// files are Markdown links relative to docs/develop. The files of the domain packages precede those of the adapters.
 func (s *source) files(function string) ([]string, error) {
 	var domain, adapters []string
 	folders := []string{"functions/" + function, "functions/" + function + "/wiring"}
@@ -56,7 +56,7 @@ func (s *source) files(function string) ([]string, error) {
 	return links, nil
 }
 
-// used returns the files that declare the other packages' identifiers that a folder uses.
+// used returns the files that declare the identifiers that a folder uses from other packages.
 func (s *source) used(folder string) ([]string, error) {
 	parsed, err := s.parse(folder)
 	if err != nil {

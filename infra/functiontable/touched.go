@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// verbs maps frequent IAM actions to short names. Other actions keep their own names.
+// verbs maps frequent IAM actions to short names. Actions that verbs omits keep their own names.
 var verbs = map[string]string{
 	"dynamodb:GetItem": "read", "dynamodb:BatchGetItem": "read", "dynamodb:Query": "query", "dynamodb:PutItem": "put",
 	"dynamodb:UpdateItem": "update", "dynamodb:DeleteItem": "delete", "dynamodb:ConditionCheckItem": "check",
@@ -16,7 +16,7 @@ var verbs = map[string]string{
 	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
 }
 
-// ignored lists actions that every function may perform, or that consuming a queue requires.
+// ignored lists the actions that every function may perform and those required to consume a queue.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
 // namesOf maps each resource's ARN to its name in the template. Table names omit the suffix "Table".
@@ -40,7 +40,7 @@ func namesOf(t *template.Template) map[string]string {
 	return names
 }
 
-// touched lists the permissions of a function's role by resource, in the role's order.
+// touched lists the permissions of a function's role by resource, in the order of the role's statements.
 func touched(f template.Function, names map[string]string) string {
 	var order []string
 	allowed := map[string][]string{}

@@ -62,8 +62,8 @@ func (s started) console(t *testing.T, path string, answer any) {
 	}
 }
 
-// settled waits until all invocations have ended and returns them. This is necessary because a function notifies the
-// test before its invocation ends.
+// settled waits for all invocations to end and returns them. This is necessary because a function notifies the test
+// before its invocation ends.
 func (s started) settled(t *testing.T) []invocationState {
 	t.Helper()
 	late := time.After(10 * time.Second)

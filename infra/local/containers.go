@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// containers runs the functions in containers. The runner can't observe the individual processes or their output.
+// containers runs the functions in containers. With containers, the runner can't observe the individual processes or
+// their output.
 type containers struct {
 	*lambda.Remote
 
@@ -81,10 +82,10 @@ func (c containers) Status() []lambda.Status {
 	return list
 }
 
-// Kill implements the functions interface. It has no effect and returns 0.
+// Kill implements the functions interface. Kill has no effect and returns 0.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements the functions interface. It returns 1, because the CLI runs only one container for each function
+// Batches implements the functions interface. Batches returns 1, because the CLI runs only one container per function
 // and further messages should stay in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 

@@ -19,9 +19,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses limits the processes of a function and the concurrent batches of a queue. The template may set lower
-// limits. The number is high enough that a slow receiver or portal does not delay other work, and low enough for a
-// laptop's memory (each webhook worker takes 18 MB). As on AWS, a process handles one invocation at a time.
+// mostProcesses is the maximum number of processes of a function, and of concurrent batches of a queue. The template
+// may set lower limits. The limit is high enough that a slow receiver or portal does not delay other work, and low
+// enough for a laptop's memory, because each webhook worker takes 18 MB. As on AWS, a process handles one invocation at
+// a time.
 const mostProcesses = 10
 
 // idleLife is the idle time after which a process is ended. AWS also retains idle instances for some minutes.
@@ -35,7 +36,7 @@ type functions interface {
 	Batches(q template.QueueTrigger) int // number of batches to process concurrently
 }
 
-// startFunctions prepares the functions for invocation. The functions reach the stack at address.
+// startFunctions prepares the functions for invocation. The functions call the stack at address.
 func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
 	if s.where.engine == nil {
 		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
@@ -111,14 +112,14 @@ func concurrencyOf(f template.Function) int {
 	return min(mostProcesses, f.Reserved)
 }
 
-// permitted is an Observer that passes on only the invocations that Lambda may report to X-Ray.
+// permitted is an Observer that forwards only the invocations that Lambda may report to X-Ray.
 type permitted struct {
 	lambda.Observer
 
 	authority *iam.Authority
 }
 
-// Requested implements lambda.Observer. Only the invocations that it passes on appear in the timeline.
+// Requested implements lambda.Observer. Only the invocations that permitted forwards appear in the timeline.
 func (p permitted) Requested(trace, function string, payload []byte) {
 	if p.authority.MayTrace(function) {
 		p.Observer.Requested(trace, function, payload)

@@ -7,9 +7,10 @@ import (
 )
 
 // guard protects local endpoints from web pages, which can send simple requests to any URL. The console, the inbox, the
-// Runtime API and the embedded AWS reject changes requested by pages of other origins. The API is exempt, because it is
-// meant for browsers and authenticates its callers. Requests from programs are accepted, because they have no origin.
-// GET requests from pages are accepted, because no response allows the page's origin to read it.
+// Runtime API and the embedded AWS reject changes requested by pages of other origins. The API is exempt from this
+// check, because it is meant for browsers and authenticates its callers. Requests from programs are accepted, because
+// they don't specify an origin. GET requests from pages are accepted, because no response allows the page's origin to
+// read it.
 //
 // guard accepts only this machine's host names and the additional host name for files.
 func guard(isAPI func(path string) bool, isHost func(host string) bool, next http.Handler) http.Handler {

@@ -17,8 +17,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// pages returns the headers of requests from web pages of different origins and, under "no page", of a program's
-// request.
+// pages returns the headers of test requests: from web pages of different origins and, under "no page", from a program.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -33,7 +32,7 @@ func pages() map[string]http.Header {
 	}
 }
 
-// sender adds a page's headers to requests that an SDK has signed.
+// sender is an HTTP client that adds a web page's headers to requests already signed by an SDK.
 type sender struct{ header http.Header }
 
 // Do implements the SDK's HTTPClient.
@@ -77,7 +76,7 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRejectsWebPagesThatCallAWS covers pages that know this stack's secret, or the former secret that all stacks
+// TestGuardRejectsWebPagesThatCallAWS covers pages that know this stack's secret or the secret that all stacks formerly
 // shared.
 func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	t.Parallel()
@@ -103,7 +102,7 @@ func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 }
 
 // TestGuardRejectsWebPagesThatCallInternalEndpoints covers the inbox, the console, the Runtime API and the port for
-// files. Any page may call the API.
+// files. Pages of any origin may call the API.
 func TestGuardRejectsWebPagesThatCallInternalEndpoints(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))

@@ -36,7 +36,7 @@ func (s *stack) handler() (http.Handler, error) {
 	api = filehost.Redirects(s.objects, s.filesURL, api)
 	return guard(isAPI, s.isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
-		case isAPI(at): // must precede AWS, because an API request may be signed
+		case isAPI(at): // must precede the AWS case, because an API request may be signed
 			api.ServeHTTP(w, r)
 		case strings.HasPrefix(at, lambda.Prefix):
 			runtime.ServeHTTP(w, r)
@@ -54,8 +54,9 @@ func (s *stack) handler() (http.Handler, error) {
 	})), nil
 }
 
-// files serves S3 on a separate port for download links, and under a separate host name if possible. Clients that
-// compare host and port then don't forward the API's Authorization header. On AWS, files always have a different host.
+// files serves S3 on a separate port for download links, and under a separate host name if possible. Because of the
+// separate port, clients that compare host and port don't forward the API's Authorization header. On AWS, files always
+// have a separate host.
 func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
 	isHost := func(host string) bool {
@@ -71,8 +72,8 @@ func (s *stack) files() http.Handler {
 		})))
 }
 
-// receiver stands in for customers' servers. It serves the inbox for webhooks and the page to which patients return. It
-// uses a separate port, because customers' URLs must not point to the service.
+// receiver returns a handler that simulates customers' servers. receiver serves the inbox for webhooks and the page to
+// which patients return. It uses a separate port, because customers' URLs must not point to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {
@@ -91,8 +92,8 @@ func (s *stack) isHost(host string) bool {
 	return isLoopback(host) || s.where.engine != nil && host == s.where.engine.Host.String()
 }
 
-// forContainers serves the service without its console. Every container on this machine, including third-party
-// containers, can reach this handler, but only this machine's user may open the console.
+// forContainers returns a handler that serves next without the console. Every container on this machine, including
+// third-party containers, can reach this handler, but only this machine's user may open the console.
 func forContainers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if below(r.URL.Path, console.Root) && !below(r.URL.Path, inboxPath) {

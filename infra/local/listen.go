@@ -14,7 +14,7 @@ import (
 // containers.
 type listeners struct {
 	service, objects, receiver net.Listener
-	// The inside listeners are nil unless containers reach this machine at a separate address.
+	// These listeners are nil unless containers reach this machine at a separate address.
 	inside, objectsInside, receiverInside net.Listener
 }
 

@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-// TestListenAllFailsWhenContainerPortsAreInUse uses the loopback address for containers as well, so every port is
-// already taken.
+// TestListenAllFailsWhenContainerPortsAreInUse also uses the loopback address for containers, so every port is already
+// taken.
 func TestListenAllFailsWhenContainerPortsAreInUse(t *testing.T) {
 	t.Parallel()
 	where := place{engine: &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")}}

@@ -84,7 +84,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	filesAt := ""
-	if !s.filesNamed() && where.engine == nil { // with containers, the API uses a different host, localhost
+	if !s.filesNamed() && where.engine == nil { // with containers, the API has a different host: localhost
 		filesAt = s.filesURL
 	}
 	if err = banner.Print(stdout, o.runFile, started, filesAt); err != nil {

@@ -82,7 +82,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look accesses a queue that only the worker has permission to read.
+// look reads the attributes of a queue that only the worker has permission to read.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func look(ctx context.Context) error {
 	return err
 }
 
-// project creates a directory that contains everything that a runner needs to start.
+// project creates a directory with everything that a runner needs to start.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -92,8 +92,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 }
 
 // templateParameters returns a local stack's template parameters, including any overrides from the command line.
-// Portals, webhooks and the sandbox run on this machine, so functions may call loopback addresses and, if valid, host,
-// this machine's address for containers.
+// Portals, webhooks and the sandbox run on this machine, so functions may call loopback addresses and, if it is valid,
+// host (this machine's address for containers).
 func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	host netip.Addr,
 ) (map[string]string, error) {

@@ -15,14 +15,15 @@ import (
 	"recordbridge/infra/local/sam"
 )
 
-// place describes where functions run: as processes on this machine or, if engine is set, in containers.
+// place specifies where functions run: as processes on this machine or, if engine is set, in containers.
 type place struct {
 	engine   *engine.Engine
 	platform build.Platform
 	binaries string // directory that contains <function>/bootstrap
 }
 
-// findPlace selects the place for options o. If a required program is missing, the error names the program.
+// findPlace determines where the functions run, according to o. If a required program is missing, the error names the
+// program.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -57,8 +58,9 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public returns the listener's host and port for all clients, inside and outside containers. With an engine, the host
-// is localhost, which refers to this machine in both environments and is allowed in http webhook URLs.
+// public returns the listener's host and port for all clients, inside and outside containers. If functions run in
+// containers, the host is localhost, which refers to this machine in both environments and is allowed in http webhook
+// URLs.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -77,7 +79,7 @@ func named(url string) string {
 	return url
 }
 
-// inside returns the listener's address as seen by functions.
+// inside returns the address at which functions reach the listener.
 func (p place) inside(listener string) string {
 	if p.engine == nil {
 		return listener

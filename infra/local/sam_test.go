@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// elsewhere is an address reserved for documentation (RFC 5737), so no server listens on it.
+// elsewhere is an address reserved for documentation (RFC 5737), at which no server listens.
 const elsewhere = "192.0.2.250"
 
 // tools creates a directory of shell scripts to use as the entire PATH.
@@ -30,7 +30,7 @@ func tools(t *testing.T, scripts map[string]string) string {
 }
 
 // engine returns a script that imitates a docker client whose engine has the given architecture. The case clauses in
-// amiss take precedence over the default ones.
+// amiss precede, and so override, the default clauses.
 func engine(architecture, amiss string) string {
 	return `case "$1" in
 		` + amiss + `
@@ -202,7 +202,7 @@ func containersOf(t *testing.T, dir string) []string {
 	return slices.Sorted(slices.Values(strings.Fields(string(output))))
 }
 
-// asContainer returns a copy of s that sends requests to the service's URL for containers.
+// asContainer returns a copy of s that sends its requests to url, the service's URL for containers.
 func (s started) asContainer(url string) started {
 	s.url = url
 	return s
@@ -224,7 +224,7 @@ func (s started) onlyService(t *testing.T) {
 	}
 }
 
-// ended interrupts a runner, as Ctrl-C does, and checks that the runner cleans up.
+// ended interrupts a runner as Ctrl-C does and checks that the runner cleans up.
 func ended(t *testing.T, s started, dir string) {
 	t.Helper()
 	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // rand.Text returns at least 26 characters

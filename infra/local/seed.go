@@ -21,9 +21,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// seeded returns a description of the stack's sample objects. If an earlier process created the objects in the same
-// data directory, seeded reads that process's record, because keys are revealed only once. In a new directory, seeded
-// creates the objects.
+// seeded returns a description of the sample objects in the stack. If an earlier process created the objects in the
+// same data directory, seeded reads that process's record, because keys are revealed only once. In a new directory,
+// seeded creates the objects.
 func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfile.Run, error) {
 	kept := filepath.Join(o.data, "run.json")
 	run, err := earlier(o.data, kept)
@@ -53,8 +53,8 @@ func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfi
 	return run, runfile.Write(kept, run)
 }
 
-// earlier reads the record of sample objects that an earlier process saved in the data directory. Without a record, the
-// result is empty.
+// earlier reads the record of sample objects that a previous process saved in the data directory. If there is no
+// record, earlier returns the zero Run.
 func earlier(data, kept string) (runfile.Run, error) {
 	if data == "" {
 		return runfile.Run{}, nil

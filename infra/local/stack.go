@@ -33,7 +33,7 @@ const (
 	stopTime    = 3 * time.Second
 	expireEvery = time.Minute
 
-	// consoleCaller is the access key ID for calls by the console and its user.
+	// consoleCaller is the access key ID with which the console and its user make calls.
 	consoleCaller = "console"
 	// operatorCaller is the access key ID of the operator's CLI.
 	operatorCaller = "operator"
@@ -43,7 +43,7 @@ type stack struct {
 	log       *slog.Logger
 	where     place
 	url       string // URL of the embedded AWS, http://<address>
-	public    string // like url, but also valid inside containers
+	public    string // URL of the embedded AWS that also works inside containers
 	objects   string // S3 endpoint for functions, as host:port
 	filesURL  string // S3 endpoint URL for clients
 	customer  string // URL of the simulated customer server: the webhook inbox and the patients' return page
@@ -114,7 +114,8 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 	})
 }
 
-// prepare creates everything that the handler needs. Functions reach the handler at address.
+// prepare creates everything that the handler needs. address is the network address at which functions reach the
+// handler.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
 	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
 		s.filesURL+" http://"+s.objects, s.where.host())
@@ -131,7 +132,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
 		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{
-			// The secret changes at every start, so that web pages and other local users can't sign requests.
+			// The secret changes with every start, so web pages and other local users can't sign requests.
 			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(),
 			Outputs: s.template.Outputs,
 		},
@@ -181,7 +182,7 @@ func (s *stack) close(ctx context.Context) {
 		s.stop()
 	}
 	if s.functions != nil {
-		s.functions.Close(ctx) // also ends the functions' long polls, which would delay the server's shutdown
+		s.functions.Close(ctx) // also ends the functions' long polls, which would otherwise delay the server's shutdown
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -202,7 +203,7 @@ func (s *stack) close(ctx context.Context) {
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for now := time.Now(); ; { // expire immediately, because the data may be older than this process
+	for now := time.Now(); ; { // expires immediately, because the data may be older than this process
 		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():

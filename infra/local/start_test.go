@@ -30,7 +30,7 @@ func TestAcknowledgedMessagesSurviveRunnerKill(t *testing.T) {
 		})
 	}
 	sending.Wait()
-	_ = first.Wait() // the error is "signal: killed"
+	_ = first.Wait() // returns "signal: killed"
 
 	second := start(t, dir, "-data", "data")
 	_, body := second.do(t, "GET", "/_local/api/queues", "")

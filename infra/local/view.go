@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// mostShown is the maximum number of emails, and of webhooks, that the console shows.
+// mostShown is the maximum number of emails or webhooks that the console shows.
 const mostShown = 100
 
 // view adapts a stack to console.Stack.

@@ -17,8 +17,8 @@ const stackName = "recordbridge"
 
 const bucket = "recordbridge-functions"
 
-// desktopRange contains this machine's addresses under Docker Desktop. Containers may see an address other than the
-// detected one.
+// desktopRange is the address range that contains this machine's addresses under Docker Desktop. Containers may see
+// this machine at an address other than the detected one.
 const desktopRange = "192.168.65.0/24"
 
 // build builds the functions for the engine's architecture and uploads them to LocalStack, so that a deployment only
@@ -38,8 +38,8 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
-// built returns this run's build directory. Each run has its own, because runs may build concurrently. The SAM CLI
-// stores its data in the parent directory.
+// built returns the build directory of this run. Each run has its own build directory, because runs may build
+// concurrently. The SAM CLI stores its data in the parent directory.
 func (o options) built() string {
 	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
 }

@@ -34,7 +34,7 @@ func finishUpdate(ctx context.Context, o options) error {
 }
 
 // restoreStage recreates a missing API stage for the API's new deployment. LocalStack removes the stage together with
-// the old deployment. If an update does not change the API, both remain.
+// the old deployment. If an update does not change the API, LocalStack keeps both the deployment and the stage.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -64,7 +64,8 @@ func only(ctx context.Context, o options, path string) (string, error) {
 	return found[0], nil
 }
 
-// listed returns the IDs of the API Gateway elements listed at path. Stages have no IDs, so theirs are empty.
+// listed returns the IDs of the API Gateway elements listed at path. Stages have no IDs, so listed returns an empty
+// string for each.
 func listed(ctx context.Context, o options, path string) ([]string, error) {
 	var page struct {
 		Items []struct {
@@ -81,8 +82,8 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 	return found, nil
 }
 
-// moveAliases points every function's alias to the function's latest published version. LocalStack leaves the alias at
-// a version that the update removed.
+// moveAliases points every function's alias to the function's latest published version. LocalStack leaves the alias
+// pointing to a version that the update removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -143,7 +144,7 @@ func moveAlias(ctx context.Context, o options, function string) error {
 		map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
 }
 
-// ask calls an operation of a LocalStack service. LocalStack takes the service and region from the signature, but does
+// ask calls an operation of a LocalStack service. LocalStack reads the service and region from the signature but does
 // not verify the signature.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody // LocalStack rejects a GET request that has a body

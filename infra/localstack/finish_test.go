@@ -56,8 +56,8 @@ func TestRestoreStageCreatesMissingStageFromNewestDeployment(t *testing.T) {
 	}
 }
 
-// TestMoveAliasesSelectsNewestVersion covers versions whose numeric and alphabetical orders differ, and a list of
-// several pages.
+// TestMoveAliasesSelectsNewestVersion covers versions whose numeric and alphabetical orders differ and a list that
+// spans several pages.
 func TestMoveAliasesSelectsNewestVersion(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{}

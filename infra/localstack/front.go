@@ -37,8 +37,8 @@ type front struct {
 	nowhere http.Handler            // serves paths that the API does not define
 	api     atomic.Pointer[url.URL] // API URL at LocalStack; nil before the API is deployed
 	aws     string                  // LocalStack's address on this machine
-	inside  netip.Addr              // this machine's address for containers
-	watch   atomic.Pointer[watch]   // state of an upgrade; nil if no upgrade is running
+	inside  netip.Addr              // address at which containers reach this machine
+	watch   atomic.Pointer[watch]   // state of the current upgrade; nil if no upgrade is running
 	server  *http.Server
 	// receiver serves the inbox and the patients' return page on a separate port, because a customer's URL must not
 	// point to the service.
@@ -46,7 +46,8 @@ type front struct {
 	stopped  chan error
 }
 
-// publicURL returns the front's URL for all clients. Inside a container, localhost also refers to this machine.
+// publicURL returns the front server's URL, which all clients use. Inside a container, the name localhost also refers
+// to this machine.
 func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
@@ -71,8 +72,8 @@ var (
 	errUndeployed = errors.New("the API is not deployed")
 )
 
-// newFront creates a front that listens on the loopback address and on this machine's address for containers. On
-// success, the caller must close the front.
+// newFront creates a front server that listens on the loopback address and on the address at which containers reach
+// this machine. On success, the caller must close the front server.
 func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
 	addresses := []string{o.address}
 	if ofThisMachine(inside) && !inside.IsLoopback() {
@@ -90,7 +91,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		host, _, _ := net.SplitHostPort(address) // always valid: the address comes from JoinHostPort or from a listener
+		host, _, _ := net.SplitHostPort(address) // always valid, as returned by JoinHostPort or a listener
 		for at, server := range map[string]*http.Server{
 			address:                                  f.server,
 			net.JoinHostPort(host, o.receiverPort()): f.receiver,
@@ -138,7 +139,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
 		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
-		// reject other host names, so that a web page can't reach this server under the page's own host name
+		// reject other host names, so that web pages can't reach this server by DNS rebinding
 		http.Error(w, "This server accepts requests only for this machine's names.", http.StatusMisdirectedRequest)
 		return
 	}
@@ -155,7 +156,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, inboxPath):
 		f.inbox.ServeHTTP(w, r)
 	case path == returnPath:
-		// the client may have disconnected
+		// error ignored, because the client may have disconnected
 		_, _ = io.WriteString(w, "This page stands in for the application. Its URL holds the result.\n")
 	case !strings.HasPrefix(path, "/"+stage+"/"):
 		http.NotFound(w, r)
@@ -170,7 +171,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveReceiver serves the inbox and the patients' return page, which are not part of the service.
+// serveReceiver serves the webhook inbox and the patients' return page, which are not part of the service.
 func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
 		http.NotFound(w, r)
@@ -186,7 +187,7 @@ func (f *front) serveAPI(id string) {
 
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// matchAWS changes LocalStack's response to match AWS's.
+// matchAWS changes a LocalStack response so that it matches that of AWS.
 func (f *front) matchAWS(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
@@ -227,7 +228,7 @@ func (f *front) outside(response *http.Response) {
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return // not a container address of LocalStack
+		return // not a redirect to LocalStack's container address
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted returns a front for a fake LocalStack that echoes requests, and redirects or fails if the query requests it.
+// fronted returns a front server for a fake LocalStack that echoes requests, and redirects or fails if the query
+// requests it.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +59,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent sends a POST request to the front, as a webhook worker would, and returns the response status.
+// sent sends a POST request to the front server, as a webhook worker would, and returns the response's status.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"
@@ -106,7 +107,7 @@ func TestFrontForwardsRequestsToAPI(t *testing.T) {
 	}
 }
 
-// TestFrontRewritesFileURLsToLocalHost covers URLs signed by a function for LocalStack's address inside a container.
+// TestFrontRewritesFileURLsToLocalHost covers URLs that a function signed for LocalStack's address inside a container.
 func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -125,7 +126,7 @@ func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 
 // TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and API Gateway: the
 // template's response for an unknown path, AWS's name for the authentication challenge header, and a temporarily
-// missing API. A function's own error response must not change.
+// missing API. A function's own error response must pass through unchanged.
 func TestFrontReturnsSameErrorsAsAPIGateway(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	image = "localstack/localstack:4.14.0" // last LocalStack version that does not require a token
+	image = "localstack/localstack:4.14.0" // last LocalStack version that does not require an auth token
 	// insidePort is LocalStack's port inside its container.
 	insidePort = "4566"
 	startTime  = 3 * time.Minute
@@ -34,7 +34,7 @@ type instance struct {
 // instance.
 func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
 	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
-	if err := i.removeContainers(ctx); err != nil { // containers left behind by a killed instance
+	if err := i.removeContainers(ctx); err != nil { // containers left behind by an instance that was killed
 		return nil, err
 	}
 	log, err := o.openLog("localstack")
@@ -42,7 +42,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, err
 	}
 	settings := o.settings(i.name, host)
-	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // LocalStack must outlive its clients
+	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // so that LocalStack outlives its clients
 	i.stopIt = stop
 	if len(o.command) > 0 {
 		i.command = program(background, settings, o.command...)
@@ -56,7 +56,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
 	}
 	go func() {
-		_ = errors.Join(i.command.Wait(), log.Close()) // LocalStack's exit status doesn't matter
+		_ = errors.Join(i.command.Wait(), log.Close()) // error ignored, because LocalStack's exit status doesn't matter
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
@@ -95,8 +95,8 @@ func (o options) listenAt(host *engine.Engine) string {
 	return o.aws + "," + net.JoinHostPort(host.Host.String(), port(o.aws))
 }
 
-// container returns the command that runs LocalStack in a container. LocalStack gets access to the engine's socket
-// because it starts functions in sibling containers.
+// container returns the command that runs LocalStack in a container. LocalStack gets access to the container engine's
+// socket, because it starts functions in sibling containers.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -132,8 +132,8 @@ func (i *instance) await(ctx context.Context, o options) error {
 }
 
 // stop ends LocalStack and the functions' containers. LocalStack takes five seconds to stop each container, so stop
-// removes the containers itself first. LocalStack may start more containers before it ends, so stop removes containers
-// again afterwards. stop works even if ctx is done.
+// removes the containers itself beforehand. LocalStack may start more containers while it shuts down, so stop removes
+// containers again afterwards. It works even if ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()

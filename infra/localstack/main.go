@@ -1,8 +1,9 @@
 // Command localstack runs the complete service on LocalStack 4.14. The command starts LocalStack in a container (or
 // with -command), builds the unchanged template and deploys the build with the SAM CLI. The command then seeds the
-// stack under the rules that apply to an operator. The API and a webhook inbox have URLs that work inside and outside
-// containers. The command has the same output as make run. With -upgrade-from, the command first deploys the release in
-// another folder, and upgrades that stack while an export is running and a delivery is pending.
+// stack with sample data under the same rules that apply to an operator. The API and the webhook inbox have URLs that
+// work both inside and outside containers. The command has the same output as make run. With -upgrade-from, the command
+// first deploys the release in another folder, and upgrades that stack while an export is running and a delivery is
+// pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
 //	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
@@ -36,7 +37,8 @@ func main() {
 	}
 }
 
-// run runs the service until ctx is done. Only the run file and the logs remain after run returns.
+// run runs LocalStack and the deployed service until ctx is done. Only the run file and the logs remain after run
+// returns.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(arguments, stderr)
 	if err != nil {

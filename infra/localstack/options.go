@@ -12,15 +12,14 @@ import (
 
 type options struct {
 	address string // listen address of the API and the inbox
-	aws     string // listen address of LocalStack
-	// release is the name of the release to deploy. Changing the name makes an update create a new version of every
+	aws     string // address on which LocalStack listens
+	// release is the name of the release to deploy. Changing release makes an update create a new version of every
 	// function. release is empty if only one release is deployed.
 	release string
 	source  string // folder containing the release to deploy
-	// previous is the folder containing the release that an upgrade test deploys first. previous is empty outside
-	// upgrade tests.
+	// previous is the folder of the release that an upgrade test deploys first; it is empty outside upgrade tests.
 	previous string
-	runFile  string     // file that describes the running stack for other programs
+	runFile  string     // path of the file that describes the running stack to other programs
 	host     netip.Addr // address at which containers reach this machine
 	command  []string   // command that runs LocalStack on this machine; empty to use a container
 }
@@ -47,7 +46,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	var err error
-	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // programs in other working folders use the path
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // absolute, for programs with other working directories
 		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)

@@ -46,7 +46,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 	return d, err
 }
 
-// seedStack seeds the stack with sample data under the rules that apply to an operator.
+// seedStack seeds the stack with sample data under the same rules that apply to an operator.
 func seedStack(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,

@@ -15,9 +15,9 @@ import (
 
 const (
 	region = "us-east-1"
-	// accessKey is the access key of LocalStack's only account. Every LocalStack client has all permissions.
+	// accessKey is the access key of LocalStack's only account. Any client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is the time that a program has to exit before it is killed.
+	// killAfter is the grace period after which a program that has not exited is killed.
 	killAfter = 30 * time.Second
 	// shownLines is the number of log lines included in an error.
 	shownLines = 15

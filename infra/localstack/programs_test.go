@@ -66,8 +66,8 @@ func TestProgramErrorIncludesItsLog(t *testing.T) {
 	}
 }
 
-// TestListenAtExcludesPublicInterfaces checks that LocalStack is reachable only from this machine and its containers,
-// because LocalStack's clients have all permissions.
+// TestListenAtExcludesPublicInterfaces checks that only this machine and its containers can reach LocalStack, because
+// any client of LocalStack has all permissions.
 func TestListenAtExcludesPublicInterfaces(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},

@@ -22,35 +22,35 @@ import (
 )
 
 const (
-	// oneByOne limits requests to a portal to one at a time. Until the upgrade is over, the portal at slow delays each
+	// oneByOne limits a portal to one request at a time. Until the upgrade is over, the portal at slow delays each
 	// response by up to held. The delay keeps the portal's export running while the functions are replaced. A client
 	// waits up to 30 s for a response.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals is the number of attempts of the pending delivery that the receiver rejects before the upgrade. The
+	// refusals is the number of attempts at the pending delivery that the receiver rejects before the upgrade. The
 	// third attempt is due five minutes after the second attempt, or within ten minutes if the receiver requests a
 	// longer delay (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime limits each wait before and after the upgrade. The limit covers the third delivery attempt and the delay
-	// to an export when its worker is replaced.
+	// workTime limits each wait before and after the upgrade. The limit allows for the third delivery attempt and for
+	// the delay to an export when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
-// watch delays or rejects selected requests that pass through the front during an upgrade.
+// watch delays or rejects selected requests that pass through the front server during an upgrade.
 type watch struct {
-	receiver string        // path of the inbox that rejects the first deliveries
+	receiver string        // path of the inbox that rejects its first deliveries
 	lasts    time.Duration // delay before a rejected delivery's retry
-	refused  atomic.Int32  // deliveries of the export's event so far, including accepted ones
+	refused  atomic.Int32  // number of deliveries of the export's event so far, including accepted ones
 	holds    atomic.Bool   // whether the portal is slow; set when the export starts
-	asked    atomic.Int32  // requests for records while the portal is slow
+	asked    atomic.Int32  // number of requests for records while the portal is slow
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch returns a watch for an upgrade. took is how long deploying the previous release took on this machine. An
-// upgrade is expected to take twice as long.
+// newWatch returns a watch for an upgrade. took is the time that deploying the previous release took on this machine.
+// The upgrade is expected to take twice as long as that deployment.
 func newWatch(took time.Duration) *watch {
 	return &watch{
 		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
@@ -85,8 +85,7 @@ func (w *watch) refuses(r *http.Request) bool {
 }
 
 // upgrade deploys the previous release, starts a long export and a delivery that the receiver rejects, and then
-// upgrades the stack. upgrade returns an error unless both the export and the delivery complete with exactly one event
-// each.
+// upgrades the stack. It returns an error unless the export and the delivery each complete with exactly one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -132,7 +131,7 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	return await(ctx, f.inbox, work, progress)
 }
 
-// beginPending starts an export for the last organisation at the default portal and waits until the receiver has
+// beginPending starts an export from the default portal for the last organisation and waits until the receiver has
 // rejected the export's event.
 func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
@@ -148,7 +147,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
 }
 
-// beginRunning starts an export for the first organisation at the slow portal and waits until it is running.
+// beginRunning starts an export from the slow portal for the first organisation and waits until it is running.
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()

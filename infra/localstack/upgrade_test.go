@@ -136,7 +136,6 @@ func TestAwaitRequiresExactlyOneSignedEvent(t *testing.T) {
 	}
 }
 
-// signed delivers a body signed in the service's webhook format.
 func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// endpoint holds a new endpoint's name in the forms that templates use.
+// endpoint holds a new endpoint's name in the forms that the code templates use.
 type endpoint struct {
-	Folder  string // folder below functions/, and name in documents and alarms; for example, getsomething
+	Folder  string // folder below functions/, also the name in documents and alarms, such as getsomething
 	Logical string // prefix of logical IDs, such as GetSomething
 	Path    string // URL path, such as /bridge/something
 }
@@ -22,7 +22,6 @@ var (
 	validPath = regexp.MustCompile(`^(/[a-z0-9][a-z0-9._-]*)+$`)
 )
 
-// newEndpoint validates the command-line arguments and returns the endpoint they describe.
 func newEndpoint(name, method, path, access string) (endpoint, error) {
 	switch {
 	case !validName.MatchString(name):

@@ -37,7 +37,7 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files and stores the first error, so that callers can check for an error once, at the end.
+// writer collects files and stores the first error, so that callers need to check for an error only once, at the end.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -62,7 +62,7 @@ func (w *writer) part(name string) string {
 
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
-// put stores a file's content. Go code is formatted, which sorts imports and aligns columns.
+// put stores a file's content. put formats Go code, which sorts imports and aligns columns.
 func (w *writer) put(file, text string) {
 	if !strings.HasSuffix(file, ".go") {
 		w.files[file] = []byte(text)
@@ -87,13 +87,13 @@ func (w *writer) read(file string) string {
 	return string(text)
 }
 
-// before inserts text before the only line in a file that begins with anchor.
+// before inserts text before the only line of a file that begins with anchor.
 func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, text+anchor) }
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces old, which must occur exactly once in a file. Otherwise, the file's layout has changed and this
-// program must be updated.
+// replace replaces old, which must occur exactly once in a file. If old does not occur exactly once, the file's layout
+// has changed and this program must be updated.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

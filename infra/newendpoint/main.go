@@ -1,4 +1,4 @@
-// Command newendpoint generates an endpoint that organisations call with their key. The command writes a handler,
+// Command newendpoint generates an endpoint that organisations call with their key. The command writes a handler, its
 // wiring and a test, and adds the endpoint to template.yaml, the documents and the tests that name every function (make
 // endpoint, CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. The generated handler only
 // returns the caller's organisation, in a single line for the engineer to replace.

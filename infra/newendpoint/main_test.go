@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates endpoints in sequence and returns all created or changed files.
+// endpoints generates several endpoints in sequence and returns all created or changed files.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -75,7 +75,7 @@ func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	main, tests, function := filepath.Join(folder, "main"), filepath.Join(folder, "tests"), "./functions/"+name
 	execute(t, root, "go", "build", "-overlay", file, "-o", main, function+"/bootstrap")
 	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles without linking
-	// Both go vet and a plain go test would require the folder to exist.
+	// The test uses -vet=off and -c, because go vet and a plain go test would require the folder to exist.
 	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, function)
 	execute(t, folder, tests)
 }

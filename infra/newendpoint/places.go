@@ -25,8 +25,8 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the endpoint to the OpenAPI description and the changelog. The command make endpoint regenerates
-// docs/develop/architecture.md separately.
+// documents adds the endpoint to the OpenAPI description and the changelog. The make endpoint command regenerates
+// docs/develop/architecture.md in a separate step.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
@@ -51,13 +51,13 @@ func (w *writer) changelog() {
 	}
 }
 
-// tests adds the function to the tests that start every function or list permissions.
+// tests adds the function to the tests that start every function or list the functions' permissions.
 func (w *writer) tests() {
 	name := w.endpoint.Folder
 	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
 	w.before(functionFile, "\t\t\"getconnection\": ", "\t\t\""+name+`": answering(`+name+"wiring.Build),\n")
 	const users = "\t\t\"KeyHashingSecret\": {\n"
-	if strings.Contains(w.read(policyFile), users) { // the list may no longer be written by hand
+	if strings.Contains(w.read(policyFile), users) { // true only while the list is written by hand
 		w.after(policyFile, users, "\t\t\t\""+w.endpoint.Logical+"Function\",\n")
 	}
 	w.coldStart()

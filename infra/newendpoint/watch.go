@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the latest error, throttle and duration alarms for functions that organisations call. If
-// these alarms are full, watch creates three new ones.
+// watch adds the function to the latest alarms on errors, throttles and duration of functions that organisations call.
+// If these alarms contain the maximum number of metrics, watch creates three new alarms.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {
@@ -30,7 +30,7 @@ func (w *writer) watch() {
 		next := fmt.Sprintf("Request%d", len(all)+1)
 		w.before(stackFile, "  BrowserErrorsAlarm:\n", strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", next))
 		for _, kind := range []string{"ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"} {
-			w.after(stackFile, `"${`+last+kind+`.Arn}"`, `,"${`+next+kind+`.Arn}"`) // the dashboard's alarm list
+			w.after(stackFile, `"${`+last+kind+`.Arn}"`, `,"${`+next+kind+`.Arn}"`) // the dashboard's list of alarms
 			w.after("docs/operate/monitoring.md", "| `Request"+kind+"`, ", "`"+next+kind+"`, ")
 		}
 		return
@@ -56,7 +56,7 @@ func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, me
 
 var nextResource = regexp.MustCompile(`(?m)^  [A-Z#]`)
 
-// block returns a resource's definition in the template.
+// block returns the text of a resource's definition in the template.
 func block(template, id string) string {
 	_, rest, found := strings.Cut(template, "\n  "+id+":\n")
 	if !found {

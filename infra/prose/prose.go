@@ -34,8 +34,8 @@ type Sentence struct {
 	First, Last       int // line numbers of the passage that contains the sentence
 }
 
-// Of returns the sentences in a file, given the file's path in the repository. The result is empty for test data and
-// unsupported file types.
+// Of returns the sentences in a file's content. file is the path in the repository. Of returns no sentences for test
+// data and unsupported file types.
 func Of(file, content string) []Sentence {
 	switch {
 	case strings.Contains(file, "testdata/"):
@@ -53,7 +53,7 @@ func Of(file, content string) []Sentence {
 	}
 }
 
-// wordsOfSentence is the minimum number of words in a sentence. Shorter text is ignored.
+// wordsOfSentence is the minimum number of words in a sentence. Text with fewer words is ignored.
 const wordsOfSentence = 4
 
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
@@ -127,8 +127,8 @@ var (
 	aDirective = regexp.MustCompile(`^//(go:|nolint|lint:)`)
 )
 
-// ofGo extracts comments, test names, and strings of several words. Strings in tests are ignored because most of them
-// are data.
+// ofGo extracts comments, test names, and strings that contain several words. Strings in tests are ignored, because
+// most of them are test data.
 func ofGo(file, content string) []Sentence {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, content, parser.ParseComments)
@@ -178,11 +178,12 @@ var codeMarks = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$|^"[
 
 // blockComment collects the lines of a comment between /* and */.
 type blockComment struct {
-	first int // line number of the comment's start; 0 outside a comment
+	first int // line on which the comment started; 0 outside a comment
 	lines []string
 }
 
-// read adds a line. inside reports whether the line is part of a comment; ended reports whether the comment ends on it.
+// read processes the next line. inside reports whether the line is part of a comment; ended reports whether the comment
+// ends on that line.
 func (b *blockComment) read(line string, number int) (inside, ended bool) {
 	if m := openComment.FindStringSubmatch(line); m != nil && b.first == 0 {
 		b.first, line = number, m[1]
@@ -198,7 +199,7 @@ func (b *blockComment) read(line string, number int) (inside, ended bool) {
 func ofTypeScript(file, content string) []Sentence {
 	group := String
 	switch {
-	case path.Base(file) == "glossary.ts": // this file lists words to avoid
+	case path.Base(file) == "glossary.ts": // glossary.ts lists words to avoid
 	case strings.HasPrefix(file, "shared/ui/dashboard/testing/"), strings.HasPrefix(file, "shared/ui/dashboard/api/"):
 	case strings.HasPrefix(file, "shared/ui/dashboard/"):
 		group = Dashboard

@@ -4,8 +4,8 @@
 //
 //	sample [-n 30] [-base origin/main] [-seed 1] [-group comment]
 //
-// A sentence belongs to the change if any of its lines were added or changed. An empty base selects the whole
-// repository.
+// A sentence belongs to the change if any of its lines were added or changed. With an empty -base, the command draws
+// from the whole repository.
 package main
 
 import (
@@ -86,7 +86,8 @@ type lines map[int]bool
 // emptyTree is the ID of Git's empty tree, which is valid in every repository.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns each file's lines added since base, by line number in the working tree. Untracked files are ignored.
+// changed returns each file's lines added since base, by line number in the working tree. Files not tracked by Git are
+// ignored.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree

@@ -13,7 +13,7 @@ import (
 // maxBatch is the maximum size of a batch request in bytes.
 const maxBatch = 1 << 20
 
-// Types for a batch and its response (https://hl7.org/fhir/R4/http.html#transaction), limited to the fields that
+// Types for a FHIR batch and its response (https://hl7.org/fhir/R4/http.html#transaction), limited to the fields that
 // searches need.
 type (
 	batch struct {
@@ -66,7 +66,7 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched serves the request in a batch entry. The switches do not delay or count the request.
+// batched serves the request in a batch entry. Switches neither delay nor count a batched request.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{

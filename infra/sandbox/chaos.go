@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// chaosTries is the number of times that the same request may fail. The limit ensures that a client that retries
-	// eventually succeeds.
+	// chaosTries is the number of attempts at the same request that may fail. The limit ensures that a client that
+	// retries eventually succeeds.
 	chaosTries = 3
 	// maxChaosBody is the maximum number of bytes read from a request body. The limit exceeds the size of any form that
 	// a client sends.
@@ -30,8 +30,8 @@ type mishap struct {
 	broken bool
 }
 
-// chaos derives a request's mishap from the seed, the request, and how often the same client has sent the request. The
-// order of concurrent requests does not affect the result.
+// chaos derives a request's fault from the seed, the request, and the number of times that the same client has sent the
+// request. The order of concurrent requests does not affect the result.
 func (s site) chaos(r *http.Request) (mishap, error) {
 	seed := s.with.Number(switches.Chaos)
 	if seed == 0 {
@@ -51,7 +51,7 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		return mishap{}, err
 	}
 	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
-	_, asked, _ = strings.Cut(asked, "/") // the label and mount point must not affect the choice
+	_, asked, _ = strings.Cut(asked, "/") // the label and mount point must not affect the choice of fault
 	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" +
 		strconv.FormatInt(nth, 10)))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -71,8 +71,8 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 	}
 }
 
-// before delays the operation or responds in its place, and reports whether it has responded. The operation does not
-// run after such a response, so chaos never loses a token.
+// before delays the operation or responds in its place, and reports whether it has responded. If before has responded,
+// the operation does not run, so chaos never loses a token.
 func (m mishap) before(answer *captured, r *http.Request) bool {
 	wait(r, m.late)
 	if m.status == 0 {

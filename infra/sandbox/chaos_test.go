@@ -27,8 +27,8 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates runs searches with a chaos seed and returns each result as a string of the status, whether the body is valid
-// JSON, and the duration.
+// fates runs searches with a chaos seed and returns, for each, a string of the status, whether the body is valid JSON,
+// and the duration.
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

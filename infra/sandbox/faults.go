@@ -86,7 +86,7 @@ func (c *captured) send(w http.ResponseWriter) {
 	}
 }
 
-// spoiled runs the operation, unless a switch responds in its place. Switches may also modify the operation's response.
+// spoiled runs the operation unless a switch provides the response. Switches may also modify the operation's response.
 func (s site) spoiled(w http.ResponseWriter, r *http.Request, op operation, args []string) {
 	answer := &captured{header: http.Header{}}
 	if err := s.spoil(answer, r, op, args); err != nil {

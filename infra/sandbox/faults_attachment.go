@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// mebibyte is the number of bytes in a MiB, the unit of size in switches.
+// mebibyte is the number of bytes in a MiB, the unit in which switches specify sizes.
 const mebibyte = 1 << 20
 
 // servesAttachments reports whether the portal serves attachments from separate URLs.
@@ -72,8 +72,8 @@ func (q fhirRequest) spoilAttachment(answer *captured) {
 	}
 }
 
-// writeText writes mebibytes MiB of text that is valid in a JSON string, without buffering all of it. writeText stops
-// early if the client disconnects.
+// writeText writes the given number of MiB of text that is valid in a JSON string, without buffering all of it. It
+// stops early if the client disconnects.
 func writeText(w io.Writer, mebibytes int64) {
 	const line = "generated text of the sandbox 0123456789 abcdefghijklmnopqrstuv " // 64 bytes
 	block := strings.Repeat(line, 1024)                                             // 64 KiB

@@ -111,8 +111,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage returns the request for the page that a next link refers to. A session link works only once, but a next link
-// at the FHIR base can be reused.
+// turnPage returns the request for the page to which a next link refers. A next link with a session ID works only once,
+// but a next link at the FHIR base can be reused.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {

@@ -28,8 +28,8 @@ type fhirRequest struct {
 	resourceType string
 	query        url.Values
 	bearer       string
-	// continued reports whether the requested page follows another page. The portal never rejects the parameters in its
-	// own links. lost reports whether the page's search session has ended or never existed.
+	// continued reports whether the requested page is not the first. The portal never rejects the parameters in its own
+	// links. lost reports whether the page's search session has ended or never existed.
 	continued, lost bool
 }
 
@@ -89,10 +89,10 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// asksPage reports whether a successful response to the request is a page of resources.
+// asksPage reports whether a successful response to the request would be a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded returns an overloaded server's response, or nil if the server is not overloaded.
+// overloaded returns the response of an overloaded server, or nil if the server is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns how long the portal will reject requests, or 0 if it accepts the request. Another request within
-// that period restarts the period.
+// leftAlone returns how much longer the portal will reject requests, or 0 if it accepts this request. Another request
+// within that period restarts the period.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {

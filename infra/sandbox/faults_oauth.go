@@ -50,7 +50,7 @@ func (s site) failuresOver(r *http.Request) (bool, error) {
 	return tries > most, err
 }
 
-// refusedOAuth returns the refusal, if any, that a switch substitutes for the authorization server's response.
+// refusedOAuth returns the error, if any, with which a switch replaces the authorization server's response.
 func (s site) refusedOAuth(op operation) (refusal, bool) {
 	switch {
 	case op == opDiscovery && s.with.Has(switches.DiscoveryMissing):

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// largePageCount is the largest _count for which a page stays its normal size.
+	// largePageCount is the largest _count for which a page is not enlarged.
 	largePageCount = 25
 	// defaultPageCount is the default _count of a search.
 	defaultPageCount = 50
@@ -112,7 +112,7 @@ func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 }
 
 // writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. A reader concatenates the
-// contents of the output's gzip members (RFC 1952 section 2.2). A 1 MiB member is compressed once and written
+// contents of the output's gzip members (RFC 1952 section 2.2). A 1 MiB gzip member is compressed once and written
 // repeatedly.
 func writeBomb(w io.Writer) {
 	head, err := packed([]byte(`{"resourceType":"Bundle","type":"searchset","language":"`))

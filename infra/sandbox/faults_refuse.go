@@ -10,8 +10,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// refused returns the refusal, if any, that a switch substitutes for the response to an authorised request. refused
-// first checks the switches for all requests, then those for types, and finally those for search parameters.
+// refused returns the error, if any, with which a switch replaces the response to an authorised request. It first
+// checks the switches for all requests, then those for resource types, and finally those for search parameters.
 func (q fhirRequest) refused(answer *captured) (refusal, bool) {
 	for _, find := range []func(*captured) (refusal, bool){
 		q.refusedAtAll, q.refusedType, q.refusedFailure,
@@ -72,7 +72,7 @@ func (q fhirRequest) refusedType(*captured) (refusal, bool) {
 	}
 }
 
-// refusedFailure changes the format of the FHIR server's own refusals.
+// refusedFailure changes the format of the errors with which the FHIR server itself rejects requests.
 func (q fhirRequest) refusedFailure(answer *captured) (refusal, bool) {
 	unknownType := q.op == opSearch || bytes.Contains(answer.body.Bytes(), []byte(`"not-supported"`))
 	switch {

@@ -43,7 +43,7 @@ type wire struct {
 
 type oauthClient struct{ wire }
 
-// portal gives a test access to a sandbox and its records, as an application would have.
+// portal gives a test the same access to a sandbox and its records as an application has.
 type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
@@ -64,7 +64,7 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	client := server.Client() // unlike http.DefaultClient, unaffected by the closing of other servers
+	client := server.Client() // unlike http.DefaultClient, not affected when other servers close
 	client.CheckRedirect = stay
 	return &portal{oauthClient{wire{t: t, base: base, fhir: base + "/fhir", clock: clock, client: client}}}
 }
@@ -84,7 +84,7 @@ func usual(base string, now func() time.Time) sandbox.Deps {
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// in returns p for use in a subtest.
+// in returns a copy of p that reports failures to t.
 func (p *portal) in(t *testing.T) *portal {
 	t.Helper()
 	mine := *p

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// includeBundle is a record with every kind of reference that an include can follow.
+// includeBundle is a record with every kind of reference that _include and _revinclude can follow.
 const includeBundle = `{"resourceType":"Bundle","entry":[
  {"resource":{"resourceType":"Patient","id":"p"}},
  {"resource":{"resourceType":"Medication","id":"m1"}},
@@ -164,7 +164,7 @@ func TestSearchFiltersByLastUpdated(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	access := p.connect("p").Access
-	for value, want := range map[string]int{ // r3 matches every date because it has no meta.lastUpdated
+	for value, want := range map[string]int{ // resource r3 matches every date, because it has no meta.lastUpdated
 		"ge2026-01-10T08:00:00Z": 3, "gt2026-01-10T08:00:00Z": 2, "ge2026-01-10": 3, "gt2026-01-10": 2,
 		"ge2026-02-10T06:00:00Z": 2, "ge2026-02-10T06:00:01Z": 1, "lt2026-02-10": 2, "le2026-02-10": 3, "le2025": 1,
 		"2026-01": 2, "eq2026": 3, "2026-01-11": 1, "2026-01-10,2026-02-10": 3,

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// notesLast is the time for which counters, times and search sessions are stored.
+// notesLast is the period for which counters, times and search sessions are stored.
 const notesLast = 24 * time.Hour
 
 var (
@@ -23,12 +23,12 @@ var (
 )
 
 // portalState keeps a misbehaving portal's counters and search sessions. The data is in the sandbox's store, because a
-// client's requests can reach different processes.
+// client's requests may reach different processes.
 type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
 	random io.Reader
-	site   string // part of every key, to separate portals
+	site   string // part of every key; separates the portals
 }
 
 func (n portalState) key(kind string, parts []string) string {
@@ -154,5 +154,5 @@ func (n portalState) takeSession(ctx context.Context, id string) (string, bool, 
 	return string(query), swapped, nil
 }
 
-// usedSession replaces a closed session's query.
+// usedSession is stored in place of a closed session's query.
 const usedSession = "used"

@@ -22,7 +22,7 @@ const (
 	opRead
 	opSearch
 	opEverything
-	opPage  // a later page of search results or of a complete record, at the base URL
+	opPage  // request for a later page of search results or of a complete record, at the base URL
 	opBatch // a POST to the base URL
 	opAttachment
 	opAuthorize
@@ -37,9 +37,9 @@ const (
 )
 
 // handler routes a request to the default portal at the mount point or to a portal with switches in its path. The
-// identity provider is not part of any portal, and its only switches are on its page.
+// identity provider does not belong to any portal, and the only switches that affect it are on its page.
 type handler struct {
-	mount    string // the base URL's path
+	mount    string // path of the base URL
 	provider *identity.Server
 	site     site
 }
@@ -72,7 +72,7 @@ type site struct {
 	network     *udap.Server
 	// tokenMoved reports whether the token endpoint has moved to its second URL.
 	tokenMoved bool
-	// inBatch reports whether the request is part of a batch. Authorization applies to the batch as a whole.
+	// inBatch reports whether the request is part of a batch. A batch is authorised as a whole.
 	inBatch bool
 }
 
@@ -141,7 +141,7 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 	}
 }
 
-// relative removes the mount point from the path. It accepts every suffix of the mount point's path, such as
+// relative removes the mount point from the path. The path may begin with any suffix of the mount point, such as
 // /v1/sandbox or /sandbox. API Gateway passes paths without the stage, and a custom domain may map a different stage.
 func (h *handler) relative(path string) string {
 	for mount := h.mount; mount != ""; {

@@ -1,16 +1,16 @@
 // Package sandbox implements a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. In test mode
 // only, the Lambda function for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal. Local stacks (make run)
-// and tests also use the package.
+// and tests also use package sandbox.
 //
-// Auth: the sandbox performs its own authorization, as a real portal does: OAuth with PKCE in package oauth, and bearer
+// The sandbox performs its own authorization, as a production portal does: OAuth with PKCE in package oauth, and bearer
 // tokens in package fhirserver. Responses never use the service's error envelope, because the sandbox simulates an
-// external server. Callers: the patient's browser (authorize), callback (token), exportworker and refreshworker (FHIR,
-// refresh), deleteconnection (revoke).
+// external server. Callers: the patient's browser (authorize), the callback function (token), exportworker and
+// refreshworker (FHIR, refresh), and deleteconnection (revoke).
 //
 // Package sandbox determines the operation for a path and applies HTTP-level faults. A FHIR base URL with switches in
-// its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal with these faults. Package switches
-// defines the switches, and GET /sandbox/with lists them. Package persona provides the records. Package identity
-// simulates TEFCA mode's identity provider next to the portal.
+// its path, such as /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal with these faults. Package
+// switches defines the switches, and GET /sandbox/with lists them. Package persona provides the patients' records.
+// Package identity simulates the identity provider for TEFCA mode, which is separate from the portal.
 package sandbox
 
 import (
@@ -62,7 +62,7 @@ type Deps struct {
 	Identities udap.Issuers
 }
 
-// New returns the sandbox's handler. The handler accepts paths with or without the stage: if BaseURL is
+// New returns the sandbox's handler. The handler accepts paths with or without the stage. If BaseURL is
 // http://127.0.0.1:4566/v1/sandbox, both /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata return the
 // CapabilityStatement.
 func New(d Deps) (http.Handler, error) {
@@ -101,8 +101,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted returns the patients for TEFCA mode. The portal, as a network facility, holds their records, but the
-// patients can't sign in at the portal.
+// unlisted returns the patients for TEFCA mode, who are not listed on the sign-in page. The portal, as a network
+// facility, holds the patients' records, but the patients can't sign in there.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))

@@ -34,7 +34,7 @@ var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	return keys
 })
 
-// issuers trusts only https://id.example.
+// issuers trusts only the issuer https://id.example.
 type issuers struct{}
 
 func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error) {
@@ -47,7 +47,7 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community. It implements UDAP Security STU2
+// communityMember is a client that belongs to a portal's trust community. It implements UDAP Security STU2
 // (hl7.org/fhir/us/udap-security) independently of the service's client.
 type communityMember struct {
 	*portal

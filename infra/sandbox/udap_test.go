@@ -97,7 +97,7 @@ func TestUDAPRejectsSoftwareStatementFromUntrustedIssuer(t *testing.T) {
 func TestUDAPRejectsInvalidAssertion(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	other := m.join(rsaKeys()[0], "https://other.example") // a different member of the same community
+	other := m.join(rsaKeys()[0], "https://other.example") // another member of the same trust community
 	client := m.registered("1")
 	m.tokens(m.ask(m.signed(m.assertion(client, "used", nil))))
 	leaf, err := base64.StdEncoding.DecodeString(m.chain[0])

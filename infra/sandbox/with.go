@@ -14,7 +14,7 @@ import (
 // tokenUses names the counter of token requests, which determines when the token URL moves.
 const tokenUses = "token uses"
 
-// switchList is the body of the GET /sandbox/with response and of the 404 for an unknown switch.
+// switchList is the body of the GET /sandbox/with response and of the 404 response for an unknown switch.
 type switchList struct {
 	Error    string            `json:"error,omitempty"`
 	Usage    string            `json:"usage"`
@@ -57,8 +57,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal with the switches in spec. Calls are cheap: at reads stored state only if the portal's token
-// URL moves.
+// at returns the portal with the switches in spec. Calls are cheap, because at reads stored state only if the portal's
+// token URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.portalState.site = spec

@@ -211,7 +211,8 @@ func TestBasicAuthSecretIsURLDecodedUnlessRawSwitchIsSet(t *testing.T) {
 	} {
 		there := p.with(t, spec)
 		for _, secret := range []string{"hush%3Dx", "hush=x"} {
-			// Both portals accept the raw secret, because URL decoding does not change an equals sign.
+			// Both portals accept the secret without form-encoding, because URL decoding does not change an equals
+			// sign.
 			basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret))
 			a := there.post("/oauth/token", exchangeForm(there.code("alder-maple"), "client_id", ""), "Authorization", basic)
 			if accepted := a.status == http.StatusOK; accepted != (secret == sent || secret == "hush=x") {

@@ -17,7 +17,7 @@ func TestSearchSwitchesImitatePlatformRejections(t *testing.T) {
 		spec, path, scope string
 		status            int
 		contentType, body string
-		fine              string // request that the same portal answers with 200
+		fine              string // request to which the same portal responds with 200
 	}{
 		{"require-category", "Observation", "", 400, fhir, "business-rule", "Observation?category=laboratory"},
 		{"require-category", "CarePlan", "", 400, fhir, "business-rule", "Condition"},
@@ -217,7 +217,7 @@ func TestGetPagesNextLinkCanBeRequestedRepeatedly(t *testing.T) {
 		t.Fatalf("next = %q", next)
 	}
 	ids := map[string]bool{}
-	for range 2 { // repeated requests for the link must succeed
+	for range 2 { // requesting the link again must succeed
 		second := there.searchset(there.get(next, "Authorization", "Bearer "+access))
 		if len(second.Entry) != 3 || !strings.HasPrefix(second.link("next"), there.fhir+"?") {
 			t.Errorf("second page: %d entries, next %q", len(second.Entry), second.link("next"))

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL returns the content URL of the record's first document. It fails the test unless a read and a search
-// return the same URL.
+// attachmentURL returns the content URL of the record's first document. It fails the test unless reading and searching
+// the document return the same URL.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -89,7 +89,7 @@ func TestAttachmentSwitchesBreakAttachmentDownloads(t *testing.T) {
 	}
 }
 
-// sink is an http.ResponseWriter that counts the response's bytes and discards them.
+// sink is an http.ResponseWriter that discards the response and counts its bytes.
 type sink struct {
 	header  http.Header
 	status  int

@@ -88,7 +88,7 @@ func TestPortalWithSwitchesIsIsolatedFromOtherPortals(t *testing.T) {
 	there.tokens(there.refresh(got.Refresh))
 }
 
-// authorizeError returns an authorization request's error as a JSON body that wantError accepts.
+// authorizeError returns the error of an authorization request as a JSON body that wantError accepts.
 func (p *oauthClient) authorizeError(pairs ...string) answer {
 	p.t.Helper()
 	landing := p.landing(p.authorize(append([]string{"persona", "alder-maple", "decision", "approve"}, pairs...)...))

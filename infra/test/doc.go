@@ -1,6 +1,6 @@
-// Package test is the parent of the packages whose tests span several packages. Package e2e runs complete journeys
-// through the production wiring. Package contract checks these journeys' responses and events against docs/openapi.yaml
-// and docs/asyncapi.yaml. Package export compares exports with the data on the server. Package conformance compares the
-// embedded AWS with third-party servers. Package interop tests the SMART client and webhooks against third-party code.
-// Package policy enforces the repository's rules.
+// Package test groups the test packages that each cover several packages of the service. Package e2e runs complete
+// journeys through the production wiring. Package contract checks the responses and events of these journeys against
+// docs/openapi.yaml and docs/asyncapi.yaml. Package export compares exports with the data on the server. Package
+// conformance compares the embedded AWS with third-party servers. Package interop tests the SMART client and webhooks
+// against third-party code. Package policy checks the repository against its own rules.
 package test

@@ -26,15 +26,16 @@ type Endpoint struct {
 	Mode         string // "test" or "live"; live credentials can't access sandboxes
 	Status       EndpointStatus
 	Overrides    string // differences from the platform's profile, as profile YAML; may be ""
-	// Pins restricts the authorization server to URLs that an operator has approved. In rows that predate pins, it has
-	// the zero value, which trusts only the origin of FHIRBase and the origins in the platform's profile
+	// Pins restricts the authorization server to URLs that an operator has approved. In rows that predate pinning, Pins
+	// is zero; only the origin of FHIRBase and the origins in the platform's profile are then trusted
 	// (Addresses.Untrusted).
 	Pins Pins
 	// Published reports whether the endpoint was created and is maintained by publishing the catalogue
-	// (shared/catalog/publish). It is false for an endpoint that an operator created.
+	// (shared/catalog/publish). Published is false for an endpoint that an operator created.
 	Published bool
-	// Withdrawn reports whether the endpoint is suspended because the catalogue no longer contains it. It is false if
-	// an operator suspended the endpoint. A withdrawn endpoint becomes active when the catalogue contains it again.
+	// Withdrawn reports whether the endpoint is suspended because the catalogue no longer contains it. Withdrawn is
+	// false if an operator suspended the endpoint. A withdrawn endpoint becomes active when the catalogue contains it
+	// again.
 	Withdrawn bool
 	// OwnRegistration reports whether the endpoint may use only its own registration, because its platform is
 	// unverified (docs/adr/0041-joining-a-hospital.md).
@@ -53,15 +54,16 @@ type Registration struct {
 	ClientID string
 	AuthID   string // ID of the ClientAuth for ClientID; empty for a public client
 	Scope    string // requested scopes, space-separated; defaults to the platform profile's scopes
-	// Callback is the last segment of the callback URL registered with the health system. It prevents a callback for
-	// one registration from being mistaken for another's (RFC 9700 section 4.4.2). It is empty for older registrations,
-	// which use the plain callback URL.
+	// Callback is the last segment of the callback URL registered with the health system. A Callback prevents a
+	// callback for one registration from being mistaken for another's (RFC 9700 section 4.4.2). Callback is empty for
+	// older registrations, which use the plain callback URL.
 	Callback string
 	Rev      int64
 }
 
-// CallbackOf returns the Callback for an owner's registration at a place. The owner is an org.Tenant's Key, or "*" for
-// a shared registration. The registration need not exist yet, because health systems require the URL first.
+// CallbackOf returns the Callback for an owner's registration with an endpoint or platform. The owner is an
+// org.Tenant's Key, or "*" for a shared registration. The registration need not exist yet, because health systems ask
+// for the URL before they create it.
 func CallbackOf(owner string, place Place) string {
 	return ids.Derive("callback", owner, place.EndpointID, place.Mode, place.PlatformType)
 }
@@ -83,8 +85,9 @@ type ClientAuth struct {
 	Algorithm string // for AuthPrivateKey: "RS384" or "ES384"
 	KeyID     string // signing key for AuthPrivateKey; if empty, the current key is used
 	Secret    []byte // encrypted client secret, if any (see ClientSecretPurpose, SecretBinding)
-	// Origins lists the origins to which the secret may be sent (Origin). If it is empty, the secret is never sent. An
-	// assertion needs no origins, because its audience already restricts it, but any listed origins also apply to it.
+	// Origins lists the origins to which the secret may be sent (Origin). If Origins is empty, the secret is never
+	// sent. An assertion needs no origins, because its audience already restricts its use. Origins that are listed
+	// apply to assertions as well.
 	Origins []string
 	Rev     int64
 }
@@ -111,7 +114,7 @@ const (
 // ClientSecretPurpose is part of the encryption context of sealed client secrets.
 const ClientSecretPurpose = "client-secret"
 
-// SecretBinding returns the value to which the client's secret is bound by encryption.
+// SecretBinding returns the value to which the encrypted client secret is bound.
 func (a ClientAuth) SecretBinding() string { return "client|" + a.ID }
 
 // MissingEndpoint returns the error for an endpoint that is unknown, suspended, or in the other mode.

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// TestReportMoveSanitisesIssuer covers malicious issuers, because a portal can use any text as its issuer.
+// TestReportMoveSanitisesIssuer covers malicious issuer values, because a portal can use any text as its issuer.
 func TestReportMoveSanitisesIssuer(t *testing.T) {
 	t.Parallel()
 	var line strings.Builder

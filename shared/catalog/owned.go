@@ -2,7 +2,7 @@ package catalog
 
 import "recordbridge/shared/words/org"
 
-// OwnedClient is a client's authentication settings with their owner.
+// OwnedClient holds a client's authentication settings and their owner.
 type OwnedClient struct {
 	Owner org.Tenant // owner; zero for shared settings
 	Auth  ClientAuth

@@ -17,10 +17,10 @@ type Addresses struct {
 	Introspection string
 }
 
-// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server. They
-// were recorded when the endpoint was created or first discovered, or when an operator last approved a move. Codes,
-// verifiers, secrets, assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is
-// empty if the server had no URL for the role.
+// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server. The
+// origins were recorded when the endpoint was created or first discovered, or when an operator last approved a move.
+// Codes, verifiers, secrets, assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An
+// origin is empty if the server had no URL for the role.
 type Pins struct {
 	Issuer        string // issuer exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
@@ -38,7 +38,7 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is a role whose origin, or issuer name, differs from the pinned one.
+// Departure is a role whose origin, or issuer name, differs from the pinned value.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
 	From string // pinned value; empty if nothing was pinned

@@ -1,9 +1,8 @@
 // Package export implements the bulk export of a patient's record. It defines the export task with its states, options,
 // outcome and failure reasons. It implements request registration, stored objects, download links and early deletion.
 //
-// The package imports words, fhir, catalog, webhook and connect, and the package due from platform. Package export does
-// not depend on AWS or HTTP. The subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an
-// export"):
+// The package imports words, fhir, catalog, webhook, connect and platform/due. Package export does not depend on AWS or
+// HTTP. The subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an export"):
 //
 // - worker claims a task, holds its lease and records its result.
 // - share limits how many exports of a tenant run at once.

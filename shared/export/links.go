@@ -31,7 +31,7 @@ type ticket struct {
 }
 
 // Stored returns the links to all files of a task, in the form stored with an event. A stored link contains the key
-// version and the expiry instead of the token. SignLink replaces them with the token, always producing the same URL.
+// version and the expiry instead of the token. SignLink replaces the two with the token, always producing the same URL.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {

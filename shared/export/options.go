@@ -15,7 +15,7 @@ type Options struct {
 	Since time.Time `json:"since,omitzero"` // only resources changed since this time; zero for all
 	// requested resource types, sorted; empty for all types. The Patient is always included.
 	Types   []string `json:"types,omitempty"`
-	Formats []Format `json:"formats,omitempty"` // in the order of formats(); empty for JSONLines alone
+	Formats []Format `json:"formats,omitempty"` // requested formats, in the order of formats(); empty if only JSONLines
 	// synthetic record to deliver instead of the connection's record; may be empty
 	Fixture string `json:"fixture,omitempty"`
 }
@@ -172,7 +172,7 @@ func (o Options) Changed(lastUpdated string) bool {
 	return err != nil || !at.Before(o.Since)
 }
 
-// equal reports whether a single export satisfies both a request with o and a request with other.
+// equal reports whether a single export satisfies requests with options o and other.
 func (o Options) equal(other Options) bool {
 	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) &&
 		o.Fixture == other.Fixture

@@ -38,8 +38,8 @@ const (
 // docs/guide/incomplete-records.md.
 type LossReason string
 
-// Loss reasons, mildest first. The first two do not denote losses, because the file still contains everything that the
-// portal offers and the patient shares.
+// Loss reasons, mildest first. LossUnsupported and LossNotGranted do not denote losses, because the file still contains
+// everything that the portal offers and the patient shares.
 const (
 	// the portal offers no search for the type, or documents of this kind are not exported
 	LossUnsupported LossReason = "unsupported"

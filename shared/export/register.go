@@ -48,7 +48,7 @@ type Registrar struct {
 	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
-	Reuse       time.Duration // how long a finished export serves equal requests
+	Reuse       time.Duration // time for which a finished export serves equal requests
 }
 
 // Register returns the connection's current export or creates a new one (docs/reference/deviations.md, "Exports"). A

@@ -85,7 +85,7 @@ func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 // Began returns the start of the task's time budget: the creation time plus the time spent waiting in line.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
-// Ends returns the end of the task's time budget. A task that is still pending then fails.
+// Ends returns the end of the task's time budget. A task that is still pending at that time fails.
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing returns the error for a task that does not exist in the tenant.
@@ -106,7 +106,7 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	return t.Files[at], nil
 }
 
-// Enqueuer sends a message that makes a worker process a row. If the message is lost, the sweeper resends it.
+// Enqueuer sends a message for a worker to process a row. If the message is lost, the sweeper resends it.
 type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error

@@ -56,8 +56,8 @@ func (b Base) Own() string {
 	return b.own.String()
 }
 
-// Knowing returns a copy of b with the server's own base set to own. Knowing ignores own if the URL is invalid or equal
-// to b.
+// Knowing returns a copy of b with the server's own base set to own. Knowing ignores own if it is invalid or equal to
+// b.
 func (b Base) Knowing(own string) Base {
 	other, err := ParseBase(own)
 	if err == nil && other.place != b.place {
@@ -67,10 +67,10 @@ func (b Base) Knowing(own string) Base {
 }
 
 // Learn returns a copy of b with the server's own base, inferred from the first page of a search at path
-// ("Observation", or "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If
-// the page doesn't have a self link, the own base is the part of the entries' full URLs before "/Type/id" (FHIR R4
-// bundle.html#searchset, bundle.html#bundle-unique). Learn ignores full URLs if the page has a self link, because a
-// server that uses the Base for itself may still return another server's entries.
+// ("Observation", or "Patient/p1/$everything"). The server's own base is the part of the page's self link before the
+// path. If the page doesn't have a self link, the server's own base is the part of the entries' full URLs before
+// "/Type/id" (FHIR R4 bundle.html#searchset, bundle.html#bundle-unique). Learn ignores full URLs if the page has a self
+// link, because a server that uses the Base for itself may still return another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
 	self, _, _ := strings.Cut(page.Self, "?")
 	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
@@ -96,8 +96,8 @@ func (b Base) Join(elements ...string) string {
 
 // Resolve returns the URL to request for a link from this server. Relative links are resolved against the base. A link
 // under the server's own base is rewritten to the base. Because proxies leak internal names and schemes into links, a
-// link to any other host is rewritten if its path is under the base's path. For every other link, ok is false and
-// callers must not follow the link.
+// link to any other host is rewritten if its path is under the base's path. For any other link, ok is false and callers
+// must not follow it.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {
@@ -148,8 +148,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 	return target, b.covers(target)
 }
 
-// isOwn reports whether a URL is under the server's own base. For a link without a host whose path starts at the root,
-// isOwn compares only the path. A URL under both bases belongs to the more specific base.
+// isOwn reports whether a URL is under the server's own base. If a link has no host and its path starts at the root,
+// isOwn compares only the path. A URL under both bases is assigned to the more specific one.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false

@@ -27,8 +27,8 @@ func Batch(addresses []string) ([]byte, error) {
 	return json.Marshal(made) //nolint:wrapcheck // texts can always be encoded
 }
 
-// ParseBatch returns the pages of a batch-response, in the order of the searches. If a search failed, its page's
-// IsThere is false. ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is not a
+// ParseBatch returns the pages of a batch-response, in the order of the searches. If a search failed, IsThere is false
+// for its page. ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is not a
 // batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
@@ -58,7 +58,7 @@ type BatchPage struct {
 	IsThere bool
 }
 
-// batchReader parses the envelope of a batch-response.
+// batchReader parses a batch-response, apart from its resources.
 type batchReader struct {
 	scanner
 

@@ -61,7 +61,7 @@ func (b Bundle) All() iter.Seq[Resource] {
 	}
 }
 
-// bundleReader parses the envelope of a page. The scanner parses the page's resources.
+// bundleReader parses a page's Bundle, apart from its resources. The scanner parses the page's resources.
 type bundleReader struct {
 	scanner
 
@@ -72,7 +72,7 @@ type bundleReader struct {
 	seen    map[string]bool // names of the Bundle's members read so far
 }
 
-// maxMembers limits the number of members in the Bundle object itself. FHIR defines about a dozen members.
+// maxMembers limits the number of members in the Bundle object itself. FHIR's Bundle has about a dozen members.
 const maxMembers = 100
 
 func (r *bundleReader) member(name word) (err error) {
@@ -175,8 +175,8 @@ func (r *bundleReader) entry() error {
 	return nil
 }
 
-// from records the base of an entry's full URL. name is the resource's "/Type/id". Logical URLs, such as a urn:uuid,
-// are ignored.
+// from records the part of an entry's full URL that precedes name, the resource's "/Type/id". Logical URLs, such as a
+// urn:uuid, are ignored.
 func (r *bundleReader) from(address, name string) {
 	base, ok := strings.CutSuffix(address, name)
 	if !ok || r.differ || !strings.HasPrefix(base, "http") {

@@ -34,7 +34,8 @@ type OAuthURIs struct {
 // oauthExtension is the URL of the extension that holds OAuthURIs.
 const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
-// Limits on the parsed part of a CapabilityStatement. A typical statement lists about 150 types with 40 names each.
+// Limits on the parsed part of a CapabilityStatement. A typical CapabilityStatement lists about 150 types with 40 names
+// each.
 const (
 	maxStatedTypes = 1000
 	maxStatedNames = 40_000
@@ -234,7 +235,7 @@ func (r *statement) oauth(depth int, into *OAuthURIs) error {
 	return err
 }
 
-// oauthURI parses one extension that states an endpoint.
+// oauthURI parses one extension that specifies an endpoint.
 func (r *statement) oauthURI(depth int, into *OAuthURIs) error {
 	kind, address := "", ""
 	err := r.object(depth, func(name word) (err error) {

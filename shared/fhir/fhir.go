@@ -8,19 +8,20 @@ import (
 // MaxPage is the maximum size in bytes of a JSON document from a FHIR server (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
-// maxDepth limits the nesting of arrays and objects, because the scanner is recursive. Real resources have fewer than
-// 30 levels.
+// maxDepth limits the nesting of arrays and objects, because the scanner is recursive. In practice, resources have
+// fewer than 30 levels.
 const maxDepth = 128
 
 // ErrInvalid means that a document is malformed: not JSON, not UTF-8, nested too deeply, too large, or not the expected
-// resource or Bundle. Its text contains no part of the document.
+// resource or Bundle. The error's text contains no part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
-// ErrTooMany means that a page has more than maxEntries entries. It wraps ErrInvalid. A smaller page may be valid.
+// ErrTooMany means that a page has more than maxEntries entries. It wraps ErrInvalid. A request for a smaller page may
+// succeed.
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
 // maxEntries limits the number of entries on a page, because an entry of a few bytes takes hundreds of bytes in memory.
-// Even a complete record, from a server that ignores _count, has fewer entries.
+// Even a complete record, returned on one page by a server that ignores _count, has fewer entries.
 const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).

@@ -88,8 +88,8 @@ func TestParseBundleRejectsHostileBundles(t *testing.T) {
 	}
 }
 
-// allocated returns the number of heap bytes allocated during a call, including bytes allocated by the runtime. It is
-// accurate only in a test that doesn't run in parallel.
+// allocated returns the number of heap bytes allocated during a call, including bytes allocated by the runtime. The
+// number is accurate only in a test that doesn't run in parallel.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -13,7 +13,7 @@ import (
 type scanner struct {
 	buf []byte
 	pos int // position of the next byte to read
-	end int // end of the compacted copy
+	end int // end of the compacted copy in buf
 }
 
 // word holds the raw text between the quotes of a JSON string.
@@ -22,8 +22,8 @@ type word struct {
 	escaped bool // whether the string contains a backslash
 }
 
-// text returns the unescaped string, or nil if the string is longer than maxWord. Without escapes, the result is a
-// slice of the buffer.
+// text returns the unescaped string, or nil if the string is longer than maxWord. If there are no escape sequences, the
+// result is a slice of the buffer.
 func (w word) text() []byte { return w.upTo(maxWord) }
 
 // upTo is like text, but accepts strings of up to limit bytes before unescaping.
@@ -42,7 +42,7 @@ func (w word) upTo(limit int) []byte {
 	return []byte(decoded)
 }
 
-// document parses the entire buffer as one value. read must consume the value.
+// document parses the entire buffer as one value. The function read must consume the value.
 func (s *scanner) document(read func() error) error {
 	if len(s.buf) > MaxPage {
 		return errSize
@@ -58,8 +58,8 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object parses an object at the given depth. It calls member with each member's name when the scanner is at the value,
-// which member must consume.
+// object parses an object at the given depth. It calls member with each member's name when the scanner is at the value.
+// The function member must consume the value.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
 		return err
@@ -92,7 +92,8 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 	}
 }
 
-// array parses an array at the given depth. It calls element for each element, which element must consume.
+// array parses an array at the given depth. It calls element for each element of the array. The function element must
+// consume it.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
 		return err
@@ -168,16 +169,16 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a prefix of text without a closing quote, escape or control character. It examines
-// eight bytes at a time, so it may stop up to seven bytes before the end of text. wide's highest bit is set if any byte
-// in the prefix has its highest bit set.
+// plainSize returns the length of a prefix of text that contains no closing quote, escape or control character. It
+// examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide's highest bit is set if
+// any byte in the prefix has its highest bit set.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
 		eight := binary.LittleEndian.Uint64(text[size:])
 		quote, escape := eight^('"'*ones), eight^('\\'*ones)
 		stop := ((quote-ones)&^quote | (escape-ones)&^escape | (eight-' '*ones)&^eight) & highs
-		if stop != 0 { // Only the lowest bit is reliable.
+		if stop != 0 { // Only the lowest set bit is reliable.
 			keep := bits.TrailingZeros64(stop) / 8
 			if eight&highs&(1<<(8*keep)-1) != 0 {
 				wide = utf8.RuneSelf
@@ -191,7 +192,7 @@ func plainSize(text []byte) (size int, wide byte) {
 	return size, wide
 }
 
-// escapeSize returns the length of the escape at the start of text, or 0 if there is none.
+// escapeSize returns the length of the escape sequence at the start of text, or 0 if there is none.
 func escapeSize(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -277,7 +278,6 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// space skips white space.
 func (s *scanner) space() {
 	pos := s.pos
 	for pos < len(s.buf) && isSpace(s.buf[pos]) {
@@ -319,7 +319,7 @@ func (s *scanner) open(bracket byte, depth int) error {
 	return nil
 }
 
-// closed consumes the next byte if it is the closing bracket, and reports whether it was.
+// closed reports whether the next byte is the closing bracket, and if so consumes it.
 func (s *scanner) closed(bracket byte) bool {
 	s.space()
 	if s.peek() != bracket {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named classifies a literal reference by whether it names a patient.
+// Named classifies a literal reference by whether it identifies a patient.
 type Named int
 
 // Kinds of references.
@@ -14,12 +14,12 @@ const (
 	NoPatient Named = iota // reference to a resource of another type
 	APatient               // reference to the Patient with the returned id
 	Contained              // reference to a contained resource with the returned id
-	Unclear                // undecidable from the text: urn:uuid:…, a search, or an id without a type
+	Unclear                // can't be decided from the text: urn:uuid:…, a search, or an id without a type
 )
 
-// NamesPatient returns the id of the Patient that a literal reference names. The reference may be relative, or absolute
-// on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). Every plausible
-// interpretation of a malformed reference is considered.
+// NamesPatient returns the id of the Patient to which a literal reference points. The reference may be relative, or
+// absolute on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). Every
+// plausible interpretation of a malformed reference is considered.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
 	if contained, ok := strings.CutPrefix(text, "#"); ok && contained != "" {
@@ -61,7 +61,7 @@ func isHTTP(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// otherType classifies a path without Patient.
+// otherType classifies a path that does not contain Patient.
 func otherType(segments []string, asked bool) Named {
 	for at, segment := range segments {
 		if segment == "_history" {
@@ -69,9 +69,9 @@ func otherType(segments []string, asked bool) Named {
 			break
 		}
 	}
-	at := len(segments) - 2 // index of the type, which precedes the id
+	at := len(segments) - 2 // index of the resource type, which precedes the id
 	if asked {
-		at = len(segments) - 1 // index of the searched type
+		at = len(segments) - 1 // index of the type being searched
 	}
 	if at >= 0 && TypeName(segments[at]) != AnyType {
 		return NoPatient
@@ -93,7 +93,7 @@ const maxKnown = 100
 func ScanPerson(patient Resource) Person {
 	var known Person
 	s := scanner{buf: patient.JSON}
-	// Scan has accepted the document, so there is no error.
+	// Scan has already accepted the document, so this can't fail.
 	_ = s.object(1, func(name word) error {
 		switch string(name.text()) {
 		case "identifier", "link":
@@ -104,7 +104,7 @@ func ScanPerson(patient Resource) Person {
 	return known
 }
 
-// person adds a Patient's member to known if it identifies the person.
+// person adds a Patient's member to known if the member identifies the person.
 func (s *scanner) person(depth int, name string, known *Person) error {
 	if s.peek() != '[' {
 		return s.skip(depth)

@@ -6,8 +6,7 @@ import (
 )
 
 // Resource types of a patient's record in R4. Authorization requests and exports use the same lists, so every exported
-// type has been requested. Except in compartment, which is complete, each type appears only in the first list that
-// fits.
+// type has been requested. Each type appears only in the first list that fits it, except that compartment is complete.
 const (
 	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of US Core 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
@@ -22,8 +21,8 @@ const (
 	common = "ExplanationOfBenefit Claim MedicationStatement MedicationAdministration Appointment Account " +
 		"NutritionOrder Consent ImagingStudy"
 
-	// compartment lists R4's patient compartment (compartmentdefinition-patient.html), plus GuidanceResponse and Task,
-	// which R4 also searches by patient.
+	// compartment lists the types of R4's patient compartment (compartmentdefinition-patient.html), plus
+	// GuidanceResponse and Task, which R4 also searches by patient.
 	compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 		"BodyStructure CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication " +
 		"CommunicationRequest Composition Condition Consent Coverage CoverageEligibilityRequest " +
@@ -35,7 +34,8 @@ const (
 		"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
 		"GuidanceResponse Task"
 
-	// older lists corresponding types of STU3 and DSTU2 only. A type name has the same meaning in all releases.
+	// older lists the corresponding types that exist only in STU3 and DSTU2. A type name has the same meaning in all
+	// releases.
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
@@ -57,9 +57,9 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 // OlderTypes returns the types that only releases before R4 search by patient.
 func OlderTypes() []string { return strings.Fields(older) }
 
-// NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient, which
-// every export needs, comes first, followed by US Core's types, the types that they reference, and the rest of the
-// compartment. A request that can't hold all types drops the last ones.
+// NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient comes
+// first, because every export needs it. The types of US Core, the types that they reference, and the rest of the
+// compartment follow. If a request can't hold all types, the last types are dropped.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -75,9 +75,9 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether exports follow references to the type. They do for types that searches by patient never
-// return, and for types that the record needs but a server may omit from searches. Patient is excluded, because exports
-// must never read another patient's record.
+// IsReferenced reports whether exports follow references to the type. References are followed to types that searches by
+// patient never return, and to types that the record needs but that a server may omit from searches. Patient is
+// excluded, because exports must never read another patient's record.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// Refusal classifies why a request was refused, as far as the reason helps to choose another request.
+// Refusal classifies why a request was refused, to the extent that the reason helps to choose another request.
 type Refusal string
 
-// Refusals. Each leads to a different request.
+// Refusals. Each refusal leads to a different request.
 const (
 	Unexplained Refusal = ""         // no usable reason
 	NeedsMore   Refusal = "needs"    // another parameter is required
 	NoCount     Refusal = "no_count" // _count is not supported
-	Denied      Refusal = "denied"   // The scope, the patient's choice or the site's choice doesn't allow the request.
+	Denied      Refusal = "denied"   // the scope, the patient's choice or the site's choice doesn't allow the request
 	Unsupported Refusal = "unknown"  // the server does not support the type or the interaction
 	Missing     Refusal = "missing"  // the server has no such resource
 )
 
-// maxOutcome is the maximum length of a body that is parsed for a reason. An OperationOutcome is a few hundred bytes
-// long; a longer body is a web page or a stack trace.
+// maxOutcome is the maximum length of a response body that is parsed for a reason. An OperationOutcome is a few hundred
+// bytes long; a longer body is a web page or a stack trace.
 const maxOutcome = 64 << 10
 
 // ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
-// operationoutcome.html). Servers use one status for different reasons, so only the text tells them apart. ParseRefusal
-// returns Unexplained if body is not an OperationOutcome or exceeds 64 KiB. Callers must check the status first: for an
-// expired token (401), servers state "login", which would count as Denied.
+// operationoutcome.html). Servers use the same status for different reasons, so only the text distinguishes them.
+// ParseRefusal returns Unexplained if body is not an OperationOutcome or exceeds 64 KiB. Callers must check the status
+// first, because servers respond with "login" if a token has expired (401), which would count as Denied.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -37,7 +37,7 @@ func ParseRefusal(body []byte) Refusal {
 	}{
 		{Missing, issue.saysMissing},
 		{NoCount, issue.saysNoCount},
-		{NeedsMore, issue.saysNeedsMore}, // before Denied: athenahealth states "forbidden" for a missing parameter
+		{NeedsMore, issue.saysNeedsMore}, // before Denied: if a parameter is missing, athenahealth states "forbidden"
 		{Denied, issue.saysDenied},
 		{Unsupported, issue.saysUnsupported},
 	} {
@@ -48,7 +48,7 @@ func ParseRefusal(body []byte) Refusal {
 	return Unexplained
 }
 
-// issue holds one OperationOutcome.issue, in lower case.
+// issue holds one OperationOutcome.issue, converted to lower case.
 type issue struct {
 	codes []string // code and details.coding.code
 	text  string   // the codes, details.text and diagnostics, one per line

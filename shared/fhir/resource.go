@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// Resource holds the parts of a FHIR resource that the service reads. JSON is the complete resource, in which only
-// white space between tokens may differ from the original.
+// Resource holds the parts of a FHIR resource that the service reads. JSON is the complete resource. It may differ from
+// the original only in white space between tokens.
 type Resource struct {
 	Type string // resourceType, which satisfies ValidType
 	// verbatim id; empty if absent or longer than 512 bytes; may fail ValidID, because some servers violate the rules
@@ -31,8 +31,8 @@ type Attachment struct {
 	ContentType string // empty if not stated
 }
 
-// Scan parses one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a slice of raw. A
-// duplicate resourceType or id is invalid, because FHIR requires unique names (json.html) and readers of the exported
+// Scan parses one resource. It compacts raw in place: raw is overwritten, and Resource.JSON is a slice of it. A
+// duplicate resourceType or id is invalid, because FHIR requires unique names (json.html) and consumers of the exported
 // line would disagree about the value. Scan returns ErrInvalid if raw is invalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
@@ -51,8 +51,8 @@ func Scan(raw []byte) (Resource, error) {
 	return found, nil
 }
 
-// resource parses a value. It is usable as a resource if it is an object with exactly one valid resourceType and at
-// most one id.
+// resource parses a value. A value is usable as a resource if it is an object with exactly one valid resourceType and
+// at most one id.
 func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	start := s.end
 	if s.peek() != '{' {
@@ -91,7 +91,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	switch metas {
 	case 0:
 		found.sourceAt = identified - start
-	case 1: // meta determined the offset
+	case 1: // The offset was set when meta was parsed.
 	default:
 		found.sourceAt = 0
 	}
@@ -99,7 +99,8 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr parses any value. It returns a string short enough for a name, id or code, and "" for any other value.
+// stringOr parses a value of any type. It returns a string short enough for a name, id or code. For any other value, it
+// returns "".
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -111,7 +112,7 @@ func (s *scanner) stringOr(depth int) (string, error) {
 	return string(text.text()), nil
 }
 
-// addressOr is like stringOr, but returns a URL.
+// addressOr is like stringOr but returns a URL.
 func (s *scanner) addressOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -120,8 +121,8 @@ func (s *scanner) addressOr(depth int) (string, error) {
 	return string(text.upTo(MaxAddress)), err
 }
 
-// collect parses the value of the member name and adds its references and attachments to found. attachment is the
-// enclosing Attachment, or nil outside an Attachment.
+// collect parses the value of the member with the given name and adds its references and attachments to found.
+// attachment is the enclosing Attachment, or nil outside an Attachment.
 func (s *scanner) collect(depth int, name word, attachment *Attachment, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -135,10 +136,10 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
-		plain := word{raw: name.text()} // decoded once and not per element, because a hostile name can be very long
+		plain := word{raw: name.text()} // decoded once rather than per element, because a hostile name can be long
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
-				return s.skip(depth + 1) // A list of strings is never a relevant member.
+				return s.skip(depth + 1) // A list of strings contains no reference or attachment.
 			}
 			return s.collect(depth+1, plain, nil, found)
 		})
@@ -154,7 +155,7 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 	}
 }
 
-// note stores a string member if it is relevant.
+// note stores a string member of a reference or attachment.
 func note(name, value word, attachment *Attachment, found *Resource) {
 	switch string(name.text()) {
 	case "reference":
@@ -162,7 +163,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 			found.References = append(found.References, string(value.upTo(MaxAddress)))
 		}
 	case "type":
-		// either a type name or its canonical URL
+		// a type's name or its canonical URL
 		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient"))
 	case "url":
 		if attachment != nil && keeps(found, value) {
@@ -175,7 +176,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether the resource can store another URL. If not, the URL is counted as cut.
+// keeps reports whether the resource can store another reference or attachment URL. If not, it increments r.Cut.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -187,9 +188,10 @@ func keeps(r *Resource, address word) bool {
 }
 
 // holdsAttachment reports whether a member with the given name is an Attachment or a list of Attachments. It decides by
-// name, because JSON contains no data types. The names are those of DocumentReference.content.attachment,
-// DiagnosticReport.presentedForm, Media.content and Patient.photo, and names that end in Attachment, such as
-// Communication.payload.contentAttachment. An Extension has a url but never such a name.
+// the member's name, because JSON doesn't contain FHIR data types. The names are those of
+// DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content and Patient.photo, and names that
+// end in Attachment, such as Communication.payload.contentAttachment. Extensions also have a url, but never such a
+// name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// exportedFields returns an option to compare only resources' exported fields.
+// exportedFields returns an option that compares only the exported fields of resources.
 func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
 func TestScanExtractsTypeIDReferencesAndAttachments(t *testing.T) {
@@ -151,9 +151,10 @@ func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 
 func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	var want map[string]any
-	// The value may end in top-level names ("1,"id":…"), so encoding/json determines the expected result.
+	// The value may close the object and add top-level names ("1,"id":…"), so encoding/json determines the expected
+	// result.
 	judge := json.NewDecoder(bytes.NewReader(raw))
-	judge.UseNumber() // 1e700 is a valid number but no float64.
+	judge.UseNumber() // 1e700 is valid JSON but doesn't fit in a float64.
 	valid := json.Valid(raw) && utf8.Valid(raw) && judge.Decode(&want) == nil
 	got, err := fhir.Scan(bytes.Clone(raw))
 	switch {

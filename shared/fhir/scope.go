@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Access is an interaction that a scope may allow for a resource type, as a letter of SMART App Launch 2.
+// Access is an interaction that a scope may permit for a resource type. Its value is a letter of SMART App Launch 2.
 type Access byte
 
 // Interactions that an export requires.
@@ -44,12 +44,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether any scope concerns clinical data. If not, the scopes don't state what the authorization covers,
-// because some platforms decide that at registration.
+// Any reports whether any scope concerns clinical data. If there is none, the scopes don't state what the authorization
+// covers, because some platforms decide that at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
-// Allows reports whether any scope grants the given access to resources of the type. A scope that is narrowed to a part
-// of the type ("?category=…") counts, because the server returns that part.
+// Allows reports whether any scope grants the given access to resources of the type. A scope that is restricted to a
+// part of the type ("?category=…") counts, because the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&
@@ -60,8 +60,8 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 	return false
 }
 
-// letters converts a scope's permission to letters from "cruds". The SMART specification defines the letters for
-// version 1's words. The order of version 2's letters is not enforced.
+// letters converts a scope's permission to letters from "cruds". The SMART specification maps the words of version 1
+// scopes to these letters. The order of version 2's letters is not enforced.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

@@ -6,8 +6,8 @@ import (
 )
 
 // WriteLine writes the resource as one line of NDJSON, with its origin in meta.source (FHIR R4 resource.html#Meta). The
-// rest of the resource is unchanged. Nothing is added if source is empty, if the resource already has a source, or if
-// its meta is duplicated or not an object. The resource is not copied, and JSON must be unchanged since the scan.
+// rest of the resource is unchanged. Nothing is added if source is empty, the resource already has a source, or its
+// meta is duplicated or not an object. The resource is not copied, and JSON must not have changed since the scan.
 // WriteLine returns the writer's error.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
@@ -25,19 +25,19 @@ func (r Resource) WriteLine(w io.Writer, source string) error {
 	return nil
 }
 
-// sourceMember returns the text to insert into the line at sourceAt.
+// sourceMember returns the JSON to insert at sourceAt so that the resource has the given meta.source.
 func (r Resource) sourceMember(source string) []byte {
 	switch {
-	case r.JSON[r.sourceAt-1] != '{': // after a member, because the resource has no meta
+	case r.JSON[r.sourceAt-1] != '{': // insert after a member, because the resource has no meta
 		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
-	case r.JSON[r.sourceAt] == '}': // meta has no member yet
+	case r.JSON[r.sourceAt] == '}': // meta is empty
 		return appendString([]byte(`"source":`), source)
-	default: // before the first member of meta
+	default: // insert before the first member of meta
 		return append(appendString([]byte(`"source":`), source), ',')
 	}
 }
 
-// appendString appends text as a JSON string. Invalid UTF-8 becomes U+FFFD.
+// appendString appends text as a JSON string. Invalid UTF-8 is replaced with U+FFFD.
 func appendString(dst []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -1,10 +1,9 @@
 package fhir
 
-// Subject is a resource's reference to the patient to whom it belongs, in the resource's own subject, patient,
-// beneficiary, individual, for or candidate member. The list contains the member's names in all releases (FHIR R4
-// compartmentdefinition-patient.html).
+// Subject is a resource's reference to its patient, in the member subject, patient, beneficiary, individual, for or
+// candidate. This list contains the member's names in all releases (FHIR R4 compartmentdefinition-patient.html).
 type Subject struct {
-	Member     int    // number of the member with the reference, starting at 1; a member may be a list
+	Member     int    // number of the member that contains the reference, from 1; a member may be a list
 	Reference  string // literal reference; empty if missing
 	Type       string // Reference.type; empty if not stated
 	Identifier Identifier
@@ -14,8 +13,8 @@ type Subject struct {
 // Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
 type Identifier struct{ System, Value string }
 
-// subject parses a reference to a resource's subject, or a list of them, and adds the references that collect would
-// add.
+// subject parses a resource's subject, which is a reference or a list of references, and adds the references that
+// collect would add.
 func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -61,11 +60,11 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 	return s.collect(depth, name, nil, found)
 }
 
-// maxSubjects limits the number of subjects in one resource. Real resources have one subject, except that Accounts have
-// a few.
+// maxSubjects limits the number of subjects in one resource. In practice, resources have one subject, except Accounts,
+// which have a few.
 const maxSubjects = 100
 
-// addSubject stores a subject. With more than maxSubjects subjects, a resource's owner can't be determined.
+// addSubject stores a subject. If a resource has more than maxSubjects subjects, its owner can't be determined.
 func addSubject(r *Resource, one Subject) {
 	if len(r.Subjects) == maxSubjects {
 		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member

@@ -1,4 +1,4 @@
-// Package manage contains the packages for accounts, and for changes made by operators and members.
+// Package manage contains packages for accounts and for changes made by operators and members.
 //
 // Package manage imports words, fhir, catalog, webhook, connect, export and tefca, and the packages due, maillimit,
 // mailtext and ratelimit from platform. Only passkey depends on HTTP. The subpackages are:

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf returns the class of a network error for a log line: its cause's class (fault.ClassOf), or else the wrapped
-// tefca error's.
+// ClassOf returns a network error's class for a log line: the class of its cause (fault.ClassOf), or else that of the
+// wrapped tefca error.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

@@ -1,4 +1,4 @@
-// Package tefca defines the types of TEFCA mode (docs/guide/tefca.md). They represent a person with a verified
+// Package tefca defines the types of TEFCA mode (docs/guide/tefca.md). The types represent a person with a verified
 // identity, the facilities that hold the person's records, and the interface to a network (ADR 38).
 //
 // The packages in this directory import words, fhir, catalog, webhook, connect and export, and safehttp from platform.

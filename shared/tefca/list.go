@@ -1,10 +1,10 @@
 package tefca
 
-// ListError reports that a facility's list of documents is incomplete. It accompanies the documents that could be
-// listed.
+// ListError reports that a facility's list of documents is incomplete. The error accompanies the documents that could
+// be listed.
 type ListError struct{ Lost []Loss }
 
-// Loss counts list entries that are missing for the same reason.
+// Loss describes list entries that are missing for the same reason.
 type Loss struct {
 	Err       error  // one of package tefca's errors
 	Attribute string // IHE name of the faulty attribute, such as repositoryUniqueId; may be empty

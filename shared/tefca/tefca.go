@@ -13,9 +13,9 @@ import (
 // Scope is the scope of every TEFCA connection (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
-// Person holds a person's verified attributes. It contains no other attributes, because networks must not be queried
-// with unverified ones (RCE, SOP "Individual Access Services Provider Requirements"). An attribute missing from the
-// token is empty.
+// Person holds a person's verified attributes. It contains no unverified attributes, because networks must not be
+// queried with them (RCE, SOP "Individual Access Services Provider Requirements"). If an attribute is missing from the
+// token, its field is empty.
 type Person struct {
 	Given, Middle, Family string
 	BirthDate             string // YYYY-MM-DD
@@ -24,7 +24,7 @@ type Person struct {
 	Phone, Email          string
 }
 
-// Address is one of a person's current or former addresses. A Person's current address comes first.
+// Address is one of a person's current or former addresses. A Person's current address is listed first.
 type Address struct {
 	Street, City, State, PostalCode, Country string
 }
@@ -39,7 +39,7 @@ type Assertion struct {
 	Person    Person
 	Token     secret.Text // id_token as signed by the issuer
 	IssuedAt  time.Time
-	ExpiresAt time.Time // expiry of the token, after which networks must not be queried
+	ExpiresAt time.Time // the token's expiry, after which networks must not be queried
 }
 
 // Facility is an organisation in a network that holds, or may hold, a person's records.
@@ -53,14 +53,14 @@ type Facility struct {
 	Access Access
 }
 
-// Match is the result of looking for a person at a facility.
+// Match is the result of a search for a person at a facility.
 type Match string
 
-// Results of a match. Only a facility that reports Found can be connected.
+// Outcomes of a match. Only a facility that reports Found can be connected.
 const (
 	Found      Match = "found"
 	Ambiguous  Match = "ambiguous"  // several people match; the facility needs more data and discloses nothing
-	Unanswered Match = "unanswered" // no readable response in time; the facility may still have records
+	Unanswered Match = "unanswered" // no readable response arrived in time; the facility may still have records
 )
 
 // Access is the method used to read a facility's records.
@@ -81,7 +81,8 @@ type Document struct {
 	Locator secret.Text // opaque data that the network needs to retrieve the document
 }
 
-// Errors of networks and facilities, which networks wrap. The messages contain no data about the person.
+// Errors of networks and facilities, for implementations of Network to wrap. The messages contain no data about the
+// person.
 var (
 	ErrIdentity    = errors.New("tefca: the assertion is not accepted, or no longer")
 	ErrRefused     = errors.New("tefca: the facility refuses")
@@ -92,29 +93,30 @@ var (
 
 	// ErrDemographics is an ErrIdentity for an identity that lacks verified attributes required by a query.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent for a response about a different person. Such a response is unusable.
+	// ErrOtherPerson is an ErrContent for a response about a different person. Such a response can't be used.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
-// Network is a network of facilities with records. The implementations are tefca/sim (simulated), tefca/ihe (XCPD and
-// XCA) and tefca/facilitated (FHIR). All methods are safe for concurrent use, return when ctx ends, and return errors
-// that wrap one of this package's errors.
+// Network is a network of facilities that hold records. The implementations are tefca/sim (simulated), tefca/ihe (XCPD
+// and XCA) and tefca/facilitated (FHIR). All methods are safe for concurrent use and return when ctx ends. Their errors
+// wrap one of this package's errors.
 type Network interface {
-	// Locate finds the facilities that have records of the person. Locate calls found when a facility responds, and
-	// finally for each Unanswered facility. Calls are sequential, in no particular order. A facility's last report
-	// counts. Locate returns found's error, or an error if the network could not be queried at all.
+	// Locate finds the facilities that have records of the person. Locate calls found when a facility responds, and at
+	// the end for each Unanswered facility. Calls are sequential, in no particular order. If a facility is reported
+	// repeatedly, its last report counts. Locate returns found's error, or an error if the network could not be queried
+	// at all.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error
 	// Documents returns the list of documents at a facility whose Access is Documents. An empty list is not an error.
 	// If the list is incomplete, Documents returns the incomplete list and a ListError.
 	Documents(ctx context.Context, who Assertion, at Facility) ([]Document, error)
-	// Retrieve returns the content of a listed document. Longer content than limit bytes is an error.
+	// Retrieve returns the content of a listed document. Content longer than limit bytes is an error.
 	Retrieve(ctx context.Context, who Assertion, at Facility, document Document, limit int64) ([]byte, error)
 }
 
 // FHIRNetwork is a Network that includes facilities whose Access can be FHIR.
 type FHIRNetwork interface {
 	Network
-	// Open requests a token that grants access to the person's record on the facility's FHIR server. The returned set
-	// has no refresh token.
+	// Open requests a token that grants access to the person's record on the facility's FHIR server. The returned token
+	// set has no refresh token.
 	Open(ctx context.Context, who Assertion, at Facility) (tokens.Set, error)
 }

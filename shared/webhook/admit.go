@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether an in-flight delivery's attempt may start. A rejected attempt is scheduled for later and keeps
-// its number, because neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md,
-// Retries).
+// admit decides whether an attempt of an in-flight delivery may start. A rejected attempt is scheduled for later and
+// keeps its number, because neither an open breaker nor the endpoint's rate limit uses up attempts
+// (docs/guide/webhooks.md, Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
 	health := d.subscription.Health
@@ -26,7 +26,7 @@ func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	return w.pace(ctx, d, now)
 }
 
-// probe claims the single attempt that tests whether the endpoint works again. The breaker stays open for all other
+// probe claims the single attempt that tests whether the endpoint has recovered. The breaker stays open for all other
 // attempts until the probe ends.
 func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
@@ -43,7 +43,7 @@ func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch,
 	return d, nil
 }
 
-// waitFor schedules a delivery for the time at which the breaker next admits attempts. Times are spread, so that
+// waitFor schedules a delivery for the time at which the breaker next admits attempts. Times are spread so that
 // deliveries don't all compete for the single probe.
 func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	d.delivery.Paced, d.delivery.Slowly = false, false
@@ -51,12 +51,12 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	return d
 }
 
-// pace reserves a slot in the endpoint's rate. If the slot is in the future, it stays reserved, so the delivery waits
-// only once, however many deliveries are ahead of it.
+// pace reserves a time slot under the endpoint's rate limit. If the slot is in the future, it stays reserved, so the
+// delivery waits only once, however many deliveries are ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	// Slots reserved before the endpoint became slow don't count, because too many were reserved.
+	// Slots reserved before the endpoint became slow are ignored, because too many were reserved.
 	hasReservation := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if hasReservation && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
@@ -79,8 +79,8 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// reservedAtOnce returns the time in an endpoint's rate that a process reserves with one call: one slot and, if no
-// slots are taken, further slots for attempts that may follow. Unused slots are lost.
+// reservedAtOnce returns the total duration of the slots that a process reserves with one call: one slot and, if no
+// slots are taken, further slots for attempts that may follow. Unused slots expire.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -89,10 +89,10 @@ func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	return max(interval, takenAhead.Truncate(interval))
 }
 
-// Pacer reduces the number of store calls for endpoints' rates. The store allocates the slots in an endpoint's rate.
-// Each allocation is a call, so a process reserves slots in advance. A process also admits one attempt per subscription
-// without a call in the time of 500 slots. Across all processes, such attempts exceed the rate by at most a tenth.
-// Pacer is safe for concurrent use.
+// Pacer reduces the number of store calls that enforce endpoints' rate limits. The store allocates the slots in an
+// endpoint's rate. Each allocation requires a store call, so a process reserves slots in advance. In the time of 500
+// slots, a process also admits one attempt per subscription without a store call. Across all processes, such attempts
+// exceed the rate by at most a tenth. Pacer is safe for concurrent use.
 type Pacer struct {
 	mu    sync.Mutex
 	known *cache.Cache[string, allowance]
@@ -103,7 +103,7 @@ func NewPacer(now func() time.Time) *Pacer {
 	return &Pacer{known: cache.New[string, allowance](pacerSize, pacerLife, now)}
 }
 
-// allowance holds the attempts that a process may start without a store call.
+// allowance tracks the attempts that a process may start without a store call.
 type allowance struct {
 	spared time.Time // time of the last attempt admitted without a slot
 	places int       // number of slots reserved in advance
@@ -116,7 +116,7 @@ const (
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
-	pacerLife  = time.Hour   // An allowance expires sooner.
+	pacerLife  = time.Hour   // longer than any allowance lasts
 	burstEvery = time.Second // An endpoint may use a full second's slots at once.
 	takenAhead = burstEvery / 5
 	// lateBy is the maximum delay after which a slot may still be used. Messages arrive up to a second late, because

@@ -11,8 +11,8 @@ type Answer struct {
 	Status     int
 	RetryAfter string            // Retry-After header (RFC 9110 section 10.2.3)
 	Control    string            // webhook-delivery header (docs/reference/deviations.md, Webhooks)
-	Header     map[string]string // response headers to show in the delivery log
-	Body       []byte            // start of the response body, to show in the delivery log
+	Header     map[string]string // response headers for the delivery log
+	Body       []byte            // start of the response body for the delivery log
 	Failure    Failure           // set if no response was received
 }
 
@@ -27,7 +27,7 @@ const (
 // Values of the webhook-delivery header.
 const (
 	controlDisable = "disable"       // disable the subscription, as status 410 does
-	controlAbort   = "abort-message" // end this delivery; make no further attempts
+	controlAbort   = "abort-message" // end this delivery without further attempts
 )
 
 // failure classifies the response. It returns "" for success, which requires a 2xx status. Redirects are not followed.
@@ -71,7 +71,7 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		// Larger numbers are capped at longestAsked, so the number only has to fit without overflow.
+		// Larger numbers are capped at longestAsked, so it is enough to detect overflow.
 		if err != nil || seconds > int64(longestAsked/time.Second) {
 			return longestAsked, true
 		}
@@ -85,5 +85,5 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// longestAsked is more than twice the schedule's longest delay.
+// longestAsked is the cap on a parsed Retry-After delay. It is more than twice the schedule's longest delay.
 const longestAsked = 100 * time.Hour

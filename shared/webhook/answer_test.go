@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestResponseSchedulesNextAttempt checks the time of the next attempt after the first attempt (5 s) and after the
+// TestResponseSchedulesNextAttempt checks when the next attempt is due after the first attempt (5 s) and after the
 // second (5 min).
 func TestResponseSchedulesNextAttempt(t *testing.T) {
 	t.Parallel()
@@ -124,8 +124,8 @@ func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 	}
 }
 
-// TestDisabledSubscriptionHoldsDeliveries checks that new deliveries to a disabled subscription are held, and that
-// scheduled deliveries are held when they become due.
+// TestDisabledSubscriptionHoldsDeliveries checks that new deliveries to a disabled subscription are held, as are
+// scheduled deliveries when they become due.
 func TestDisabledSubscriptionHoldsDeliveries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

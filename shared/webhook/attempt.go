@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// attempt sends a single POST and stores the outcome. Errors are internal. An attempt whose outcome can't be stored
-// doesn't count, and is repeated after the lease expires.
+// attempt sends a single POST and stores the outcome. Errors are internal. An attempt whose outcome can't be stored is
+// not counted, and is repeated after the lease expires.
 func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	started := w.Now()
 	k, err := d.subscription.open(ctx, w.Secrets, started)
@@ -110,7 +110,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 	return errors.Join(w.enqueue(ctx, d.delivery), uncounted)
 }
 
-// countFailure adds a failure to the subscription's health and, depending on the new health, warns the owner, updates
+// countFailure adds a failure to the subscription's health. Depending on the new health, it warns the owner, updates
 // the breaker, or disables the subscription.
 func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (isDisabled bool, err error) {
 	s := d.subscription
@@ -133,7 +133,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	if !e.revised {
 		return false, nil
 	}
-	// If another worker wrote first, its write or the next failure has the same effect.
+	// If another worker wrote first, that write or the next failure has the same effect.
 	err = w.Health.ReviseHealth(ctx, s.Tenant, s.ID, counted, e.next)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return false, fmt.Errorf("revise health: %w", err)
@@ -141,8 +141,8 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	return false, nil
 }
 
-// disable stops all deliveries to a subscription. The owner is notified first, so that the notice can't be lost
-// (docs/reference/deviations.md, Webhooks).
+// disable stops all deliveries to a subscription. The owner is notified before the subscription is disabled, so that
+// the notice can't be lost (docs/reference/deviations.md, Webhooks).
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.NotifyDisabled(ctx, s, reason, h, now); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)

@@ -5,7 +5,7 @@ import "slices"
 // Choice states whether subscriptions receive an event type (docs/reference/deviations.md, Webhooks).
 type Choice string
 
-// Choices of an event type.
+// Choices for an event type.
 const (
 	Locked      Choice = "required" // every subscription receives the type and can't remove it
 	OnByDefault Choice = "on"       // a new subscription receives the type unless its owner opts out
@@ -21,7 +21,7 @@ type Kind struct {
 	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so
 	// receivers that don't support an extension never get its events.
 	Extension bool
-	Example   any // example of the event data; see Example
+	Example   any // example of the event's data; see Example
 }
 
 // Catalogue returns every event type (docs/guide/webhook-reference.md, Events). Extensions are last.
@@ -42,9 +42,9 @@ func Required() []Type { return typesOf(Locked) }
 // Default returns the optional types that a new subscription receives unless its owner chooses differently.
 func Default() []Type { return typesOf(OnByDefault) }
 
-// Example returns synthetic data for an event of type t. The data includes every member that exists outside TEFCA mode,
-// except deprecated ones. It documents events and tests receivers, and is recognisably synthetic. Example returns nil
-// for an unknown type.
+// Example returns synthetic data for an event of type t. The data includes every field that exists outside TEFCA mode,
+// except deprecated ones. The data is for documentation and receiver tests, and is recognisably synthetic. Example
+// returns nil for an unknown type.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
 	return kind.Example

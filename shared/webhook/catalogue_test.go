@@ -10,7 +10,7 @@ import (
 
 func TestCatalogueListsSpecifiedTypesAndExtensions(t *testing.T) {
 	t.Parallel()
-	want := map[string]webhook.Choice{ // choices from docs/reference/deviations.md, Webhooks
+	want := map[string]webhook.Choice{ // the choices documented in docs/reference/deviations.md, Webhooks
 		"patient.ehi_export_success":     webhook.Locked,
 		"patient.ehi_export_failed":      webhook.Locked,
 		"webhook.test":                   webhook.Locked,

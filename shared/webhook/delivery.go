@@ -36,11 +36,11 @@ type Delivery struct {
 	SubscriptionID string
 	Status         DeliveryStatus
 	Attempt        int       // number of the next or current attempt, starting at 1
-	Fence          int64     // incremented by every claim; results of older claims are rejected
+	Fence          int64     // incremented by every claim; writes by older claims are rejected
 	NextAt         time.Time // earliest start of the next attempt
-	Paced          bool      // whether NextAt is a reserved slot in the endpoint's rate
+	Paced          bool      // whether NextAt is a slot reserved under the endpoint's rate limit
 	Slowly         bool      // whether NextAt was reserved while the endpoint was slow
-	Trigger        Trigger   // trigger of the next or current attempt
+	Trigger        Trigger   // reason for the next or current attempt
 	LastStatus     int       // HTTP status of the last attempt; 0 if there was no attempt or no response
 	LastFailure    Failure   // failure of the last attempt; empty on success
 	LeaseUntil     time.Time // expiry of the claim's lease
@@ -59,8 +59,8 @@ type Attempt struct {
 	Status         int // HTTP status; 0 if there was no response
 	ResponseHeader map[string]string
 	Failure        Failure // class of the failure; empty on success
-	// SealedBody holds the first 2 KiB of the response body (Subscription.OpenAnswer). It is encrypted, because the
-	// response may echo the request.
+	// SealedBody holds the first 2 KiB of the response body (Subscription.OpenAnswer). The body is encrypted, because
+	// it may echo the request.
 	SealedBody []byte
 }
 
@@ -98,7 +98,8 @@ type Store interface {
 	ParkDelivery(ctx context.Context, d Delivery) error
 }
 
-// Poster sends a signed POST and reports its outcome. Errors are internal; a receiver's failure is not an error.
+// Poster sends a signed POST and reports its outcome. Errors are internal; a failure of the receiver does not cause an
+// error.
 type Poster interface {
 	Post(ctx context.Context, url string, header map[string]string, body []byte) (Answer, error)
 }

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Vault encrypts and decrypts a subscription's private data (kms.Sealer).
+// Vault encrypts and decrypts a subscription's private data; kms.Sealer implements it.
 type Vault interface {
 	Opener
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
@@ -34,7 +34,7 @@ type Editor struct {
 	Now    func() time.Time
 }
 
-// Reach reports the hosts to which a worker may send requests (safehttp.Options).
+// Reach reports the hosts to which a worker may send requests; safehttp.Options implements it.
 type Reach interface {
 	// MayReach reports whether a worker would attempt a request to target. Host names are checked only after they are
 	// resolved.
@@ -47,7 +47,7 @@ type Draft struct {
 	Tenant     org.Tenant
 	URL        string
 	Note       string
-	Optional   []Type            // event types in addition to the required types
+	Optional   []Type            // event types to receive in addition to the required types
 	SigningKey bool              // whether to sign with an ed25519 key as well
 	Headers    map[string]string // headers sent with every attempt; their values are secret
 	Rate       int               // attempts per second; 0 for the default
@@ -97,7 +97,7 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 }
 
 // Rotate adds a new signing secret to the subscription. The previous secret continues to sign for 24 hours. If atOnce
-// is true, all older secrets stop signing immediately, as after a leak. Rotate returns fault.Conflict if the
+// is true, all older secrets stop signing immediately, as is needed after a leak. Rotate returns fault.Conflict if the
 // subscription has too many old secrets.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
@@ -190,8 +190,8 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
-// seal encrypts a subscription's private values. s.Secrets must have an entry for each secret in k. seal creates a log
-// key if the subscription has none.
+// seal encrypts a subscription's private values. s.Secrets must have an entry for each secret in k. If the subscription
+// has no log key, seal creates one.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
 		k.private.LogKey = make([]byte, secretBytes)
@@ -222,7 +222,7 @@ const (
 )
 
 // checkHeaders returns a subscription's custom headers with canonical names. Any header is allowed, even Authorization,
-// except those that Recordbridge sets and those that belong to the connection (RFC 9110 section 7.6.1).
+// except those that Recordbridge sets and those that apply only to the connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook can have at most 20 custom headers.").About("header-file")

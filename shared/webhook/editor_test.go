@@ -174,8 +174,8 @@ func TestRotateAllowsTenOldSecrets(t *testing.T) {
 	})
 }
 
-// TestCreateRejectsPrivateAddress checks that a webhook's URL is allowed if the worker's dialing guard would allow it,
-// in both modes. Only the stack can add exceptions.
+// TestCreateRejectsPrivateAddress checks that, in both modes, a webhook's URL is allowed if the worker's dialling guard
+// would allow it. Only the stack's configuration can add exceptions.
 func TestCreateRejectsPrivateAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestCreateRejectsPrivateAddress(t *testing.T) {
 			netip.MustParsePrefix("127.0.0.0/8"),
 			netip.MustParsePrefix("::1/128"),
 		}}
-		for address, allowed := range map[string][2]bool{ // whether the URL is allowed in any stack, and locally
+		for address, allowed := range map[string][2]bool{ // allowed in any stack; allowed locally
 			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
 			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
 			"https://167772161/": {}, "https://0xa000001/": {}, "https://[64:ff9b::a00:1]/": {},

@@ -36,7 +36,7 @@ type Event struct {
 	Type      Type
 	Body      []byte // body as stored; Wire returns the bytes to send
 	CreatedAt time.Time
-	FannedOut bool // whether the event's deliveries exist
+	FannedOut bool // whether the event's deliveries have been created
 }
 
 // envelope is the JSON body of every webhook (docs/reference/deviations.md, Webhooks).

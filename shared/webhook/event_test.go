@@ -15,19 +15,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fact is an event with a golden body in testdata.
+// fact is an event whose expected body is in testdata.
 type fact struct {
 	file string
 	kind webhook.Type
 	data any
 }
 
-// facts returns an event of every type with all its members, and variants that lack optional members or are sent in
-// TEFCA mode.
+// facts returns an event of every type with all its fields, and variants without optional fields or sent in TEFCA mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
-		if success, ok := k.Example.(webhook.ExportSuccess); ok { // includes the members that operators can enable
+		if success, ok := k.Example.(webhook.ExportSuccess); ok { // includes the fields that operators can enable
 			success.DownloadLink = &success.DownloadLinks[0]
 			k.Example = success
 		}

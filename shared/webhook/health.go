@@ -7,28 +7,28 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reason is the reason why a subscription is disabled.
+// Reason is the reason that a subscription is disabled.
 type Reason string
 
 // Reasons why a subscription is disabled.
 const (
-	ReasonGone    Reason = "gone"    // the receiver returned 410
-	ReasonAsked   Reason = "asked"   // the receiver returned "webhook-delivery: disable"
+	ReasonGone    Reason = "gone"    // the receiver responded with status 410
+	ReasonAsked   Reason = "asked"   // the receiver responded with "webhook-delivery: disable"
 	ReasonFailing Reason = "failing" // all attempts failed for 120 hours
 	ReasonByHand  Reason = "by_hand" // disabled by the operator
 )
 
-// Health records a subscription's results since its last success. A working subscription has no record, so only
-// failures, the first success after failures, and slow responses require a write.
+// Health records the outcomes of a subscription's attempts since its last success. A working subscription has no
+// record, so only failures, slow responses and the first success after failures require a write.
 type Health struct {
 	Failures     int       // number of attempts that failed since the last success
 	FailingSince time.Time // time of the first failure since the last success
 	LastFailure  time.Time
-	LastSuccess  time.Time // last success before the current run of failures; zero if there was no success
+	LastSuccess  time.Time // last success before the current run of failures; zero if there was none
 	Warned       int       // number of warnings sent in the current run of failures
 	OpenUntil    time.Time // time until which the breaker blocks all attempts
 	Trips        int       // number of times the breaker has opened in the current run of failures
-	NextSlot     time.Time // time of the next free slot in the endpoint's rate
+	NextSlot     time.Time // time of the next free slot under the endpoint's rate limit
 	// SlowUntil is the time until which the webhook counts as slow, regardless of failures. Answers is the webhook's
 	// response time.
 	SlowUntil time.Time
@@ -42,7 +42,7 @@ const (
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
 	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFor, and
-	// twice as long each further time it opens.
+	// for twice as long each time it opens again.
 	tripAfter   = 10
 	openFor     = time.Minute
 	longestOpen = 15 * time.Minute
@@ -60,7 +60,7 @@ type effect struct {
 }
 
 // afterFailure returns the consequences of the failure at h.LastFailure. A probe is the single attempt that an open
-// breaker admits. An attempt that was in progress when the breaker opened has no consequences if it fails.
+// breaker admits. The failure of an attempt that was in progress when the breaker opened has no consequences.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -80,8 +80,8 @@ func (h Health) afterFailure(isProbe bool) effect {
 	return e
 }
 
-// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, the breaker admits one attempt, the
-// probe.
+// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, the breaker admits a single attempt:
+// the probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 
 // HealthStore stores the health of subscriptions.
@@ -89,24 +89,24 @@ type HealthStore interface {
 	// CountFailure adds a failure and returns the subscription's updated health.
 	CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (Health, error)
 	// ReviseHealth stores the breaker and the warnings from next. It returns fault.Conflict if the stored breaker and
-	// warnings no longer equal the values in seen.
+	// warnings differ from those in seen.
 	ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next Health) error
-	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if the subscription is not in a
-	// run of failures.
+	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if the subscription has no current
+	// failures.
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
 	// ReserveSlot reserves the next free slot at or after now and returns the slot's time. Slots are an interval apart.
-	// seen is the next free slot as last read by the caller, and serves as a hint.
+	// seen is a hint: the next free slot as last read by the caller.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
 		interval time.Duration) (time.Time, error)
-	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns
-	// fault.Conflict if the subscription already counts as slow until a later time.
+	// MarkSlow stores a subscription's response time and the time until which it counts as slow. It returns
+	// fault.Conflict if the subscription is already marked as slow until a later time.
 	MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error
 	// DisableSubscription stops all deliveries to a subscription. It returns fault.Conflict if the subscription is
 	// already disabled.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
 }
 
-// Owners notifies subscriptions' owners by email about problems with deliveries. Repeated notifications about the same
+// Owners notifies subscriptions' owners by email about problems with deliveries. Repeated notifications for the same
 // occasion have no further effect.
 type Owners interface {
 	// NotifyFailing warns the owner about a run of failures. h already counts the warning.

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// failed returns a response that ends a delivery at its first attempt, so tests control the times of failures.
+// failed returns a response that ends a delivery at its first attempt, so that tests control the times of failures.
 func failed(string, int) (webhook.Answer, error) {
 	return webhook.Answer{Status: 500, Control: "abort-message"}, nil
 }
@@ -66,8 +66,8 @@ func TestSuccessResetsFailureCount(t *testing.T) {
 			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
 			<-time.After(4 * time.Hour)
 		}
-		// Warnings are sent at 24 and 96 hours. In the run of failures that begins at hour 120, warnings are sent at
-		// 144 and 216 hours.
+		// Warnings are sent at hours 24 and 96. In the run of failures that begins at hour 120, warnings are sent at
+		// hours 144 and 216.
 		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 ||
 			s.Health.LastSuccess.IsZero() {
 			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
@@ -233,8 +233,8 @@ func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 	})
 }
 
-// TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate. Each delivery is scheduled once and
-// loses no attempt.
+// TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate. Each delivery is scheduled only
+// once, and waiting uses up none of its attempts.
 func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,8 +251,8 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// The first attempt needs no slot in the endpoint's rate. The rate then allows a burst of five attempts, and
-		// five attempts per second.
+		// The first attempt needs no slot under the endpoint's rate limit. The rate limit then allows a burst of five
+		// attempts, followed by five attempts per second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {
@@ -318,8 +318,8 @@ func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Error("template.yaml has no webhook worker")
 }
 
-// TestPacerReservesSlotsInAdvance checks that a process calls the store once for several attempts' slots, and calls it
-// again after unused slots have expired.
+// TestPacerReservesSlotsInAdvance checks that a process reserves slots for several attempts in one store call, and
+// calls the store again after unused slots have expired.
 func TestPacerReservesSlotsInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

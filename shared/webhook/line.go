@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// tell logs an attempt that failed or that disables its subscription. disabled is the reason, or empty if the
-// subscription is not disabled. d holds the state that is about to be stored. tell logs only the URL's host, because
-// customers may put secrets in the rest of the URL.
+// tell logs an attempt that failed or that disables its subscription. disabled is the reason for disabling the
+// subscription, or empty if it is not disabled. d holds the state that is about to be stored. tell logs only the URL's
+// host, because customers may put secrets in the rest of the URL.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	spot := fault.Spot{
 		Step: fault.StepNotify, Host: fault.HostOf(d.subscription.URL), Status: a.Status,

@@ -10,10 +10,10 @@ import (
 )
 
 // Download links are stored in events without their tokens. A copy of a table, backup or log therefore grants no access
-// to files. Wire completes the links when the event is sent or listed. Its result is never stored. Wire returns the
-// same result each time (docs/develop/threat-model.md, Download links).
+// to files. Wire completes the download links when the event is sent or listed. Its result is never stored. Wire
+// returns the same result each time (docs/develop/threat-model.md, Download links).
 
-// LinkSigner adds the tokens to download links (export.Links).
+// LinkSigner adds the tokens to download links; export.Links implements it.
 type LinkSigner interface {
 	// SignLink adds the token to a tenant's stored link. If the link already has a token, SignLink returns it
 	// unchanged.
@@ -23,13 +23,13 @@ type LinkSigner interface {
 // linkToken separates a download link's URL from its token.
 const linkToken = "?token="
 
-// Wire returns the event's bytes for webhooks and for the event list. The bytes are the same in each attempt. Errors
-// are internal.
+// Wire returns the event's bytes as sent to webhooks and returned in the event list. The bytes are the same in each
+// attempt. Errors are internal.
 func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the event's body for display, without the tokens in the download links. Errors are internal.
+// Shown returns the event's body for display, with tokens removed from its download links. Errors are internal.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)
@@ -65,7 +65,8 @@ func (e Event) withLinks(change func(address string) (string, error)) ([]byte, e
 	return body, nil
 }
 
-// linksOf returns the download links in a patient.ehi_export_success event as written in its body, including quotes.
+// linksOf returns the download links in a patient.ehi_export_success event as they appear in its body, including
+// quotation marks.
 func linksOf(body []byte) ([]json.RawMessage, error) {
 	type link struct {
 		URL json.RawMessage `json:"url"`
@@ -94,14 +95,14 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 const (
 	// hidden replaces parts of a download token in a stored response.
 	hidden = "[hidden]"
-	// minHiddenLength is the minimum length of a token part that is hidden wherever it occurs. A shorter part, such as
-	// the end of a truncated token, leaves too many characters to guess.
+	// minHiddenLength is the minimum length of a token part that is removed wherever it occurs. A shorter part, such as
+	// the end of a truncated token, leaves too many characters to be guessed.
 	minHiddenLength = 12
 )
 
-// HideLinks removes download tokens from a response to the event, so that the response may be stored and shown. A
-// receiver that echoes its request would otherwise store working links in the log. sent is the body that was sent.
-// HideLinks does not find tokens that a receiver has re-encoded. Errors are internal.
+// HideLinks removes download tokens from a response to the event, so that the response may be stored and displayed. If
+// a receiver echoed its request, the log would otherwise store working links. sent is the body that was sent. HideLinks
+// does not detect tokens that a receiver has re-encoded. Errors are internal.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
 		return a, nil

@@ -46,7 +46,7 @@ type notice struct {
 	at     time.Time
 }
 
-// world holds the tables from template.yaml, the test bubble's clock, a receiver and a queue.
+// world holds the tables from template.yaml, the test bubble's clock, a webhook receiver and a queue.
 type world struct {
 	store   store.Webhooks
 	sealer  *kms.Sealer
@@ -135,7 +135,7 @@ func (w *world) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// subscribe stores a subscription whose secrets are ordered newest first.
+// subscribe stores a subscription with the given secrets, newest first.
 func (w *world) subscribe(t *testing.T, id string, secrets ...signing) webhook.Subscription {
 	t.Helper()
 	s := webhook.Subscription{

@@ -1,7 +1,7 @@
 package webhook
 
-// A member with omitempty may be absent; every other member is always present, even if empty. docs/asyncapi.yaml states
-// which members TEFCA mode omits or requires.
+// A field with omitempty may be absent; every other field is always present, even if empty. docs/asyncapi.yaml states
+// which fields TEFCA mode omits or requires.
 
 // DownloadLink holds an export file's download link.
 type DownloadLink struct {
@@ -23,16 +23,17 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	// DownloadLink is included only if an operator enables it. The specification dropped the member in June 2026.
+	// DownloadLink is included only if an operator has enabled it. The specification dropped this field in June 2026.
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall describes an incomplete record, using members outside the specification. The zero value means a complete
-// record, and omits all members. Complete is never true.
+// Shortfall describes an incomplete record, using fields that are not in the specification. The zero value means that
+// the record is complete, and omits all fields. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// Missing maps each missing resource type to the reason, as worded in docs/guide/incomplete-records.md.
+	// Missing maps each missing resource type to the reason for its absence, as worded in
+	// docs/guide/incomplete-records.md.
 	Missing map[string]string `json:"missing,omitempty"`
 }
 
@@ -48,8 +49,8 @@ type ExportFailure struct {
 type Progress struct {
 	// QueriesDone is the number of completed requests. Each request is for a list, a resource or an attachment.
 	QueriesDone int `json:"queries_done"`
-	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far. It grows
-	// as the export finds references.
+	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far. The number
+	// grows as the export finds references.
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
@@ -83,7 +84,7 @@ type ConnectionSuccess struct {
 }
 
 // ConnectionFailure is the data in a patient.connection_failed event, an extension. The data contains the fields of the
-// widget event of that name, and the recommended action. The event does not exist in TEFCA mode.
+// widget event of the same name, and the recommended action. The event does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`

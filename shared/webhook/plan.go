@@ -49,7 +49,7 @@ func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if len(p.dispatches) == 0 {
 		return nil
 	}
-	last := len(p.dispatches) - 1 // usually there is only one dispatch, which doesn't need a goroutine
+	last := len(p.dispatches) - 1 // usually there is only one dispatch, which needs no goroutine
 	var posts errgroup.Group
 	posts.SetLimit(parallelPosts)
 	for _, d := range p.dispatches[:last] {

@@ -52,11 +52,11 @@ type trial struct {
 	calm   bool
 	ended  map[string]webhook.DeliveryStatus
 	said   map[string]string // event bodies by event ID
-	wrong  string            // violation found in a POST, since only the test's own goroutine may fail the test
+	wrong  string            // violation found in a POST; only the test's own goroutine may fail the test
 
 	mu          sync.Mutex // guards the fields below, because a worker calls DynamoDB concurrently
 	isWorking   bool       // whether a worker call is running
-	callsLeft   int        // number of DynamoDB calls before the running worker call crashes
+	callsLeft   int        // number of DynamoDB calls after which the running worker call crashes
 	takesEffect bool       // whether the DynamoDB call before a crash takes effect
 
 	parked []chan webhook.Answer
@@ -80,7 +80,7 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// With one subscription, POSTs are not concurrent, so the same draws give the same result.
+	// With one subscription, POSTs are not concurrent, so the same random values give the same outcome.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery loses every message. step sends messages at arbitrary times instead.
+// EnqueueDelivery discards every message. step sends messages at arbitrary times instead.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -126,7 +126,7 @@ func (r *trial) NotifyDisabled(context.Context, webhook.Subscription, webhook.Re
 	return r.tell()
 }
 
-// fate draws the DynamoDB call at which the resumed worker call crashes. Most worker calls don't crash.
+// fate chooses the DynamoDB call at which the resumed worker call crashes. Most worker calls don't crash.
 func (r *trial) fate() {
 	callsLeft, takesEffect := 100, false
 	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
@@ -144,7 +144,7 @@ func (r *trial) rest() {
 	r.isWorking = false
 }
 
-// spend counts a DynamoDB call, and reports whether the caller gets a response and whether the call takes effect.
+// spend counts a DynamoDB call. It reports whether the call takes effect and whether the caller gets a response.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,7 +170,7 @@ func (r *trial) around(next wire.Handler) wire.Handler {
 	}
 }
 
-// tell simulates a notification to the owner, at which the worker may crash.
+// tell simulates a notification to the owner, during which the worker may crash.
 func (r *trial) tell() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,7 +217,7 @@ func (r *trial) resume() {
 	r.rest()
 }
 
-// step performs one event: a late, early or duplicate message, a response, or the passing of time.
+// step simulates one event: a late, early or duplicate message, a response, or the passing of time.
 func (r *trial) step() {
 	switch rapid.IntRange(0, 4).Draw(r.T, "step") {
 	case 0:
@@ -262,7 +262,6 @@ func (r *trial) sweep(until time.Time) {
 	}
 }
 
-// look reads all deliveries.
 func (r *trial) look() {
 	r.seen = r.seen[:0]
 	for _, id := range r.events {
@@ -310,17 +309,17 @@ func (r *trial) checkAttempts() {
 	}
 }
 
-// inBubble is a test in a testing/synctest bubble, in which rapid must not read the test's deadline.
+// inBubble is a test in a testing/synctest bubble, where rapid must not read the test's deadline.
 type inBubble struct{ testing.TB }
 
-// TestDeliveryEndsOnceDespiteCrashes runs in a bubble whose clock stands still while a receiver delays its response, so
-// no POST counts as slow.
+// TestDeliveryEndsOnceDespiteCrashes runs in a bubble whose clock stops while a receiver delays its response, so no
+// POST counts as slow.
 func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })
 }
 
-// tryCrashes emits events and checks that each delivery ends exactly once, whichever calls crash.
+// tryCrashes emits events and checks that each delivery ends exactly once, regardless of which calls crash.
 func tryCrashes(t *testing.T, rt *rapid.T) {
 	t.Helper()
 	r := newTrial(t, rt)

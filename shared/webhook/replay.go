@@ -14,8 +14,8 @@ import (
 type Replays interface {
 	// Delivery reads a delivery with a consistent read.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade returns at most limit IDs of deliveries created at or after from and before to, oldest first. It
-	// also returns the time from which more deliveries may exist, or zero if there are none.
+	// DeliveriesMade returns the IDs of at most limit deliveries created at or after from and before to, oldest first.
+	// It also returns the time from which more deliveries may exist, or zero if no more exist.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
 	// RestartDelivery replaces a delivery with d, which is scheduled. It returns fault.Conflict if the stored delivery is
@@ -24,7 +24,8 @@ type Replays interface {
 }
 
 // Replayer resends deliveries that have ended or wait for a retry. The event keeps its ID and bytes, the schedule
-// restarts, and the log continues. Replays count towards the endpoint's rate like all other attempts.
+// restarts, and new attempts are appended to the log. Replays count towards the endpoint's rate like all other
+// attempts.
 type Replayer struct {
 	Store Replays
 	Queue Queue
@@ -34,7 +35,7 @@ type Replayer struct {
 // replayAtOnce is the maximum number of replays in a call, which limits the call's duration.
 const replayAtOnce = 100
 
-// Replayed holds the result of a replay call.
+// Replayed is the result of a replay.
 type Replayed struct {
 	Deliveries int
 	Next       time.Time // starting point for the next call; zero if no deliveries remain
@@ -73,7 +74,8 @@ func failed(subscriptionID string) func(Delivery) bool {
 	}
 }
 
-// Range replays a subscription's deliveries that were created at or after from and before to, regardless of success.
+// Range replays a subscription's deliveries that were created at or after from and before to, regardless of their
+// outcome.
 func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
 	to time.Time,
 ) (Replayed, error) {

@@ -22,9 +22,9 @@ const (
 	mostAsked = 2
 )
 
-// nextDelay returns the delay before attempt number next, after a response received at now. jitter, in [0, 1), spreads
-// the delay. ok is false after the last attempt. A Retry-After between one and two scheduled delays is returned
-// unchanged.
+// nextDelay returns the delay between a response received at now and attempt number next. jitter, in [0, 1), spreads
+// the delay. ok is false after the last attempt. A Retry-After between one and two times the scheduled delay is
+// returned unchanged.
 func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {

@@ -103,10 +103,10 @@ func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]str
 	return header, nil
 }
 
-// redacted replaces values in the delivery log that are meant only for the receiver.
+// redacted replaces values in the delivery log that only the receiver may see.
 const redacted = "[redacted]"
 
-// shown returns headers in the form that the delivery log stores.
+// shown returns headers as they are stored in the delivery log.
 func (k keys) shown(header map[string]string) map[string]string {
 	shown := make(map[string]string, len(header))
 	for name, value := range header {

@@ -80,8 +80,8 @@ func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 	return address + "?token=" + l.token, nil
 }
 
-// TestDownloadLinksAreSentButNeverStored checks that only the sent event grants access to files. The stored event and
-// the log of a receiver that echoes the event contain no working link.
+// TestDownloadLinksAreSentButNeverStored checks that only the event as sent grants access to files. A working link must
+// not appear in the stored event or in the log of a receiver that echoes the event.
 func TestDownloadLinksAreSentButNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

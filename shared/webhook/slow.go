@@ -15,23 +15,23 @@ import (
 // Attempts are spaced out rather than counted, because a crash would leave a wrong count.
 
 const (
-	// answersAtOnce is the maximum response time of a webhook that does not count as slow.
+	// answersAtOnce is the longest response time that does not count as slow.
 	answersAtOnce = time.Second
 	// slowFor is the period for which a webhook counts as slow after a slow response.
 	slowFor = 2 * time.Minute
 	// slowAtOnce is the maximum number of concurrent attempts for a slow webhook.
 	slowAtOnce = 50
-	// longestAnswer is a webhook's maximum response time, and the assumed response time of a webhook that has not yet
-	// responded.
+	// longestAnswer is the maximum response time of a webhook. A webhook that has not yet responded is assumed to take
+	// that long.
 	longestAnswer = 30 * time.Second
-	// slowAhead limits how far ahead slots are reserved for a slow webhook, so few attempts wait long after the webhook
-	// has recovered.
+	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long after the
+	// webhook has recovered.
 	slowAhead = time.Minute
 )
 
 func (h Health) isSlow(now time.Time) bool { return now.Before(h.SlowUntil) }
 
-// interval returns the share of the endpoint's rate that an attempt at now uses, as a time.
+// interval returns the time between two slots at the endpoint's rate, for an attempt at now.
 func (s Subscription) interval(now time.Time) time.Duration {
 	rate := s.Rate
 	if rate <= 0 {
@@ -44,10 +44,10 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// posted is the result of a POST that was sent. Its response counts, so the attempt must not be repeated.
+// posted is the result of a POST that was sent. The POST's response counts, so the attempt must not be repeated.
 type posted struct {
 	answer Answer
-	// unmarked is the error from marking a webhook as slow, or nil. The error is reported after the attempt is
+	// unmarked is the error from marking a webhook as slow, if any. The error is reported after the attempt is
 	// recorded.
 	unmarked error
 }
@@ -79,7 +79,7 @@ func (w Worker) post(ctx context.Context, s Subscription, header map[string]stri
 	return made, nil
 }
 
-// markSlow records that a webhook is slow, and its response time, unless both are already recorded.
+// markSlow records that a webhook is slow and how long it takes to respond, unless both are already recorded.
 func (w Worker) markSlow(ctx context.Context, s Subscription, takes time.Duration) error {
 	now, known := w.Now(), s.Health.Answers
 	isKnown := s.Health.SlowUntil.Sub(now) > slowFor/2 && takes <= 2*known && known <= 2*takes

@@ -14,7 +14,7 @@ import (
 
 const slowAtOnce = 50
 
-// crowd sends many deliveries to a world's webhook at once.
+// crowd sends many deliveries to a webhook at once.
 type crowd struct {
 	world   *world
 	worker  webhook.Worker
@@ -52,7 +52,7 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 	return p(header), nil
 }
 
-// EnqueueDelivery supports only whole seconds, like SQS.
+// EnqueueDelivery supports only whole seconds, as SQS does.
 func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
@@ -61,7 +61,7 @@ func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id strin
 	return nil
 }
 
-// deliver creates the given number of events at the given rate per second.
+// deliver creates events at the given rate per second until the given number is reached.
 func (c *crowd) deliver(t *testing.T, events, rate int) {
 	t.Helper()
 	for n := range events {
@@ -71,7 +71,7 @@ func (c *crowd) deliver(t *testing.T, events, rate int) {
 	}
 }
 
-// attempts returns the number of events with one attempt and the number with more.
+// attempts returns the number of events with a single attempt and the number with several.
 func (c *crowd) attempts() (once, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,8 +122,9 @@ func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookCannotOccupyReservedAttempts checks that a receiver that starts to hang gets no attempts whose
-// slots were reserved earlier. Once the receiver responds again, the waiting events are delivered within two minutes.
+// TestHangingWebhookCannotOccupyReservedAttempts checks that a receiver that starts to hang gets none of the attempts
+// whose slots were reserved earlier. Once the receiver responds again, the waiting events are delivered within two
+// minutes.
 func TestHangingWebhookCannotOccupyReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,10 +18,10 @@ type Subscription struct {
 	URL     string
 	Note    string // label chosen by the owner
 	Types   []Type
-	Secrets []SealedSecret // newest first; older secrets sign until they expire
+	Secrets []SealedSecret // newest first; older secrets continue to sign until they expire
 	// Private holds the ed25519 key, the header values, and the log key, sealed together.
 	Private     []byte
-	PublicKey   string   // "whpk_…" of the ed25519 key; empty if there is no key
+	PublicKey   string   // the ed25519 public key, "whpk_…"; empty if there is no key
 	HeaderNames []string // names of the subscription's own headers
 	Rate        int      // attempts per second; 0 for defaultRate
 	Disabled    bool
@@ -29,7 +29,7 @@ type Subscription struct {
 	DisabledFor Reason
 	CreatedAt   time.Time
 	Rev         int64
-	Health      Health // stored in a separate row, but read with the subscription
+	Health      Health // stored in a separate row but read together with the subscription
 }
 
 // SealedSecret is an encrypted signing secret, bound to its subscription.
@@ -45,7 +45,7 @@ func (s SealedSecret) isLive(now time.Time) bool {
 // SecretBinding returns the binding for the subscription's sealed secrets.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
 
-// Directed returns a delivery of event to this subscription alone, due at now.
+// Directed returns a delivery of event to this subscription only, due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,

@@ -32,15 +32,15 @@ type FanOut struct {
 
 const (
 	// longestTogether limits how long the events in a batch wait for one another. An event that takes longer to read or
-	// to admit is handled with its own message.
+	// admit is handled separately, with its own message.
 	longestTogether = 500 * time.Millisecond
 	// mostWrites is the maximum number of events and deliveries in a transaction. DynamoDB allows 100.
 	mostWrites = 100
 )
 
 // PlanTogether plans the deliveries of distinct events with fewer store calls than DeliverEvent, and returns the plans
-// for Deliver. If there are several events, it also stores the deliveries. Events without a plan must be passed to
-// DeliverEvent, which reports their errors. An error means that no event could be read.
+// for Deliver. If there are several events, it also stores their deliveries. An event without a plan must be passed to
+// DeliverEvent, which reports its errors. An error means that no event could be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -126,7 +126,7 @@ func (w Worker) readAll(
 	events, err = w.readEvents(ctx, references)
 	reading.Wait()
 	if ctx.Err() != nil {
-		err = nil // It is too late for the batch, but the events may be readable.
+		err = nil // too late for the batch, but the events may be readable individually
 	}
 	return events, subscriptions, err
 }

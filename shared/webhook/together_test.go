@@ -148,8 +148,8 @@ func TestPlanTogetherSeparatesTenants(t *testing.T) {
 	})
 }
 
-// brokenBatches is a store whose FanOutAll always fails. If isLost is set, FanOutAll fails only after the writes took
-// effect.
+// brokenBatches is a store whose FanOutAll always fails. If isLost is set, FanOutAll fails only after its writes have
+// taken effect.
 type brokenBatches struct {
 	webhook.BatchStore
 
@@ -239,7 +239,7 @@ func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 		references := w.emitFor(t, tenant, events)
 		worker := w.batching(t)
 		deliver(t, worker, references, planned(t, worker, references))
-		for len(w.due(t)) > 0 { // Make the attempts that the rates have deferred.
+		for len(w.due(t)) > 0 { // Make the attempts that the rate limits have deferred.
 			sleepUntil(time.Now().Add(time.Minute))
 			for _, row := range w.due(t) {
 				expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, row.ID))
@@ -251,7 +251,7 @@ func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 	})
 }
 
-// stuck is a store that lists one tenant's subscriptions only when the caller has given up.
+// stuck is a store that returns one tenant's subscriptions only after the caller has given up.
 type stuck struct {
 	webhook.Store
 

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// sweepGrace is the time between a message's expected effect and the sweeper's intervention.
+	// sweepGrace is the delay after a message's expected effect before the sweeper intervenes.
 	sweepGrace = 30 * time.Second
-	// longestDelay is SQS's maximum delay. Only the sweeper starts later attempts.
+	// longestDelay is SQS's maximum delay. Only the sweeper starts attempts that are due later.
 	longestDelay = 15 * time.Minute
 	// parallelPosts is the maximum number of sockets that a fan-out opens at once. The value equals the maximum number
 	// of subscriptions, so that waiting for a slow receiver does not outlast another delivery's lease.
 	parallelPosts = 25
 )
 
-// Worker delivers events to webhooks. A Worker's methods are idempotent, because a duplicate or late call doesn't find
-// anything to claim.
+// Worker delivers events to webhooks. A Worker's methods are idempotent, because a duplicate or late call finds nothing
+// to claim.
 type Worker struct {
 	Store   Store
 	Batches BatchStore // required only by PlanTogether
@@ -74,7 +74,7 @@ func deliveriesOf(all []dispatch) []Delivery {
 	return deliveries
 }
 
-// RetryDelivery makes a delivery's due attempt. Errors are internal.
+// RetryDelivery makes the attempt of a delivery that is due. Errors are internal.
 func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	now := w.Now()
 	claimed, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
@@ -122,7 +122,8 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	return w.attempt(ctx, d)
 }
 
-// first returns an event's delivery to a subscription. The delivery is in flight, held, or scheduled if it has to wait.
+// first returns an event's delivery to a subscription. The delivery is in flight or held, or is scheduled if it has to
+// wait.
 func (w Worker) first(ctx context.Context, event Event, s Subscription) (dispatch, error) {
 	now := w.Now()
 	d := dispatch{event: event, subscription: s, delivery: Delivery{
@@ -156,7 +157,7 @@ func (d *Delivery) end(status DeliveryStatus) {
 	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
 }
 
-// hold marks a disabled subscription's delivery as held for a replay.
+// hold marks a disabled subscription's delivery as held. A replay can resend it.
 func (d *Delivery) hold() { d.end(Held) }
 
 // schedule postpones the next attempt until at and drops the lease, so that any worker may claim the delivery.
@@ -168,7 +169,7 @@ func (d *Delivery) schedule(now, at time.Time) {
 }
 
 // enqueue queues a message for delivery. If the delivery has to wait longer than a message's maximum delay, only the
-// sweeper starts the delivery.
+// sweeper starts it.
 func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	wait := d.NextAt.Sub(w.Now())
 	if wait > longestDelay {
@@ -181,7 +182,7 @@ func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 }
 
 func (w Worker) record(ctx context.Context, d Delivery, a Attempt) error {
-	// Store the outcome of the sent POST even after the deadline.
+	// Store the outcome of the POST that was sent, even after the deadline.
 	err := w.Store.RecordAttempt(context.WithoutCancel(ctx), d, a)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("record attempt: %w", err)

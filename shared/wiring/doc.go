@@ -1,5 +1,5 @@
-// Package wiring groups code that several functions' wiring packages share. Each package links only the AWS clients
-// that its functions use.
+// Package wiring groups code shared by several functions' wiring packages. Each package links only the AWS clients that
+// its functions use.
 //
 // The wiring packages may import any shared package except ui. The packages are:
 //

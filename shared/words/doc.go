@@ -1,4 +1,4 @@
-// Package words groups the vocabulary that all other packages share.
+// Package words groups the basic packages that all other packages share.
 //
 // The packages don't import any AWS or HTTP package or any other package of this module. The packages are:
 //

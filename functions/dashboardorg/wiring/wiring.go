@@ -59,7 +59,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// Members reply to inquiries, not the operator, so the emails contain no support address.
+	// The organisation's members reply to inquiries, not the operator, so the emails contain no support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
 	// founder doesn't send invitations, so it doesn't need a dashboard URL.

@@ -32,7 +32,7 @@ type Environment struct {
 	// KeyHashingSecret also hashes recovery codes, which must remain valid as long as private keys do.
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"` // limit on code requests per client address
-	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`    // limit on codes per mailbox
+	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`    // maximum number of codes per mailbox and hour
 }
 
 // Build reads secrets and an SSM parameter, and returns the dashboardsession function's handler. Build is called once

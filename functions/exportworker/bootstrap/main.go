@@ -9,8 +9,8 @@ import (
 )
 
 // memoryLimit is the Go runtime's soft memory limit in bytes. The limit covers an export's maximum memory use
-// (docs/develop/architecture.md, Bounds) and room for the garbage collector. The function has much more memory, but no
-// record may require more than this limit.
+// (docs/develop/architecture.md, Bounds) plus headroom for the garbage collector. The function is configured with much
+// more memory, but no record may need more than this limit.
 const memoryLimit = 72 << 20
 
 func main() {

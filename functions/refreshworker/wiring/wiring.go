@@ -29,7 +29,7 @@ import (
 const (
 	// maxWait limits how long a refresh waits for a slot at its token endpoint before it is deferred.
 	maxWait = 10 * time.Second
-	// concurrency equals the batch size, so that a slow token endpoint delays no other messages.
+	// concurrency equals the batch size, so that a slow token endpoint doesn't delay other messages.
 	concurrency = 10
 )
 

@@ -22,7 +22,7 @@ import (
 type Environment struct {
 	edge.HourlyEnv
 
-	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
+	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // maximum number of codes per mailbox and hour
 	MailFrom     string `env:"MAIL_FROM"`               // sender address; if empty, no emails are sent
 }
 

@@ -28,7 +28,6 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is an HTTP client whose requests always fail.
 type nobody struct{}
 
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
@@ -61,11 +60,11 @@ func TestBuildRejectsIncompleteNetworkConfiguration(t *testing.T) {
 	}
 }
 
-// text matches JSON members whose value is a string or a list that begins with a string.
+// text matches JSON fields whose value is a string or a list that begins with a string.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestBuildErrorDoesNotQuoteConfiguration covers every string member, because an operator might put a key in the wrong
-// document.
+// TestBuildErrorDoesNotQuoteConfiguration tests every string field, because an operator might put a key in the
+// configuration by mistake.
 func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
 	const (
@@ -83,7 +82,7 @@ func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	damaged := `{"ihe":{"certificate":"SENTINEL","key":"SENTINEL","anchors":"SENTINEL"}}`
 	for _, c := range []struct {
 		config, held string
-		free         []string // members that accept any text
+		free         []string // fields that accept any text
 	}{
 		{ihe, damaged, nil}, // always fails, because the certificate is invalid
 		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state"}},
@@ -101,7 +100,8 @@ func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	}
 }
 
-// build creates the worker from a configuration. If held is not empty, it is stored as the secret named "held".
+// build creates the worker from a configuration. If held is not empty, it is stored as the value of the secret named
+// "held".
 func build(t *testing.T, document, held, secret string) error {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
@@ -139,7 +139,7 @@ func build(t *testing.T, document, held, secret string) error {
 // memberURI is the URI in the membership certificate.
 const memberURI = "https://us.example/udap#T-IAS"
 
-// membership returns a secret with the credentials of a trust community's only member.
+// membership returns a secret with the credentials of the only member of a trust community.
 func membership(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

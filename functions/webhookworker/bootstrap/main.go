@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// garbage is the GOGC value in percent. A delivery allocates half a megabyte and retains none of it. With the default
-// of 100, garbage collection took an eighth of the running time. The function uses only a few megabytes of its
-// available memory.
+// garbage is the GOGC value in percent. Each webhook delivery allocates half a megabyte and retains none of it. With
+// the default GOGC of 100, garbage collection took an eighth of the running time. The function uses only a few
+// megabytes of its memory limit.
 const garbage = 400
 
 func main() {

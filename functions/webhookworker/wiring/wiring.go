@@ -39,7 +39,7 @@ type Environment struct {
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	MailFrom         string        `env:"MAIL_FROM"`    // sender address; if empty, no emails are sent
-	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support requests are only listed
+	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support requests are listed but not emailed
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 

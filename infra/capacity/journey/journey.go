@@ -1,5 +1,5 @@
-// Package journey holds the cost table of the product's typical uses, called journeys. For each function, the table
-// lists AWS calls, DynamoDB units, bytes transferred and waiting time. All figures are counted, not estimated. The
+// Package journey holds a table of the costs of the product's typical uses, called journeys. For each function, the
+// table lists AWS calls, DynamoDB units, bytes transferred and waiting time. All figures are counts, not estimates. The
 // tests in infra/test/e2e perform the journeys and fail if the counts differ from the table.
 package journey
 
@@ -14,30 +14,31 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// Values of Cost.Service that are not service names of wire.Call.
+// These values of Cost.Service are not service names of wire.Call.
 const (
-	// Lambda rows count function invocations.
+	// Lambda marks rows that count function invocations.
 	Lambda = "lambda"
-	// Logs rows hold the number of bytes logged.
+	// Logs marks rows that contain the number of bytes logged.
 	Logs = "logs"
 	// Outside rows count requests to servers outside AWS, such as health systems and webhook receivers.
 	Outside = "outside"
 )
 
-// Cost is a table row, which holds one operation's share of a journey's cost.
+// Cost is a table row that holds one operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
-	Function  string // function's folder; empty in Outside and Logs rows
-	Service   string // service name as in wire.Call, or a constant above
+	Function  string // folder of the function; empty in rows for Outside and Logs
+	Service   string // service name as in wire.Call, or one of the constants above
 	Operation string
-	// On is the operation's target: a table and row kind ("Work EVENT"), a table's index ("Work byDue"), or a queue.
+	// On contains the operation's target: a table and row type ("Work EVENT"), a table's index ("Work byDue") or a
+	// queue.
 	On     string
 	Calls  int
 	Reads  float64
 	Writes float64
-	Bytes  int // bytes sent to S3, logged, or received from outside
-	// Waits is a Lambda row's invocation time in seconds, assuming that AWS calls take no time and that outside servers
-	// respond after one second. Only responses awaited in sequence are counted.
+	Bytes  int // number of bytes sent to S3, logged or received from outside AWS
+	// Waits is the invocation time of a Lambda row in seconds, assuming that AWS calls take no time and that servers
+	// outside AWS respond after one second. Waits counts only responses that are awaited in sequence.
 	Waits float64
 }
 

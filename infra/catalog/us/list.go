@@ -1,9 +1,9 @@
-// Package us generates a synthetic institution list. The list is as large and as inconsistent as all vendor lists
-// published in the United States combined. It has the same share of rows for each vendor and server. It also has the
-// same shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal form, degree
-// or state. All data is invented: proper names, towns and customer numbers are built from syllables, and server names
-// end in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes are real. The
-// list is the same on every run.
+// Package us generates a synthetic list of US institutions. The list is as large and as inconsistent as all vendor
+// lists published in the United States combined. Each vendor and server has the same share of rows as in the published
+// lists. The shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal form,
+// degree or state are also the same. All data is invented: proper names, towns and customer numbers are built from
+// syllables, and server names end in us.example (RFC 2606). Only the health care vocabulary and the first three digits
+// of ZIP codes are real. The list is the same on every run.
 package us
 
 import (
@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// ID, name and license of the list as a catalogue source.
+// ID, name and licence of the list as a catalogue source.
 const (
 	Source  = "us-synthetic"
 	Name    = "Synthetic: a made-up list the size of the United States"
@@ -30,7 +30,7 @@ type List struct {
 	invent  inventor
 	vendors []vendor
 	made    int           // rows generated for vendors[0] so far
-	copied  []institution // institutions that the collector copies from other vendors
+	copied  []institution // institutions copied by the collector from other vendors
 	unread  bytes.Buffer
 }
 
@@ -63,7 +63,7 @@ func (l *List) Read(into []byte) (int, error) {
 	return l.unread.Read(into)
 }
 
-// institution holds an institution's data. Several vendors may list the same institution.
+// institution is an invented institution. Several vendors may list the same institution.
 type institution struct {
 	name, town, state, zip, number, host string
 }
@@ -116,7 +116,7 @@ func (l *List) rows(v vendor, i institution) []row {
 		r.ZIP = i.zip
 	}
 	if l.chance(v.npi) {
-		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // real NPIs don't begin with 0
+		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // issued NPIs never begin with 0
 	}
 	rows := make([]row, len(v.bases))
 	for at, base := range v.bases {

@@ -12,7 +12,7 @@ type inventor struct {
 	common []string // names that several institutions share
 }
 
-// choices holds alternative texts and their relative frequencies.
+// choices holds alternative strings and their relative frequencies.
 type choices struct {
 	texts  []string
 	shares []int
@@ -62,7 +62,7 @@ func (n inventor) name() string {
 	return n.fill(n.pick("names"))
 }
 
-// fill replaces each placeholder in pattern with a word of the placeholder's kind.
+// fill replaces each placeholder in pattern with a word of that kind.
 func (n inventor) fill(pattern string) string {
 	words := strings.Fields(pattern)
 	for i, word := range words {
@@ -89,10 +89,10 @@ func (n inventor) proper(end string) string { return n.pick("begin") + n.pick("m
 
 func (n inventor) town() string { return n.proper("end") + n.pick("town") }
 
-// form returns a legal form with its separator, such as a comma, for appending to a name.
+// form returns a legal form preceded by its separator, such as a comma, for appending to a name.
 func (n inventor) form() string { return n.pick("comma") + n.pick("form") }
 
-// otherwise returns a spelling variant of name, as another vendor's list might contain it.
+// otherwise returns a variant spelling of name, as it might appear in another vendor's list.
 func (n inventor) otherwise(name string) string {
 	for _, pair := range [][2]string{
 		{"Center", "Ctr"},

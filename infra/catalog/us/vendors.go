@@ -9,11 +9,11 @@ type vendor struct {
 	// base URLs; "#" stands for an institution's number, "@" for its host name
 	bases []string
 
-	// Shares of rows with each property.
+	// fractions of the vendor's rows that have each property
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64
 
-	isCopied bool    // whether the collector lists some of this vendor's rows
-	copies   float64 // share of the collector's rows copied from other vendors
+	isCopied bool    // true if the collector lists some of this vendor's rows
+	copies   float64 // fraction of the collector's rows that are copied from other vendors
 }
 
 // vendors returns all vendors; the collector is last.
@@ -24,7 +24,7 @@ func vendors() []vendor {
 	})
 }
 
-// largeVendors returns the publishers with more than a thousand rows, including rows in their additional lists.
+// largeVendors returns the vendors that have more than a thousand rows, including those in additional lists.
 func largeVendors() []vendor {
 	return []vendor{
 		{label: "Onehall_Clinicals", rows: 17019, bases: []string{onehall}, capitals: 0.16, legal: 0.31, stateFirst: 0.72},
@@ -99,7 +99,7 @@ func smallVendors() []vendor {
 	}
 }
 
-// synthetic returns the publishers with only a few rows each.
+// synthetic returns the vendors that have only a few rows each.
 func synthetic() []vendor {
 	names := []string{
 		"Alba", "Brio", "Cirra", "Dova", "Ember", "Folia", "Gala", "Helio", "Iris", "Juno", "Kite", "Lumen", "Mira", "Nova",
@@ -117,5 +117,5 @@ func synthetic() []vendor {
 	return all
 }
 
-// onehall is the URL of the largest server, which two lists share.
+// onehall is the URL of the largest server, which appears in two lists.
 const onehall = "api.platform.onehall.us.example/fhir/r4"

@@ -14,7 +14,7 @@ type Difference struct {
 
 // Change is a fact whose values differ between the two sets.
 type Change struct {
-	Fact // fact before the change
+	Fact // fact as it was before the change
 
 	Parts map[string]Sides `json:"parts"` // differing values by element path
 }
@@ -28,8 +28,8 @@ type Sides struct {
 // Equal reports whether the two sets contain the same facts.
 func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Compare pairs identical facts, then facts with the same type, code and time, and finally facts with the same type and
-// code. Unpaired facts count as added or removed.
+// Compare pairs facts in three passes: identical facts, then facts with the same type, code and time, and finally facts
+// with the same type and code. Unpaired facts count as added or removed.
 func Compare(before, after []Fact) Difference {
 	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
 	removed, added := slices.Clone(before), slices.Clone(after)
@@ -56,7 +56,7 @@ func Compare(before, after []Fact) Difference {
 
 func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
 
-// parts returns the elements that differ between two facts, by path.
+// parts returns the elements whose values differ between two facts, by path.
 func parts(before, after Fact) map[string]Sides {
 	differ := map[string]Sides{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {

@@ -24,7 +24,7 @@ type Fact struct {
 	parts map[string][]string // values of all other elements, by path
 }
 
-// contextTypes lists resource types that are not facts themselves. Facts refer to these resources for people, locations
+// contextTypes lists resource types that are not facts themselves; facts refer to such resources for people, locations
 // and provenance.
 var contextTypes = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
@@ -36,7 +36,7 @@ func Read(resources []byte) ([]Fact, error) {
 	var all []map[string]any
 	known := map[string]map[string]any{}
 	decoder := json.NewDecoder(bytes.NewReader(resources))
-	decoder.UseNumber() // preserves decimals as written
+	decoder.UseNumber() // preserves decimal numbers exactly as written
 	for {
 		var resource map[string]any
 		err := decoder.Decode(&resource)
@@ -72,8 +72,8 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten adds a value to parts under the value's path. References are replaced with labels for their targets, because
-// IDs are not part of a fact.
+// flatten adds a value to parts under the value's path. flatten replaces references with labels for their targets,
+// because IDs are not part of a fact.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -93,7 +93,7 @@ func flatten(parts map[string][]string, path string, value any, known map[string
 	}
 }
 
-// label returns a label for a reference's target, which consists of the target's type and its code, number or name.
+// label returns a label for a reference's target: the target's type followed by its code, number or name.
 func label(reference string, known map[string]map[string]any) string {
 	resource, ok := known[reference]
 	if !ok {

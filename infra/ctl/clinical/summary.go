@@ -15,14 +15,14 @@ const (
 	ValueChanged = "value changed"
 )
 
-// Kind counts the differences of one kind in one element of a resource type.
+// Kind counts one kind of difference in one element of a resource type.
 type Kind struct {
 	Difference string `json:"difference"`
 	Type       string `json:"type"`
 	Path       string `json:"path,omitempty"`
 	Count      int    `json:"count"`
-	Documents  int    `json:"documents"` // documents with this difference
-	Example    string `json:"example"`   // example, with its document, fact and values
+	Documents  int    `json:"documents"` // number of documents with this difference
+	Example    string `json:"example"`   // one example: its document, fact and values
 }
 
 // Summary counts the differences between many pairs of conversions, grouped by kind.

@@ -1,6 +1,6 @@
 // Package cloudformation lets operator programs read a deployed stack's outputs and resources and protect the stack
 // from deletion. The package replaces the SDK's CloudFormation client, which has 3.7 MB of source code. The SDK's
-// client also requires a different core version from the functions.
+// client also requires a different version of the core module than the functions do.
 package cloudformation
 
 import (

@@ -9,7 +9,7 @@ import (
 
 const portalMoved = "portal_moved"
 
-// commands returns the ctl commands that show or repair the log line's subject, with all IDs filled in.
+// commands returns the ctl commands that show or repair the objects named in the log line, with all IDs filled in.
 func (l Line) commands() []string {
 	var all []string
 	endpoint, mode, owner := l.id("endpoint_id"), l.mode(), l.id("org_id")
@@ -28,8 +28,8 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint returns commands about an external server and the service's client there. The result is empty if the
-// patient caused the outcome or if the service failed to read or write a row.
+// atEndpoint returns commands that concern an external server and the service's client there. The result is empty if
+// the patient caused the failure, or if the service failed to read or write a row.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
 	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)
@@ -60,7 +60,7 @@ func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	return append(all, test)
 }
 
-// ofTenant returns commands about a tenant's objects.
+// ofTenant returns commands that concern a tenant's objects.
 func (l Line) ofTenant(tenant string) []string {
 	var all []string
 	if id := l.id("subscription_id"); id != "" {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explanation explains a log line. Its maps hold the line's fields by name. The caller adds the names of the objects
-// that ID fields refer to.
+// Explanation is the explanation of a log line. The maps contain the line's fields by name. Callers add the names of
+// the objects that ID fields identify.
 type Explanation struct {
 	What     string            `json:"what"` // failure's name in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`
@@ -49,7 +49,7 @@ func (t Table) Explain(line Line) Explanation {
 	return told
 }
 
-// some returns the named fields that the line contains.
+// some returns the line's non-empty fields among names.
 func (l Line) some(names ...string) map[string]string {
 	found := map[string]string{}
 	for _, name := range names {
@@ -60,7 +60,6 @@ func (l Line) some(names ...string) map[string]string {
 	return found
 }
 
-// summary summarises a line's message, outcome and location.
 func (l Line) summary() string {
 	words := []string{l.Fields["msg"]}
 	for _, name := range []string{"result", "outcome", "step", "table", "row", "unsent_to"} {
@@ -71,7 +70,7 @@ func (l Line) summary() string {
 	return strings.Join(words, ", ")
 }
 
-// inWords returns the table's explanations of the codes in line.
+// inWords returns the table's explanations of the codes in the log line.
 func (t Table) inWords(line Line) string {
 	var words []string
 	for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
@@ -95,10 +94,10 @@ func (t Table) find(line Line) (Failure, bool) {
 	return best, isFound
 }
 
-// score counts the fields that have the same value in the row and in the line. A line that contradicts one of the row's
-// identifying fields does not fit.
+// score counts the fields whose values agree in the row and in the line. If the line contradicts an identifying field
+// of the row, fits is false.
 func (f Failure) score(line Line) (score int, fits bool) {
-	// A line fits a row only if both or neither have each of these fields.
+	// For each of these fields, a line fits a row only if both have the field or neither does.
 	for _, sign := range []string{"step", "event", "disabled"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false

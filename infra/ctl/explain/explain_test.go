@@ -91,7 +91,8 @@ func TestExplainChoosesBestMatchingRow(t *testing.T) {
 	}
 }
 
-// TestExplainChoosesFirstRowWhenScoresAreEqual uses its own table. Other tests cover the rows of the real document.
+// TestExplainChoosesFirstRowWhenScoresAreEqual uses a table made for this test. Other tests cover the rows of
+// docs/operate/failures.md.
 func TestExplainChoosesFirstRowWhenScoresAreEqual(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +

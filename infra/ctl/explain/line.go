@@ -11,10 +11,10 @@ import (
 // Line is one log line.
 type Line struct {
 	Function string            // the function that wrote the line, if the prefix names it
-	Fields   map[string]string // by name; empty if the text is not a function's log line
+	Fields   map[string]string // fields by name; empty if the text is not a function's log line
 }
 
-// errBroken reports invalid JSON. It omits the line, which may contain secrets.
+// errBroken reports invalid JSON. The error omits the line, which may contain secrets.
 var errBroken = errors.New("a line looks like JSON but is invalid")
 
 // announced matches the prefix that make run prints before each line from a function.

@@ -1,7 +1,7 @@
 // Package explain explains log lines that report failures. An explanation contains the failure's name, owner, location,
-// cause and remedy, and relevant ctl commands. All information about failures comes from docs/operate/failures.md,
-// which operators also read. Explanations contain only the known fields of each line. The package doesn't query any
-// stack.
+// cause and remedy, and relevant ctl commands. The descriptions of failures come from docs/operate/failures.md, the
+// document that operators read. An explanation includes only the known fields of its line. The package doesn't query
+// any stack.
 package explain
 
 import (
@@ -49,7 +49,7 @@ func NewTable(document string) (Table, error) {
 // Failures returns the rows in document order.
 func (t Table) Failures() []Failure { return t.failures }
 
-// rows returns the cells of the table whose header line is head.
+// rows returns the cells of the table whose header row is head.
 func rows(document, head string, width int) [][]string {
 	_, table, _ := strings.Cut(document, head)
 	var all [][]string
@@ -68,7 +68,8 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields parses the field cell of a row and adds the fields that every log line has. Values in the row take precedence.
+// fields parses the cell that lists a row's fields and adds the fields that every log line has. Values in the cell take
+// precedence over these defaults.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {
@@ -78,7 +79,7 @@ func fields(message, cell string) map[string]string {
 	return all
 }
 
-// advice replaces links with document paths, because terminals can't follow links.
+// advice returns a cell's text with links replaced by document paths, because terminals can't follow links.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
 		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })

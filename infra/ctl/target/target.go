@@ -1,6 +1,6 @@
 // Package target locates a running stack and the credentials for it. The package finds a stack on AWS by name, or reads
-// a stack's outputs from a file such as .local/run.json. It also defines the errors for stacks that can't be found.
-// Both ctl and the checks of running stacks use this package. No Lambda function links the package.
+// a stack's outputs from a file such as .local/run.json. The package also defines the errors for stacks that can't be
+// found. Both ctl and the checks of running stacks use this package. No Lambda function links the package.
 package target
 
 import (
@@ -28,11 +28,10 @@ type Stack struct {
 	Name    string // display name
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // the file's other content, if it is a run file
+	Run     runfile.Run // other content of the outputs file, if it is a run file
 }
 
-// Options returns the options for an operator on this machine, read from the environment. Audit rows record the given
-// actor.
+// Options returns the options for an operator on this machine. Audit rows record the given actor.
 func (s Stack) Options(actor string) wiring.Options {
 	return wiring.Options{
 		Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: actor,
@@ -45,8 +44,8 @@ func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error)
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 
-// Named returns the stack with the given name or ARN. If AWS_ENDPOINT_URL is set, Named searches there instead of on
-// AWS.
+// Named returns the stack with the given name or ARN. If AWS_ENDPOINT_URL is set, Named looks for the stack there
+// instead of on AWS.
 func Named(ctx context.Context, name string) (Stack, error) {
 	cfg, err := signedIn(ctx)
 	if err != nil {

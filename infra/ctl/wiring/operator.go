@@ -32,8 +32,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Operator holds the types of package operator, configured for one stack. Create an Operator with Open. An Operator is
-// safe for concurrent use.
+// Operator holds one value of each type in package operator, configured for one stack. Create an Operator with Open. An
+// Operator is safe for concurrent use.
 type Operator struct {
 	Organisations    operator.Organisations
 	Suspensions      operator.Suspensions
@@ -110,9 +110,9 @@ func newAdapters(
 	}
 }
 
-// Each group holds the rows of the Control table that one part of Operator uses.
+// Each of these types combines the stores that one part of Operator uses.
 type (
-	// owned lists every kind of row that an organisation can own.
+	// owned combines the stores of all types of rows that an organisation can own.
 	owned struct {
 		store.Directory
 		store.Hooks
@@ -170,8 +170,8 @@ func newOperator(a adapters, parts catalogue) *Operator {
 	}
 }
 
-// Restore returns a store that copies token sets from a table that DynamoDB restored from a backup. Its caller needs
-// permissions on both tables, which operators normally lack (docs/operate/incidents.md, "Break-glass").
+// Restore returns a store that copies token sets from a table that DynamoDB restored from a backup. The caller of
+// Restore needs permissions on both tables, which operators normally lack (docs/operate/incidents.md, "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
 	case "":
@@ -192,9 +192,9 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 	return rows, nil
 }
 
-// NewProbe returns the endpoint tester for the stack with the given outputs. The tester reads registrations and keys
-// through rules. The service's client authenticates as in the functions (shared/wiring/portal), but with the operator's
-// permissions.
+// NewProbe returns a probe that tests endpoints of the stack with the given outputs. The probe reads registrations and
+// keys through rules. The probe authenticates like the functions' client (shared/wiring/portal), but with the
+// operator's permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package wiring creates the operator's view of a running stack, an Operator (shared/manage/operator). The stack may
-// run on a laptop, on LocalStack or on AWS. As in the functions, the outputs of template.yaml determine the adapters.
-// The package is used by ctl, by tests, and by the runner that seeds a new stack. No Lambda function links the package.
+// Package wiring creates an Operator for a running stack from the types in shared/manage/operator. The stack may run on
+// a laptop, on LocalStack or on AWS. As in the functions, the outputs of template.yaml determine the adapters. The
+// package is used by ctl, by tests, and by the runner that seeds a new stack. No Lambda function links the package.
 package wiring
 
 import (
@@ -34,7 +34,7 @@ const (
 	maxDocument = 64 << 10
 )
 
-// Options holds the operator's name and HTTP client, and the clock and sources of IDs and randomness.
+// Options holds an operator's name and HTTP client, a clock, and sources of IDs and random data.
 type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
@@ -75,7 +75,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
 // Members returns the service that manages members on the stack with the given outputs. If the stack has no sender
-// address for email, invitations fail.
+// address for email, inviting members fails.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -89,7 +89,7 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 }
 
 // inbox returns the service that replies to inquiries on the stack with the given outputs. If the stack has no sender
-// address for email, replies fail.
+// address for email, sending replies fails.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
 		Rows: store.Inquiries{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"],
@@ -107,7 +107,7 @@ func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 }
 
 // PrivateRanges returns the private address ranges that the stack's health systems and webhooks may use. Only a local
-// stack has such ranges (AllowedPrivateRanges of make run).
+// stack has such ranges, which make run passes as AllowedPrivateRanges.
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])
 	if err != nil || base.Scheme != "http" {

@@ -8,8 +8,8 @@ import (
 	"net/url"
 )
 
-// ask reads the export's status from the API. If the export has ended, ask returns the result as the webhook's event
-// would. If the export is still running, the event is empty.
+// ask reads the export's status from the API. If the export has ended, ask returns the result in the form of a webhook
+// event. If the export is still running, the event is empty.
 func (j *Job) ask(ctx context.Context, taskID string) (event, error) {
 	at := j.stack.BaseURL + "/bridge/fhir/ehi-export/" + url.PathEscape(taskID) + "?include=result"
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)

@@ -1,5 +1,5 @@
-// Package job performs the service's main job (docs/develop/lifecycles.md) against a running stack. It acts as an
-// application, a patient and a webhook receiver. The job connects the patient, requests the export, receives the
+// Package job performs the service's main job (docs/develop/lifecycles.md) against a running stack. The package acts as
+// an application, a patient and a webhook receiver. The job connects the patient, requests the export, receives the
 // webhook and downloads the file.
 package job
 
@@ -23,7 +23,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Job performs the main job for the first organisation seeded in the stack.
+// Job performs the service's main job for the first organisation seeded in the stack.
 type Job struct {
 	stack   runfile.Run
 	org     runfile.Organisation
@@ -57,7 +57,7 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 // Through makes the job send its requests through client, which must not follow redirects.
 func (j *Job) Through(client *http.Client) { j.client = client }
 
-// Perform performs all steps of the main job.
+// Perform runs all steps of the main job and stops at the first error.
 func (j *Job) Perform(ctx context.Context) error {
 	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
 	connectionID, err := j.Connect(ctx)
@@ -96,7 +96,7 @@ func (j *Job) Finish(ctx context.Context, taskID string) error {
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
-// Connect follows the connect flow as the patient's browser would, consents, and returns the connection's ID.
+// Connect follows the connect flow as the patient's browser would, gives consent and returns the connection's ID.
 func (j *Job) Connect(ctx context.Context) (string, error) {
 	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
@@ -183,7 +183,7 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 	return response, nil
 }
 
-// succeeded is the event type for a successful export.
+// succeeded is the type of the event that reports a successful export.
 const succeeded = "patient.ehi_export_success"
 
 type event struct {
@@ -211,7 +211,8 @@ const (
 	askEvery  = time.Second          // polling interval of the API, which is rate-limited
 )
 
-// await polls the inbox for webhook messages and verifies those about the task.
+// await polls for the task's event: in the inbox, whose webhooks it verifies, or in the API if the organisation has no
+// webhook.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {
@@ -265,7 +266,7 @@ func (j *Job) look(ctx context.Context, taskID string, verifier *standardwebhook
 	return event{}, nil
 }
 
-// shownLines and shownWidth limit the part of the file that the job prints.
+// shownLines and shownWidth limit how much of the file the job prints.
 const (
 	shownLines = 5
 	shownWidth = 110

@@ -1,6 +1,6 @@
-// Package aws implements an embedded AWS server. A single HTTP handler serves all services. It identifies each call,
-// verifies the signature, runs the middleware and writes the journal. Package aws doesn't emulate any service itself.
-// Each service has its own package below this one, and all services share package wire.
+// Package aws implements an embedded AWS server. A single HTTP handler serves all services. The handler identifies each
+// call, verifies the signature, runs the middleware and writes the journal. Package aws doesn't emulate any service
+// itself. Each service has its own package below this one, and all services share package wire.
 //
 // The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). Calls within the
 // process don't open a socket, so they work under the virtual clock of testing/synctest.
@@ -42,12 +42,12 @@ type Options struct {
 	URL string // base URL of the cloud and its queues; "" means http://127.0.0.1:4566
 	Dir string // directory for the journal and S3's objects; "" stores everything in memory
 	// SecretKey is the secret key for every access key, so its holder may use any access key ID. If SecretKey is empty,
-	// the secret key is "local", which is suitable only for tests. A cloud that listens on a port needs a confidential
-	// secret key.
+	// the secret key is "local", which is suitable only for tests. A cloud that listens on a port must have a
+	// confidential secret key.
 	SecretKey  string
-	Middleware []wire.Middleware // applies to every call; the first element is outermost
-	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The skew affects signatures and
-	// the Date header. If Skew is nil, both clocks show the same time.
+	Middleware []wire.Middleware // middleware for every call; the first element is the outermost
+	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The clock skew affects signatures
+	// and the Date header. If Skew is nil, the clocks don't differ.
 	Skew func(caller string) time.Duration
 }
 
@@ -59,7 +59,7 @@ type Cloud struct {
 	signatures *sigv4.Verifier
 	journal    *journal.Log // journal of changes; nil if the cloud exists only in memory
 	services   map[string]wire.Service
-	handlers   map[string]wire.Handler // wrapped in the middleware
+	handlers   map[string]wire.Handler // handlers by service name, wrapped in the middleware
 
 	dynamodb *ddb.Server
 	s3       *s3.Server
@@ -122,7 +122,7 @@ func (c *Cloud) Close() error {
 	return c.journal.Close()
 }
 
-// DynamoDB returns the DynamoDB service, for the console and for the removal of expired rows.
+// DynamoDB returns the DynamoDB service, so that the console can inspect it and callers can remove expired rows.
 func (c *Cloud) DynamoDB() *ddb.Server { return c.dynamodb }
 
 // SES returns the mail service.

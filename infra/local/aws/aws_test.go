@@ -137,8 +137,8 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// Store the data key, both encrypted and in plain text, in a second key's description, because checkKey has no
-	// state of its own.
+	// A second key's description stores the data key, both encrypted and in plain text, because checkKey has no state
+	// of its own.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

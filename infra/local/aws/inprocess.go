@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Do implements the SDK's HTTPClient. It serves r in the caller's goroutine and returns the buffered response. If the
+// Do implements the SDK's HTTPClient. Do serves r in the caller's goroutine and returns the buffered response. If the
 // request's context ends while a call is waiting, for example in a long poll, Do returns the context's error.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
@@ -67,7 +67,7 @@ const maxReserved = 64 << 20
 
 type bufferedResponse struct {
 	header http.Header
-	sent   http.Header // copy of header when the status was sent
+	sent   http.Header // copy of the header at the time the status was sent
 	status int
 	body   bytes.Buffer
 }

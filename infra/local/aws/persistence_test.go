@@ -101,7 +101,8 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 	}
 }
 
-// The second start reads the snapshot that the first start wrote, and must not lose any data.
+// TestStateSurvivesSecondRestart checks that a second start, which reads the snapshot that the first start wrote, does
+// not lose any data.
 func TestStateSurvivesSecondRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -190,7 +191,7 @@ func TestCloudRejectsChangesAfterClose(t *testing.T) {
 	}
 }
 
-// afterKill returns a copy of dir as it would remain if its process were killed now.
+// afterKill returns a copy of dir in the state it would have if its process were killed now.
 func afterKill(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// maxBody is larger than every service's request limit except that of S3, which streams bodies. The largest such
-	// limit is 16 MB, for DynamoDB's BatchWriteItem.
+	// maxBody exceeds every service's request limit except that of S3, which streams bodies. The largest such limit is
+	// 16 MB, for DynamoDB's BatchWriteItem.
 	maxBody = 17 << 20
 	// maxAccessKey is the maximum length of an access key ID. AWS's access key IDs consist of [A-Za-z0-9_]. In the
-	// embedded AWS, they are names from the template, which may also contain hyphens.
+	// embedded AWS, access key IDs are names from the template, which may also contain hyphens.
 	maxAccessKey = 128
 )
 
@@ -36,7 +36,7 @@ func (c *Cloud) HandlesObject(r *http.Request) bool {
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := identify(r)
 	now := c.clock(id.caller)
-	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // SDKs correct their clocks by this header
+	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // SDKs use this header to correct their clocks
 	w.Header().Set("X-Amzn-Requestid", rand.Text())
 	service, handle := c.services[id.service], c.handlers[id.service]
 	switch {

@@ -1,4 +1,4 @@
-// Package banner prints the message that a local stack is ready. It contains the stack's URLs and keys, and the main
+// Package banner prints a message when a local stack is ready. It contains the stack's URLs and keys, and the main
 // workflow as shell commands. The package needs only the stack's run file, however the stack was created.
 package banner
 
@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print reports that the stack is ready and prints its URLs and the next steps. filesAt is the URL of files if they
-// don't have their own host name, and empty otherwise.
+// Print reports that the stack is ready, and prints its URLs and the next steps. filesAt is the URL of files, or empty
+// if files have their own host name.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")

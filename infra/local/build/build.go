@@ -22,15 +22,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags returns the build flags, which must match those in the Makefile. Otherwise, the SDK would be compiled a second
-// time (docs/develop/architecture.md, "Builds").
+// flags returns the build flags, which must match those in the Makefile. With different flags, the SDK would be
+// compiled a second time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }
 
 // Options configures Functions.
 type Options struct {
-	Root     string    // directory of go.mod; contains functions/<folder>/bootstrap
+	Root     string    // directory that contains go.mod and functions/<folder>/bootstrap
 	Out      string    // output directory for <folder>/bootstrap
 	Progress io.Writer // receives human-readable progress messages
 	Platform Platform  // platform of the binaries; this machine's if empty
@@ -49,9 +49,9 @@ func (p Platform) Folder(out string) string {
 	return filepath.Join(out, p.Architecture)
 }
 
-// Functions builds every function whose binary is missing or out of date. A single go command compiles all functions,
-// and only changed functions are linked. Running a separate go command for each of 20 functions would take seconds even
-// if nothing has changed.
+// Functions builds every function whose binary is missing or out of date. A single go command compiles all functions
+// and links only those that have changed. Running a separate go command for each of 20 functions would take seconds
+// even if nothing has changed.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
 	if err != nil {
@@ -124,7 +124,7 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
 // Pages copies the output of make ui from root to the serving function's directory below out, as a deployment does. If
-// the output is missing, Pages only prints a message, because everything else works without it.
+// that output is missing, Pages only prints a message, because everything except the pages works without it.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {

@@ -82,7 +82,7 @@ func combine(packages map[string]*listed, folder string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// stamp records the fingerprint of folder's binary next to the binary.
+// stamp writes the fingerprint of folder's binary to a file next to it.
 func stamp(out, folder, fingerprint string) error {
 	identity, err := identify(binary(out, folder))
 	if err != nil {
@@ -94,8 +94,8 @@ func stamp(out, folder, fingerprint string) error {
 	return nil
 }
 
-// stamped returns the recorded fingerprint of folder's binary. If none is recorded, or if another program built the
-// binary, stamped returns "".
+// stamped returns the recorded fingerprint of folder's binary. If no fingerprint is recorded, or if another program
+// built the binary, stamped returns "".
 func stamped(out, folder string) string {
 	content, err := os.ReadFile(stampFile(out, folder))
 	if err != nil {

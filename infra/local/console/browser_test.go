@@ -9,8 +9,8 @@ import (
 )
 
 // TestConsoleRendersHostileDataAsText loads each part of the page that shows untrusted data in a headless browser, and
-// inspects the resulting DOM. TestScriptsNeverParseHTML checks the rules that prevent such data from being parsed as
-// HTML.
+// inspects the resulting DOM. TestScriptsNeverParseHTML checks the coding rules that prevent untrusted data from being
+// parsed as HTML.
 func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")

@@ -1,13 +1,14 @@
 // Package console serves the runner's web page at /_local. The page shows the state and activity of the stack on this
 // machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
 // webhooks. On the page, users can run a scheduled function, kill a function's processes, redrive or purge a queue,
-// corrupt a row and enable faults. The package also contains the page to which the seeded test credential redirects
-// browsers. The package holds no state. It reads data and triggers actions through the interfaces in Options.
+// corrupt a row and enable faults. The package also contains the page to which the browser is redirected when the
+// seeded test credential is used. The package holds no state. The package reads data and triggers actions through the
+// interfaces in Options.
 //
-// Any user of this machine can open the page, so it never shows keys. The page omits environment variables, Secrets
-// Manager, KMS, binary values, and everything that is named or looks like a key, secret, token or hash (hide.go). The
-// page uses the following JSON endpoints. Names are in snake_case, and times are in RFC 3339. An error has the form
-// {"error": "…"} and a status of 4xx or 5xx.
+// Any user of this machine can open the page, so the page never shows keys. The page omits environment variables,
+// Secrets Manager, KMS, binary values, and everything that by its name or form could be a key, secret, token or hash
+// (hide.go). The page uses the following JSON endpoints. Names are in snake_case, and times are in RFC 3339. An error
+// has the form {"error": "…"} and a status of 4xx or 5xx.
 //
 //	GET  /_local/api/state                                            links, functions, totals
 //	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
@@ -146,7 +147,8 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// limit returns the request's limit, or usual if the request does not set a limit. The result never exceeds most.
+// limit returns the request's limit, or usual if the request does not set a limit. The returned limit never exceeds
+// most.
 func limit(r *http.Request, usual, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || n < 1 {

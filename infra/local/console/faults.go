@@ -10,7 +10,7 @@ import (
 // maxFaults is the maximum size of the list of faults, in bytes.
 const maxFaults = 64 << 10
 
-// Faults stores the faults that a person has enabled.
+// Faults stores the faults that a user has enabled.
 type Faults interface {
 	Faults() []faults.Fault
 	Set(all []faults.Fault) error
@@ -21,7 +21,7 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 }
 
 // serveSetFaults enables the listed faults and disables all others. Unknown table and queue names are rejected, because
-// such faults would never occur.
+// their faults would never occur.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Faults []faults.Fault `json:"faults"`

@@ -19,8 +19,8 @@ type attribute struct {
 	BS         [][]byte
 }
 
-// folded converts a row to plain JSON. Typed values are replaced with their content, and text that is itself JSON is
-// expanded. Binary values and secrets are shown only by length.
+// folded converts a table row to plain JSON. Typed values are replaced with their content, and text that is itself JSON
+// is expanded. Only the length of binary values and secrets is shown.
 func folded(item map[string]json.RawMessage) map[string]any {
 	plain := make(map[string]any, len(item))
 	for name, value := range item {

@@ -18,7 +18,7 @@ type Invocations interface {
 	Get(id string) (invocation timeline.Invocation, ok bool)
 }
 
-// shownInvocation is an invocation as displayed, with its unit-of-work lines as JSON objects.
+// shownInvocation is an invocation in its displayed form, with its unit-of-work log lines as JSON objects.
 type shownInvocation struct {
 	timeline.Invocation
 

@@ -18,7 +18,7 @@ import (
 
 const (
 	objectsOfPage = 200
-	shownBytes    = 64 << 10 // maximum number of bytes shown of an object's text
+	shownBytes    = 64 << 10 // maximum number of bytes of an object's text to display
 	downloadChunk = 8 << 20  // a download reads chunks of this size, so that objects need not fit into memory
 )
 
@@ -43,9 +43,9 @@ type shownObject struct {
 	ContentType string            `json:"content_type"`
 	Encryption  string            `json:"encryption,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
-	Text        string            `json:"text"`      // beginning of the text; "" if the object is not text
-	Binary      bool              `json:"binary"`    // whether the object is not text
-	Truncated   bool              `json:"truncated"` // whether the object is longer than the part that was read
+	Text        string            `json:"text"` // beginning of the text; "" if the object is not text
+	Binary      bool              `json:"binary"`
+	Truncated   bool              `json:"truncated"` // true if the object is longer than the part that was read
 }
 
 func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {

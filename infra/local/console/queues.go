@@ -33,7 +33,7 @@ type shownQueue struct {
 	Visible     int       `json:"visible"`
 	InFlight    int       `json:"in_flight"`
 	Delayed     int       `json:"delayed"`
-	DeadLetter  bool      `json:"dead_letter"` // whether the queue is a dead-letter queue
+	DeadLetter  bool      `json:"dead_letter"`
 	Oldest      time.Time `json:"oldest,omitzero"`
 	DeadLetters string    `json:"dead_letters,omitempty"` // name of the queue's dead-letter queue
 	MaxReceives int       `json:"max_receives,omitempty"`

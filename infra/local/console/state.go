@@ -19,13 +19,13 @@ type Stack interface {
 	Functions() []Function
 	Mails() []Mail
 	Webhooks() []Webhook
-	// Fire runs a scheduled function immediately. The console shows any error to the user.
+	// Fire runs a scheduled function immediately. If Fire returns an error, the console shows it to the user.
 	Fire(ctx context.Context, function string) error
-	// Kill ends a function's processes and returns the number of ended processes.
+	// Kill ends a function's processes and returns how many it ended.
 	Kill(function string) int
 }
 
-// Links holds the URLs of the stack's parts.
+// Links holds the URLs of the stack's components.
 type Links struct {
 	Stack    string `json:"stack"` // stack name
 	BaseURL  string `json:"base_url"`
@@ -64,12 +64,12 @@ type Webhook struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
 	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
-	Reason     string            `json:"reason,omitempty"` // why the signature is not "verified"
+	Reason     string            `json:"reason,omitempty"` // reason why the signature is not "verified"
 	Headers    map[string]string `json:"headers"`
 	Body       string            `json:"body"`
 }
 
-// state is the data that every part of the page shows, together with the content of the page's first part.
+// state contains the data that every part of the page shows, and the content of the page's first part.
 type state struct {
 	Links
 
@@ -125,8 +125,8 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy is the content security policy for mails. The policy allows the mail's own styles, as mail clients do,
-// forbids scripts, requests and forms, and gives each mail a separate origin.
+// mailPolicy is the content security policy for the HTML of emails. The policy allows the email's own styles, as mail
+// clients do; forbids scripts, requests and forms; and gives each email a separate origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 // serveMailHTML serves a mail's HTML, which the page shows in a frame.
@@ -179,6 +179,6 @@ func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.SortStableFunc(rows, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	// Execute fails only if the browser has disconnected
+	// Execute returns an error only if the browser has disconnected
 	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")})
 }

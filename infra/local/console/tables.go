@@ -28,7 +28,7 @@ type Tables interface {
 type listedRow struct {
 	ID      string         `json:"id"`
 	Keys    map[string]any `json:"keys"`
-	Preview string         `json:"preview"` // beginning of the non-key attributes
+	Preview string         `json:"preview"` // first characters of the row's non-key attributes
 	Size    int            `json:"size"`    // size in bytes, as DynamoDB counts it
 }
 

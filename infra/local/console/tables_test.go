@@ -68,7 +68,7 @@ type items struct {
 	Next string
 }
 
-// names returns the numbers in the rows' sort keys as one string.
+// names returns the numbers in the rows' sort keys, joined into one string.
 func (page items) names() string {
 	names := make([]string, len(page.Rows))
 	for i, r := range page.Rows {

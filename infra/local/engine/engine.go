@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// image is the name prefix of the base image for the SAM CLI's containers. The full name ends with SAM's name for the
-// architecture.
+// image is the name of the base image for the SAM CLI's containers, without the architecture. The full name ends with
+// SAM's name for the architecture.
 const image = "public.ecr.aws/lambda/provided:al2023-"
 
-// alias is this machine's host name in the container that Find runs to determine the machine's address.
+// alias is this machine's host name inside the container that Find runs to determine the machine's address.
 const alias = "runner.internal"
 
 var (
@@ -33,9 +33,9 @@ type Engine struct {
 	Host         netip.Addr // this machine's address as seen from containers
 }
 
-// Find queries the engine and runs a container to check that the engine works. If host is empty, the container also
-// determines this machine's address. If the base image is missing, Find pulls it and reports this to progress. Errors
-// state how to fix the problem.
+// Find queries the engine and runs a container to check that the engine works. If host is empty, Find uses the
+// container to determine this machine's address. If the base image is missing, Find pulls it and reports this to
+// progress. Errors state how to fix the problem.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return nil, errNoDocker
@@ -67,7 +67,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	return e, nil
 }
 
-// gateway returns this machine's IPv4 address from a container's hosts file (hosts(5)).
+// gateway returns this machine's IPv4 address, read from a container's hosts file (hosts(5)).
 func gateway(hosts string) netip.Addr {
 	for line := range strings.Lines(hosts) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[1] == alias {

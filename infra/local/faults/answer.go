@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Error messages in AWS's wording, so that log readers recognise them. Clients rely only on the error codes.
+// Error messages in AWS's wording, so that readers of the logs recognise them. Clients rely only on the error codes.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
@@ -35,7 +35,7 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 		}
 	case "ses":
 		return &wire.Error{Code: "Throttling", Message: "Maximum sending rate exceeded."}
-	default: // services "kms", "secretsmanager" and "ssm"
+	default: // the remaining services: "kms", "secretsmanager" and "ssm"
 		return &wire.Error{Code: "ThrottlingException", Message: rateExceeded}
 	}
 }
@@ -98,7 +98,7 @@ func internal(c wire.Call) *wire.Error {
 		failure.Code = "InternalServiceError"
 	case "ssm":
 		failure.Code = "InternalServerError"
-	default: // services "sqs" and "ses"
+	default: // the remaining services: "sqs" and "ses"
 		failure.Code = "InternalFailure"
 	}
 	return failure
@@ -157,6 +157,6 @@ func members(r *http.Request, c wire.Call) int {
 	return len(request.TransactItems)
 }
 
-// largestTransaction is the maximum number of request bytes to read. It exceeds DynamoDB's limit of 4 MB for a
-// transaction's items.
+// largestTransaction is the maximum number of request bytes to read. largestTransaction exceeds DynamoDB's limit of 4
+// MB for a transaction's items.
 const largestTransaction = 16 << 20

@@ -12,9 +12,9 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is a fault that a user enables for the calls that match its fields. An empty field matches every call.
+// Fault is a user-enabled fault that affects the calls that match its fields. An empty field matches every call.
 type Fault struct {
-	Caller    string `json:"caller,omitempty"`    // a function's logical ID; "" means all functions, but no other callers
+	Caller    string `json:"caller,omitempty"`    // function's logical ID; "" means all functions but no other callers
 	Service   string `json:"service,omitempty"`   // service name, as in wire.Call
 	Operation string `json:"operation,omitempty"` // AWS's operation name
 	Name      string `json:"name,omitempty"`      // name of the table, queue or bucket
@@ -30,7 +30,7 @@ var kinds = map[string]Kind{
 // ByHand holds the faults that a user has enabled. A ByHand is safe for concurrent use.
 type ByHand struct {
 	on   atomic.Pointer[[]Fault]
-	plan *Plan // determines how a fault manifests, not when it occurs
+	plan *Plan // decides how a fault manifests, but not when it occurs
 }
 
 // NewByHand returns a ByHand with no faults enabled.

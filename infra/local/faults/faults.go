@@ -1,11 +1,11 @@
-// Package faults injects repeatable faults into the embedded AWS on demand. A Plan, created from a seed, decides which
-// calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes lag
+// Package faults injects repeatable faults into the embedded AWS on demand. A Plan decides, based on a seed, which
+// calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes lag,
 // and how far clocks differ. A Life ends a function instance after one of its calls. Points selects the calls after
-// which a crash makes a difference.
+// which a crash would make a difference.
 //
 // A plan's decision depends only on the seed and the call (caller, service, operation, ordinal), not on the order in
 // which goroutines run. The package doesn't emulate any service: calls without a fault are passed to the embedded AWS.
-// The code that starts the cloud attaches the plan to it.
+// The code that starts the embedded AWS attaches the Plan to it.
 package faults
 
 import (
@@ -27,9 +27,8 @@ type Options struct {
 	Seed     uint64
 	Severity Severity // severity of random faults; if zero, only Rules apply
 	Rules    []Rule   // takes precedence over Severity; the first matching rule wins
-	// Callers reports whether a caller's calls may fail. If Callers is nil, only the calls of callers whose names end
-	// in "Function" may fail. The template's functions have such names, but the test, the operator and the provisioning
-	// don't.
+	// Callers reports whether calls from a caller may fail. If Callers is nil, only calls from callers whose names end
+	// in "Function" may fail. The template's functions have such names, but tests, operators and provisioning don't.
 	Callers func(caller string) bool
 }
 
@@ -56,12 +55,13 @@ type Injection struct {
 	Kind      Kind
 }
 
-// String describes the call and its fault, such as "SweeperFunction dynamodb.Query 3: throttled".
+// String returns a description of the call and its fault, such as "SweeperFunction dynamodb.Query 3: throttled".
 func (i Injection) String() string {
 	return i.Caller + " " + i.Service + "." + i.Operation + " " + strconv.Itoa(i.N) + ": " + i.Kind.String()
 }
 
-// kept is the maximum number of stored injections. Only the newest are kept, because a runner may run for days.
+// kept is the maximum number of injections that a Plan stores. Only the newest are stored, because a runner may run for
+// days.
 const kept = 10_000
 
 // Plan decides which calls fail and records its injections. A Plan is safe for concurrent use.
@@ -78,10 +78,10 @@ type Plan struct {
 	injected []Injection
 }
 
-// site identifies a kind of call. Calls of the same kind are counted together.
+// site identifies the calls that are counted together: those with the same caller, service and operation.
 type site struct{ caller, service, operation string }
 
-// New returns a plan for o with no calls counted yet.
+// New returns a plan for o in which no calls have been counted.
 func New(o Options) *Plan {
 	p := &Plan{
 		seed: o.Seed, severity: o.Severity, rules: slices.Clone(o.Rules), callers: o.Callers,
@@ -108,8 +108,8 @@ func Parse(text string) (*Plan, error) {
 	return New(Options{Seed: seed, Severity: severity}), nil
 }
 
-// Pause pauses or resumes fault injection. During a pause, calls and messages are not counted and indexes do not lag.
-// Clocks are not affected.
+// Pause pauses or resumes fault injection. During a pause, calls and messages are not counted and indexes do not lag. A
+// pause does not affect clocks.
 func (p *Plan) Pause(paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +134,8 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and returns its fault. The returned random source determines the fault's details, such as its
-// error code.
+// decide counts a call and returns its fault, if any. The returned random source determines the fault's details, such
+// as its error code.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
 		return None, nil
@@ -184,7 +184,8 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// random returns the random source for a decision. Equal names yield equal random numbers.
+// random returns a random source for the decision that names identify. For a given seed, equal names yield equal random
+// numbers.
 func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {

@@ -213,7 +213,7 @@ func TestTimeoutFaultEndsWhenHTTPClientDisconnects(t *testing.T) {
 		t.Error("it succeeded")
 	}
 	began := time.Now()
-	server.Close() // Close waits until the handlers have returned
+	server.Close() // Close blocks until all handlers have returned
 	if took := time.Since(began); took > 900*time.Millisecond {
 		t.Errorf("the silence went on for %v after the caller had gone", took)
 	}

@@ -5,19 +5,19 @@ import "strings"
 // Kind is a kind of fault.
 type Kind int
 
-// Kinds of faults. If the name contains "After", the call takes effect and only its response is lost.
+// Kinds of faults. If a kind's name contains "After", the call takes effect and only its response is lost.
 const (
 	None           Kind = iota
 	Throttled           // the service's error for an exceeded rate limit
-	FailedBefore        // status 500; the call has no effect
+	FailedBefore        // status 500; the call does not take effect
 	FailedAfter         // status 500 after the call has taken effect
 	BrokenBefore        // the connection breaks before the call takes effect
 	BrokenAfter         // the connection breaks after the call has taken effect
-	TimedOutBefore      // like BrokenBefore, after a long wait
-	TimedOutAfter       // like BrokenAfter, after a long wait
+	TimedOutBefore      // like BrokenBefore, but after a long wait
+	TimedOutAfter       // like BrokenAfter, but after a long wait
 	Conflicted          // conflict with a transaction on the same row; only for DynamoDB writes
 	Doubled             // a message is delivered twice
-	Reordered           // a message overtakes an older message
+	Reordered           // a message overtakes an older one
 )
 
 // String returns the kind's name for logs.

@@ -11,8 +11,8 @@ import (
 var ErrCrashed = errors.New("this instance has crashed")
 
 // Life represents a function instance that crashes after a given number of external calls. The last call before the
-// crash has taken effect. As after kill -9, the instance's later actions have no effect, and its caller must discard
-// its response.
+// crash has taken effect. As after kill -9, the crashed instance's later actions have no effect, and its caller must
+// discard its response.
 type Life struct {
 	mu         sync.Mutex
 	calls      int
@@ -25,7 +25,7 @@ type Life struct {
 // NewLife returns the life of an instance that crashes after n calls. If n is 0, the instance never crashes.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Next returns the life of the instance that follows. It continues the call count and never crashes by itself.
+// Next returns the life of the instance's successor, which continues the call count and never crashes by itself.
 func (l *Life) Next() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// world is a Doer that responds to every request. It counts requests and closed bodies.
+// world is a fake Doer that responds to every request, and counts requests and closed bodies.
 type world struct{ calls, closed int }
 
 func (w *world) Do(*http.Request) (*http.Response, error) {

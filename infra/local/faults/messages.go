@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// The methods in this file have the signatures of the services' hooks but don't use the hooks' types, so that this
-// package doesn't depend on the services.
+// The methods in this file match the services' hooks without using the hooks' types, so that this package doesn't
+// depend on the services.
 
-// Disorder implements sqs.Disorder. It chooses one of the candidates, which are ordered oldest first, and reports
+// Disorder implements sqs.Disorder. Disorder chooses one of the candidates, which are ordered oldest first, and reports
 // whether the message is delivered twice.
 func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	p.mu.Lock()
@@ -31,7 +31,7 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	return pick, twice
 }
 
-// IndexLag returns the delay of an index update (ddb.Server.LagIndexes). Injected does not include these delays,
+// IndexLag returns the delay of an index update, as required by ddb.Server.LagIndexes. Injected omits these delays,
 // because every write has one.
 func (p *Plan) IndexLag(table, index string) time.Duration {
 	p.mu.Lock()
@@ -43,8 +43,8 @@ func (p *Plan) IndexLag(table, index string) time.Duration {
 	return spread(p.random(table, index, strconv.Itoa(n)), p.severity.IndexLag)
 }
 
-// Skew returns how far the cloud's clock is ahead of the caller's clock (aws.Options.Skew). A caller's skew is the same
-// throughout a run.
+// Skew returns how far the cloud's clock is ahead of the caller's clock, as required by aws.Options.Skew. A caller's
+// clock skew stays the same throughout a run.
 func (p *Plan) Skew(caller string) time.Duration {
 	if !p.callers(caller) {
 		return 0

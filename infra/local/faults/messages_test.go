@@ -27,7 +27,7 @@ func TestDisorderDuplicatesAndReordersMessages(t *testing.T) {
 		return picks, doubles, all
 	}
 	picks, doubles, all := draw(1)
-	if picks < 100 || picks > 220 || doubles < 70 || doubles > 130 { // expected values are 160 and 100
+	if picks < 100 || picks > 220 || doubles < 70 || doubles > 130 { // the expected counts are 160 and 100
 		t.Errorf("of 400 messages %d overtook and %d doubled", picks, doubles)
 	}
 	_, _, again := draw(1)

@@ -44,7 +44,7 @@ func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind 
 	}
 }
 
-// breakOff ends the connection without a response, both over a socket and in process (aws.Cloud).
+// breakOff ends the connection without sending a response, whether the call uses a socket or is in process (aws.Cloud).
 func breakOff() {
 	panic(http.ErrAbortHandler)
 }

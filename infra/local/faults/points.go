@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Call describes an external call of an instance.
+// Call describes an external call made by an instance.
 type Call struct {
 	Kind  string    // kind of call, for sampling
-	Reads bool      // whether the call changed no state outside the instance
+	Reads bool      // true if the call changed no state outside the instance
 	At    time.Time // time of completion
-	Turn  int       // number of invocation starts and ends before the call; set by Life
+	Turn  int       // number of invocation starts and ends that preceded the call; set by Life
 }
 
-// Points returns the calls after which to crash so that each wanted situation occurs exactly once. Calls are counted
-// from 1.
+// Points returns the numbers of the calls after which to crash so that each wanted situation occurs exactly once. Calls
+// are counted from 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. This
-// outside state consists of durable state, the data that other servers and callers have received, and the time. A
-// read-only call doesn't change the outside state. A crash after a read-only call is therefore equivalent to a crash
-// after the preceding call, unless one of the following lies between the two calls:
+// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. The state
+// outside the instance consists of durable state, the data that other servers and callers have received, and the time.
+// A read-only call doesn't change the state outside the instance. A crash after a read-only call is therefore
+// equivalent to a crash after the preceding call, unless one of the following lies between the two calls:
 //
 //   - an effect: a write to AWS, or a request to another server, which that server has then received;
 //   - the start or end of an invocation, since the caller then has its response;
 //   - the passage of time, since leases, visibility timeouts and schedules depend on it.
 //
-// If calls are concurrent, a call in progress during the crash takes effect in either case (Life).
+// If calls are concurrent, a call in progress during the crash takes effect in both cases (see Life).
 func Points(calls []Call, wanted []int) []int {
 	chosen := make([]int, 0, len(wanted))
 	for _, n := range wanted {

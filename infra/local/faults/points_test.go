@@ -68,7 +68,7 @@ func TestReadsOnlyReportsFalseForWrites(t *testing.T) {
 		{http.MethodGet, "", true},  // S3
 		{http.MethodHead, "", true}, // S3
 		{http.MethodPut, "", false},
-		{http.MethodPost, "", false}, // S3's DeleteObjects, or SES
+		{http.MethodPost, "", false}, // POST without a target: S3's DeleteObjects, or SES
 		{http.MethodDelete, "", false},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://example.com/", http.NoBody)

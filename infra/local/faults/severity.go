@@ -10,31 +10,31 @@ import (
 
 // Severity sets the frequency and the magnitude of faults. Frequencies are fractions between 0 and 1.
 type Severity struct {
-	Throttle float64 // fraction of all calls
+	Throttle float64 // fraction of all calls that are throttled
 	Fail     float64 // fraction of all calls; half of these calls take effect first
 	Break    float64 // fraction of all calls; half of these calls take effect first
-	Timeout  float64 // fraction of all calls; half of these calls take effect first
-	Conflict float64 // fraction of DynamoDB writes
-	// Storm is the fraction of runs of equal calls that are storms. In a storm, most calls fail, so immediate retries
-	// do not help.
+	Timeout  float64 // fraction of all calls that time out; half of these take effect first
+	Conflict float64 // fraction of DynamoDB writes that conflict
+	// Storm is the fraction of storms among runs of equal calls. In a storm, most calls fail, so immediate retries do
+	// not help.
 	Storm float64
 
-	Double  float64 // fraction of received messages
-	Reorder float64 // fraction of received messages
+	Double  float64 // fraction of received messages that are duplicated
+	Reorder float64 // fraction of received messages that are reordered
 
 	Silence  time.Duration // maximum wait before a timeout, unless the caller gives up earlier
-	IndexLag time.Duration // maximum delay of an index behind its table
+	IndexLag time.Duration // maximum lag of an index behind its table
 	Skew     time.Duration // maximum clock skew of a caller, in either direction
 }
 
 const (
-	// stormCalls is a storm's length in calls. It exceeds the number of attempts that an SDK makes for a request.
+	// stormCalls is the number of calls in a storm. It exceeds the number of attempts that an SDK makes for a request.
 	stormCalls = 6
 	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild returns the severity of a bad day on AWS. Clients must hide its faults by retrying.
+// Mild returns the severity of a bad day on AWS. Clients must hide mild faults by retrying.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -42,8 +42,8 @@ func Mild() Severity {
 	}
 }
 
-// Harsh returns a severity worse than anything that AWS causes. Calls often fail despite retries, and only work that is
-// stored for later survives.
+// Harsh returns a severity that exceeds anything that AWS causes. Calls often fail despite retries, so only work that
+// is stored for later survives.
 func Harsh() Severity {
 	return Severity{
 		Throttle: 0.03, Fail: 0.03, Break: 0.03, Timeout: 0.01, Conflict: 0.03, Storm: 0.04,
@@ -58,7 +58,7 @@ func (s Severity) String() string {
 	return fmt.Sprintf("indexes up to %v late, clocks up to %v off", s.IndexLag, s.Skew)
 }
 
-// draw chooses a call's fault, if any. storm is the random number that all calls of a run share.
+// draw chooses the fault to inject into a call, if any. storm is the random number shared by all calls of a run.
 func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {

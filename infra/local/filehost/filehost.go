@@ -1,10 +1,10 @@
-// Package filehost gives files a separate host name on a laptop, as on AWS. Because of this name, browsers do not send
-// the API's cookies to files, and clients that compare host names without ports, such as Go's net/http, do not forward
-// keys. Only URLs for clients contain the name. The functions use the IP address, which makes the SDKs put the bucket
-// in the path.
+// Package filehost gives files a separate host name on a laptop, as on AWS. The separate name keeps browsers from
+// sending the API's cookies to files; clients that compare host names without ports, such as Go's net/http, do not
+// forward keys. Only URLs given to clients contain the host name. The functions use the IP address instead, so the SDKs
+// put the bucket in the path.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement this rule. Most other
-// programs query the system's resolver.
+// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl treat names below localhost as
+// loopback. Most other programs query the system's resolver for names below localhost.
 package filehost
 
 import (
@@ -43,7 +43,7 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	return "http://" + net.JoinHostPort(Name, portOf(listener.String()))
 }
 
-// Files returns a handler that serves S3 at the listener's address and at url. For requests to url, it restores the
+// Files returns a handler that serves S3 at the listener's address and at url. For requests to url, Files restores the
 // listener's host, because signatures cover the host.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
@@ -55,7 +55,7 @@ func Files(listener, url string, next http.Handler) http.Handler {
 	})
 }
 
-// Redirects returns a handler that rewrites next's redirects, so that files at listener are reached at url.
+// Redirects returns a handler that rewrites redirects from next so that files served by listener are reached at url.
 func Redirects(listener, url string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(redirecting{w, "http://" + listener + "/", url + "/"}, r)

@@ -19,7 +19,7 @@ var (
 	errNoAnswer = errors.New("malformed Lambda proxy response")
 )
 
-// refusal matches a zero weight, which means that the client does not accept a content coding.
+// refusal matches a quality value of zero, which means that the client does not accept a content coding.
 var refusal = regexp.MustCompile(`^\s*q=0(\.0*)?\s*$`)
 
 type answer struct {
@@ -35,7 +35,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	decoder.DisallowUnknownFields()
 	if !bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) || decoder.Decode(&response) != nil || decoder.More() {
-		return answer{}, errNoAnswer // omits the decoder's message, which may quote the body
+		return answer{}, errNoAnswer // the error omits the decoder's message, which may quote the body
 	}
 	a := answer{status: response.StatusCode, header: http.Header{}, body: []byte(response.Body)}
 	if a.status == 0 {
@@ -88,8 +88,8 @@ func (g *gateway) compress(a *answer, request http.Header) error {
 	return nil
 }
 
-// acceptsGzip reports whether an Accept-Encoding header names gzip with a weight above 0 (RFC 9110 section 12.5.3).
-// API Gateway doesn't compress for "*".
+// acceptsGzip reports whether an Accept-Encoding header names gzip with a weight above 0 (RFC 9110 section 12.5.3). API
+// Gateway doesn't compress responses for "*".
 func acceptsGzip(accepted string) bool {
 	for coding := range strings.SplitSeq(accepted, ",") {
 		name, weight, _ := strings.Cut(coding, ";")
@@ -111,7 +111,7 @@ func outerName(name string) string {
 	return name
 }
 
-// write sends the response, keeping the request IDs that are already set in w.
+// write sends the response, preserving any request IDs already set in w.
 func (a answer) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		switch name {

@@ -62,9 +62,9 @@ func (g *gateway) binary(mediaType string) bool {
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders returns the headers that a function receives: the client's headers except those of the connection, plus
-// API Gateway's headers about the request's origin. The client's X-Forwarded-Port and X-Forwarded-Proto are replaced,
-// and its IP address is appended to X-Forwarded-For.
+// passedHeaders returns the headers that a function receives: the client's headers except those about the connection,
+// and API Gateway's headers about the request's origin. The client's X-Forwarded-Port and X-Forwarded-Proto are
+// replaced, and its IP address is appended to X-Forwarded-For.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()
 	for _, name := range []string{

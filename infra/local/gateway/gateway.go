@@ -46,9 +46,9 @@ type Options struct {
 // Invoker runs a function to completion, like Lambda's Invoke with invocation type RequestResponse.
 type Invoker interface {
 	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself fails
-	// (reports an error, exits or times out), the error is a *FunctionError. Any other error means that the function
-	// could not be invoked. If ctx ends, Invoke stops waiting, but the function continues until its own timeout, as on
-	// AWS.
+	// by reporting an error, exiting or timing out, the error is a *FunctionError. Any other error means that the
+	// function could not be invoked. If ctx ends, Invoke stops waiting, but the function continues until its own
+	// timeout, as on AWS.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
@@ -61,9 +61,9 @@ type FunctionError struct {
 // Error returns the type and the message on one line.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
-// New returns a handler that serves the routes of o.Functions under /<stage>. It responds to every path, including
-// those outside the stage. Do not wrap the handler in an http.ServeMux, which would redirect paths with // or .. before
-// API Gateway's own rules apply.
+// New returns a handler that serves the routes of o.Functions under /<stage>. The handler responds to every path,
+// including those outside the stage. Do not wrap the handler in an http.ServeMux, which would redirect paths with // or
+// .. before API Gateway's own rules apply.
 func New(o Options) http.Handler {
 	g := &gateway{options: o, routes: &place{}}
 	for _, f := range o.Functions {
@@ -93,14 +93,14 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies to excessively large headers. This package uses the
+		// AWS does not document which gateway response applies to excessively large headers. Package gateway uses the
 		// default 4xx response.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
 		// AWS does not document the response to a malformed query. Without this check, the function would receive only
-		// the valid part, and respond as if the client had not sent the rest.
+		// the valid part of the query and respond as if the client had not sent the rest.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}

@@ -18,7 +18,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// invoker stands in for all Lambda functions.
+// invoker is a fake Invoker for all Lambda functions.
 type invoker func(ctx context.Context, function string, payload []byte) ([]byte, error)
 
 func (i invoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {

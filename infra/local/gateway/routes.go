@@ -7,10 +7,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// place is a node in the resource tree. It represents one segment of a path.
+// place is a node in the resource tree. Each place represents one segment of a path.
 type place struct {
 	literals  map[string]*place
-	variable  *place // {name}; package template allows one name per node
+	variable  *place // for {name}; package template allows one name per node
 	greedy    *place // {name+}
 	name      string // name of a variable or greedy segment
 	resource  string // declared path; empty if the resource has no methods

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Supported condition operators and condition keys. Keys are in lower case for comparison. The template uses no others.
+// Supported condition operators and condition keys. Keys are in lower case for comparison. The template uses no other
+// operators or keys.
 const (
 	leadingKeys    = "dynamodb:leadingkeys"
-	contextPrefix  = "kms:encryptioncontext:" // followed by a name in the encryption context
+	contextPrefix  = "kms:encryptioncontext:" // prefix of a name in the encryption context
 	viaServiceKey  = "kms:viaservice"
 	prefixKey      = "s3:prefix"
 	setOfAll       = "ForAllValues:"
@@ -24,9 +25,9 @@ var (
 	errNoValue  = errors.New("a condition needs a value")
 )
 
-// condition is one operator and one key of a statement's Condition.
+// condition is one operator and key in a statement's Condition.
 type condition struct {
-	all      bool   // whether the operator has the prefix ForAllValues
+	all      bool   // true if the operator has the prefix ForAllValues
 	operator string // operatorEquals or operatorLike
 	key      string
 	values   []string
@@ -80,8 +81,8 @@ func isSet(key string) (several, understood bool) {
 	return false, strings.HasPrefix(key, contextPrefix) && key != contextPrefix
 }
 
-// holds evaluates the condition with the request's values for its key. If the request lacks the key, the condition is
-// satisfied only for ForAllValues, as in IAM.
+// holds evaluates the condition against the request's values for the condition's key. If the request lacks the key,
+// only ForAllValues conditions are satisfied, as in IAM.
 func (c condition) holds(request map[string][]string) bool {
 	got, present := request[c.key]
 	if c.all {

@@ -22,13 +22,13 @@ type tableRequest struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues json.RawMessage
 	Key, Item                 json.RawMessage
-	// Each element has a single member, named "Put", "Update", "Delete" or "ConditionCheck".
+	// Each element has a single key: "Put", "Update", "Delete" or "ConditionCheck".
 	TransactItems []map[string]tableRequest
 	RequestItems  map[string]json.RawMessage
 }
 
-// tableNeeds returns the permissions that a DynamoDB request requires. A transaction requires the permission for each
-// of its parts. A batch requires the batch operation's permission for each of its tables.
+// tableNeeds returns the permissions that a DynamoDB request requires. A transaction requires the permissions of each
+// of its operations. A batch requires the batch operation's permission for each of its tables.
 func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	var in tableRequest
 	if err := decode(r, &in); err != nil {
@@ -82,7 +82,7 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	}
 	n.keys = map[string][]string{}
 	hash := a.hashes[n.resource]
-	for _, item := range []json.RawMessage{in.Key, in.Item} { // check Key and Item; a request should have only one
+	for _, item := range []json.RawMessage{in.Key, in.Item} { // check both, although a request should have only one
 		if item != nil {
 			n.keys[leadingKeys] = append(n.keys[leadingKeys], keyOf(item, hash))
 		}

@@ -8,18 +8,17 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Grant is a single action that one of a function's statements allows on a single resource. If the statement names
-// kinds of rows, the grant is limited to a single kind of row. A Grant is the smallest unit of permission that can be
-// missing.
+// Grant is a single action that one of a function's statements allows on a single resource. If the statement is limited
+// to kinds of rows, the grant covers a single kind. A Grant is the smallest unit of permission that can be missing.
 type Grant struct {
 	Function  string // the function's logical ID
-	Statement int    // index in the function's statements
+	Statement int    // index of the statement in the function's statements
 	Sid       string
 	Action    string // action as written in the statement, possibly with *
 	Resource  string
-	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if the statement has none.
-	// The same pattern for both modes forms a single grant, written in its test-mode form, because a function acts the
-	// same in both modes.
+	// Rows is the statement's pattern of partition keys (condition key dynamodb:LeadingKeys), or empty if the statement
+	// has none. A pattern that occurs for both modes forms a single grant in its test-mode form, because a function
+	// behaves the same in both modes.
 	Rows string
 }
 
@@ -43,7 +42,7 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// rowsOf returns the kinds of rows that a statement names, or one empty kind if the statement doesn't name any.
+// rowsOf returns the kinds of rows that a statement names, or a single empty string if it names none.
 func rowsOf(s template.Statement) []string {
 	var all []string
 	for _, keys := range s.Condition {
@@ -69,8 +68,8 @@ func ofBothModes(pattern string) string {
 	return pattern
 }
 
-// Without returns copies of the functions without the grant g. The rest of the grant's statement is kept, and split if
-// necessary. Tests use Without to show that a grant is necessary.
+// Without returns copies of the functions with the grant g removed. The rest of the statement that contains g is kept,
+// and split if necessary. Tests use Without to show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -100,7 +99,7 @@ func without(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }
 
-// withoutRows returns a copy of condition that omits a kind of row in both modes.
+// withoutRows returns a copy of condition that omits one kind of row in both modes.
 func withoutRows(condition map[string]map[string][]string, rows string) map[string]map[string][]string {
 	kept := map[string]map[string][]string{}
 	for operator, keys := range condition {
@@ -116,8 +115,8 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 }
 
 // Lambda writes a function's log lines and trace segments with the function's role, and silently drops those that the
-// role does not allow. The runner therefore checks the permission before it shows a line or an invocation, so that
-// users notice a missing permission. https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+// role does not allow. The runner therefore checks the permission before it shows a line or an invocation; otherwise, a
+// missing permission would go unnoticed. https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
 // MayLog reports whether Lambda may write a function's output to its log group.
 func (a *Authority) MayLog(function string) bool {
@@ -135,7 +134,7 @@ func (a *Authority) MayTrace(function string) bool {
 	})
 }
 
-// mayAll checks and records the needs as if the function had made the call.
+// mayAll checks and records the required permissions as if the function had made the call.
 func (a *Authority) mayAll(function string, needs []need) bool {
 	caller, known := a.roles[function]
 	if !known {

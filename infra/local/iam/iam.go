@@ -1,6 +1,7 @@
-// Package iam enforces permissions in the embedded AWS. Its middleware checks every call of a function against the
-// function's statements in the template, as IAM checks a role's statements. It also records the permissions that were
-// used or denied. Package iam does not authenticate callers: package aws has already verified the call's signature.
+// Package iam enforces permissions in the embedded AWS. The package's middleware checks every call by a function
+// against the function's statements in the template, as IAM checks a role's statements. The middleware also records the
+// permissions that were used or denied. Package iam does not authenticate callers: package aws has already verified the
+// call's signature.
 //
 // The package supports only roles with identity-based Allow statements. Deny statements, key, queue and bucket
 // policies, boundaries and session policies are not supported. The permissions that a call requires follow the AWS
@@ -33,10 +34,10 @@ type Authority struct {
 type role struct {
 	function    string
 	statements  []statement
-	conditional bool // whether any statement has a condition, which requires parsing requests for keys
+	conditional bool // true if any statement has a condition, so that requests must be parsed for keys
 }
 
-// New returns an Authority for t's functions. It also reads t's tables and buckets, whose keys determine some of the
+// New returns an Authority for t's functions. New also reads t's tables and buckets, whose keys determine some of the
 // permissions that a call requires. New returns an error if a statement contains an unsupported operator, key or policy
 // variable.
 func New(t *template.Template) (*Authority, error) {
@@ -69,8 +70,8 @@ func New(t *template.Template) (*Authority, error) {
 	return a, nil
 }
 
-// Middleware returns middleware that denies calls not allowed by a function's statements. A caller whose name ends in
-// Function has permissions only if it is a function in the template. Any other caller counts as the account's
+// Middleware returns middleware that denies a function's calls unless its statements allow them. A caller whose name
+// ends in Function has permissions only if the template defines that function. Any other caller counts as the account's
 // administrator and has full access. Install this middleware last, directly before the services, because it queries KMS
 // through the next handler.
 func (a *Authority) Middleware() wire.Middleware {
@@ -132,8 +133,8 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 	}
 }
 
-// decide reports whether the caller has all the permissions in needs, and records the result. If not, decide returns
-// the first unmet need.
+// decide reports whether the caller has all the permissions in needs, and records the result. If any permission is
+// missing, decide returns the first unmet need.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

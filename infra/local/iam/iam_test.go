@@ -238,7 +238,7 @@ func TestAuthorityReportsUsedAndUnusedGrants(t *testing.T) {
 	}
 	unused := []iam.Grant{
 		grant("dynamodb:GetItem", notesARN), grant("dynamodb:GetItem", visitsARN),
-		// the first statement was sufficient
+		// unused, because the first statement was sufficient
 		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"},
 	}
 	if diff := cmp.Diff(unused, authority.Unused()); diff != "" {
@@ -250,8 +250,8 @@ func TestAuthorityReportsUsedAndUnusedGrants(t *testing.T) {
 	}
 }
 
-// TestAuthorityRecordsAccessedRowKinds checks a statement that names two kinds of rows. Only the kind that a call
-// accesses counts as used.
+// TestAuthorityRecordsAccessedRowKinds checks a statement that names two kinds of rows. Only the kind of row that a
+// call accesses counts as used.
 func TestAuthorityRecordsAccessedRowKinds(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(template.Statement{

@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// serveKMS authorises a KMS call. A key has several names: its ID, its ARN and its aliases. On a laptop, the ARN in a
-// template is an alias's ARN. If no statement allows the call under the name in the request, serveKMS tries the key's
+// serveKMS authorises a KMS call. A key can be named by its ID, its ARN or one of its aliases. On a laptop, the ARN in
+// a template is an alias's ARN. If no statement allows the call under the name in the request, serveKMS tries the key's
 // other names.
 func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	n, err := keyNeed(r, c)
@@ -25,7 +25,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 	var answered *answer
 	if c.Operation == "Decrypt" && n.resource == "*" {
-		// Only KMS can read the key's name in the blob, so decrypt first. Decrypt has no side effects.
+		// The key's name is inside the blob, which only KMS can read, so decrypt first. Decrypt has no side effects.
 		answered = &answer{header: http.Header{}}
 		next(answered, r, c)
 		if n.resource = answered.keyARN(); n.resource == "" {
@@ -77,7 +77,7 @@ func keyARN(name string) string {
 	return arnOf("kms", "key/", name)
 }
 
-// otherNames returns the key's own ARN and those of its aliases that the caller's statements mention.
+// otherNames returns the key's own ARN and the ARNs of its aliases that the caller's statements mention.
 func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role) []string {
 	own := arnOfKey(ctx, kms, name)
 	if own == "" {
@@ -141,5 +141,5 @@ func (a *answer) keyARN() string {
 	if a.status != http.StatusOK || json.Unmarshal(a.body.Bytes(), &out) != nil {
 		return ""
 	}
-	return out.KeyID + out.KeyMetadata.Arn // exactly one of the two is set
+	return out.KeyID + out.KeyMetadata.Arn // exactly one of the two fields is set
 }

@@ -7,10 +7,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// operation is a call with exactly the permissions that it needs.
+// operation describes a call and exactly the permissions that it needs.
 type operation struct {
 	needs   []template.Statement // each statement allows a single action on a single resource
-	prepare step                 // run as the administrator; may be nil
+	prepare step                 // step run as the administrator; may be nil
 	do      step
 }
 

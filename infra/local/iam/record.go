@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Use counts the allowed calls that needed a grant. If several grants allow a call, only the first one in the template
-// counts, so redundant grants appear as unused.
+// Use counts the allowed calls that required a grant. If several grants allow a call, only the first one in the
+// template counts, so redundant grants appear as unused.
 type Use struct {
 	Grant
 

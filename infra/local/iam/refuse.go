@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// deny responds that the caller lacks permission n, in the service's protocol and with AWS's wording.
+// deny responds, in the service's protocol and AWS's wording, that the caller lacks permission n.
 func deny(w http.ResponseWriter, r *http.Request, c wire.Call, n need) {
 	action, resource := n.action, n.resource
 	switch c.Service {
 	case "sqs":
 		action = strings.ToLower(action) // SQS's message has the action in lower case
 	case "s3":
-		resource = `"` + resource + `"` // S3's message has the resource in quotes
+		resource = `"` + resource + `"` // S3's message quotes the resource
 	}
 	message := "User: arn:aws:sts::000000000000:assumed-role/" + c.Caller + " is not authorized to perform: " + action +
 		" on resource: " + resource + " because no identity-based policy allows the " + action + " action"

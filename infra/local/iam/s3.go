@@ -25,7 +25,7 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
 	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":
 		return a.writing(r, c, bucket, key)
-	default: // DeleteObject, AbortMultipartUpload and CreateBucket have permissions of the same name
+	default: // DeleteObject, AbortMultipartUpload and CreateBucket: the permission has the operation's name
 		if key != "" {
 			resource += "/" + key
 		}
@@ -33,8 +33,8 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading returns the permissions for reading an object. If content is set, they include decrypting the object's
-// content; metadata is not encrypted.
+// reading returns the permissions for reading an object. If content is set, reading includes the permission to decrypt
+// the object's content; metadata is not encrypted.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -43,7 +43,7 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 	return needs
 }
 
-// writing returns the permissions for writing an object or a part. S3 encrypts an upload's parts with a data key
+// writing returns the permissions required to write an object or a part. S3 encrypts an upload's parts with a data key
 // created when the upload begins, so writing a part requires permission to decrypt that key.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
@@ -60,9 +60,9 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 	return needs
 }
 
-// sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf. If
-// the bucket does not have a key, sealed returns nil. All buckets in the template use S3 Bucket Keys, so the encryption
-// context contains the bucket's ARN.
+// sealed returns the permission that the caller needs for a bucket's KMS key, because S3 uses the key on the caller's
+// behalf. If the bucket does not have a key, sealed returns nil. All buckets in the template use S3 Bucket Keys, so the
+// encryption context contains the bucket's ARN.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
 	if key == "" {
@@ -94,8 +94,8 @@ func copySource(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// conceal makes a missing object look like a forbidden object if the caller may not list the bucket, because S3 does
-// not reveal to such callers which keys exist.
+// conceal makes a missing object look like a forbidden one if the caller may not list the bucket, because S3 does not
+// reveal to such callers which keys exist.
 func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
 	bucket, _ := address(r)
 	list := need{action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket}
@@ -109,7 +109,8 @@ func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call,
 	}}
 }
 
-// concealer calls missing if the response is 404. If missing sends its own response, the 404 response is discarded.
+// concealer calls missing if the response is 404. If missing itself sends a response, concealer discards the 404
+// response.
 type concealer struct {
 	http.ResponseWriter
 

@@ -21,8 +21,8 @@ func arnOf(service, kind, name string) string {
 	return "arn:aws:" + service + place + kind + name
 }
 
-// queueNeeds returns the permissions that an SQS call requires. A batch requires the permission for the corresponding
-// single operation.
+// queueNeeds returns the permissions that an SQS call requires. A batch requires the same permission as the
+// corresponding single operation.
 func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ QueueURL, QueueName, SourceArn string }
 	if err := decode(r, &in); err != nil {
@@ -65,7 +65,7 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 }
 
 // secretNeeds returns the permissions that a Secrets Manager call requires. AWS appends a hyphen and six characters to
-// the secret's name in the ARN. A call may omit this suffix, and so may the ARN in a local template.
+// the secret's name in the ARN. Both a call and the ARN in a local template may omit this suffix.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {
@@ -92,7 +92,7 @@ func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// decode decodes r's JSON body into v without consuming the body. Unknown members are ignored.
+// decode decodes r's JSON body into v without consuming the body. Unknown fields are ignored.
 func decode(r *http.Request, v any) error {
 	content, err := wire.Body(r)
 	if err != nil {

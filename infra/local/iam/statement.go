@@ -10,7 +10,7 @@ import (
 
 var errAction = errors.New("an action has the form service:Name")
 
-// statement is a template.Statement preprocessed for decisions.
+// statement is a template.Statement preprocessed for permission decisions.
 type statement struct {
 	template.Statement
 
@@ -41,11 +41,11 @@ func compile(declared template.Statement) (statement, error) {
 type need struct {
 	action   string              // required action, such as "dynamodb:GetItem"
 	resource string              // ARN
-	others   []string            // other ARNs of the same resource, which a statement may use instead
+	others   []string            // other ARNs of the same resource, any of which a statement may use
 	keys     map[string][]string // request's values by condition key in lower case
 }
 
-// grants reports whether the statement allows n, and returns the statement's matching action and resource.
+// grants reports whether the statement allows n, and returns the matching action and resource from the statement.
 func (s *statement) grants(n need) (action, resource string, ok bool) {
 	action = strings.ToLower(n.action)
 	i := slices.IndexFunc(s.patterns, func(pattern string) bool { return matches(pattern, action) })
@@ -62,7 +62,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow returns the grants of the first statement that allows n, one for each kind of row.
+// allow returns the grants of the first statement that allows n, with one grant per kind of row.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]
@@ -83,7 +83,8 @@ func (r *role) allow(n need) ([]Grant, bool) {
 	return nil, false
 }
 
-// rows returns the statement's kinds of rows that n accesses, or one empty kind if the statement doesn't name any.
+// rows returns those kinds of rows in the statement that n accesses, or a single empty string if the statement names
+// none.
 func (s *statement) rows(n need) []string {
 	if s.kinds[0] == "" {
 		return s.kinds

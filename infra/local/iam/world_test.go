@@ -36,8 +36,8 @@ const (
 	paramARN  = "arn:aws:ssm" + here + "parameter/recordbridge/base-url"
 )
 
-// world returns a template whose worker function has the given statements. It also has two tables, two queues, a bucket
-// with a KMS key, a bucket without a key, a secret and a parameter.
+// world returns a template whose worker function has the given statements. The template also has two tables, two
+// queues, a bucket with a KMS key, a bucket without a key, a secret and a parameter.
 func world(statements ...template.Statement) *template.Template {
 	key := template.KeySchema{Hash: "pk", Range: "sk"}
 	attributes := map[string]string{"pk": "S", "sk": "S", "org": "S"}
@@ -73,7 +73,7 @@ func world(statements ...template.Statement) *template.Template {
 	}
 }
 
-// start returns a cloud with the template's resources that enforces the template's statements.
+// start returns a cloud that has the template's resources and enforces its statements.
 func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authority) {
 	t.Helper()
 	authority, err := iam.New(declared)

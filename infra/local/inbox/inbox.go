@@ -20,23 +20,23 @@ const (
 	maxBody = 1 << 20 // maximum bytes of a body; Recordbridge's webhooks are much smaller
 )
 
-// Delivery is a received webhook request. Its JSON format is documented with run.json's inbox_url (README.md, "What
+// Delivery is a received webhook request. The JSON format is documented with run.json's inbox_url (README.md, "What
 // make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
 	Path       string            `json:"path"`
-	Headers    map[string]string `json:"headers"` // names are in lower case; values are joined with ", "
+	Headers    map[string]string `json:"headers"` // names in lower case; values joined with ", "
 	Body       string            `json:"body"`
 
 	// The following fields are not part of the documented format.
 	Number    int       `json:"-"` // sequence number of the delivery, from 1
 	Signature Signature `json:"-"` // result of verifying the signature
-	Reason    string    `json:"-"` // why the signature is not Verified
+	Reason    string    `json:"-"` // reason why the signature is not Verified
 }
 
-// Inbox stores webhook deliveries and serves them as lists. Every path below its root is a separate inbox. The root
-// lists the deliveries of all inboxes.
+// Inbox stores webhook deliveries and serves them as lists. Every path below the Inbox's root is a separate inbox. A
+// request for the root lists the deliveries of all inboxes.
 type Inbox struct {
 	root string
 
@@ -70,7 +70,7 @@ func (b *Inbox) List() []Delivery {
 	return list
 }
 
-// ServeHTTP stores a POST request and responds with 200. It responds to a GET request with a JSON list of the
+// ServeHTTP stores a POST request and responds with 200. ServeHTTP responds to a GET request with a JSON list of the
 // deliveries at or below the path, oldest first.
 func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {

@@ -16,11 +16,11 @@ type Signature string
 const (
 	Verified Signature = "verified" // the signature is valid and its timestamp is recent
 	Wrong    Signature = "wrong"    // no signature is valid, or the timestamp is too far from the arrival time
-	Unknown  Signature = "unknown"  // the inbox has no valid secret
+	Unknown  Signature = "unknown"  // not verifiable, because the inbox has no valid secret
 )
 
-// tolerance is the maximum difference between a signature's timestamp and its arrival, as in Standard Webhooks' own
-// libraries.
+// tolerance is the maximum difference between a signature's timestamp and its arrival, as in the libraries of Standard
+// Webhooks.
 const tolerance = 5 * time.Minute
 
 // verify checks a delivery's signature according to Standard Webhooks 1.0. The signature is the HMAC-SHA256 of

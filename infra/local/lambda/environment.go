@@ -25,7 +25,7 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 	}
 	maps.Copy(all, map[string]string{
 		// AWS_ENDPOINT_URL directs AWS calls to the embedded AWS (docs/develop/architecture.md). The embedded AWS
-		// identifies the caller by the access key.
+		// identifies callers by their access keys.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
 		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,

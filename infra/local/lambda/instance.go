@@ -19,13 +19,14 @@ type instance struct {
 	ready   chan struct{} // closed when the process first requests work
 	gone    chan struct{} // closed when the process has ended and is no longer referenced
 
-	// The following fields are guarded by Subprocesses.mu. After gone is closed, they can be read without the mutex.
+	// The following fields are guarded by Subprocesses.mu. After gone is closed, these fields can be read without the
+	// mutex.
 	started  bool
 	current  *invocation
-	latest   string      // trace of the latest invocation or, initially, of the invocation that started the process
-	clock    *time.Timer // kills the process; runs during startup, work and any limited idle time
+	latest   string      // trace of the latest invocation; before the first, of the invocation that started the process
+	clock    *time.Timer // timer that kills the process; runs during startup, work and any limited idle time
 	timedOut bool
-	retired  bool           // ending because the process was idle; holds no slot
+	retired  bool           // process is being ended because it was idle; holds no slot
 	initFail *FunctionError // startup failure reported by the process itself
 	exit     error
 }
@@ -35,9 +36,9 @@ type invocation struct {
 	trace     string // root of the invocation's trace ID
 	payload   []byte
 	deadline  time.Time
-	delivered atomic.Bool   // whether the process has received the invocation
+	delivered atomic.Bool   // true if the process has received the invocation
 	over      chan struct{} // closed when the process requests more work after receiving the invocation
-	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
+	answer    *outcome      // guarded by Subprocesses.mu until over, or the instance's gone, is closed
 }
 
 type outcome struct {
@@ -45,8 +46,8 @@ type outcome struct {
 	err  error
 }
 
-// start starts a process in p, initially for the invocation with the given trace. The caller must hold Subprocesses.mu
-// and one of p's slots.
+// start starts a process in p. trace belongs to the invocation for which the process is started. The caller must hold
+// Subprocesses.mu and one of p's slots.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
 		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
@@ -132,7 +133,7 @@ func (in *instance) cause() error {
 	return &FunctionError{Type: "Runtime.ExitError", Message: how}
 }
 
-// kill ends the process immediately. Cleanup starts once the process has ended.
+// kill ends the process immediately. The instance's cleanup starts once the process has ended.
 func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if the process has already ended
 
 // killAll ends the instances and returns after all of them have ended.

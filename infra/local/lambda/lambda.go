@@ -1,7 +1,7 @@
 // Package lambda runs the functions in template.yaml on this machine, as subprocesses of the runner behind the Lambda
-// Runtime API. It manages the processes, their environment, their concurrency and their timeouts. A Remote invokes
-// functions that run elsewhere, such as those of package sam. Package triggers and the gateway invoke the functions,
-// and package build builds the binaries.
+// Runtime API. The package manages the processes, their environment, their concurrency and their timeouts. A Remote
+// invokes functions that run elsewhere, such as those of package sam. Packages triggers and gateway invoke the
+// functions, and package build builds the binaries.
 package lambda
 
 import (
@@ -38,16 +38,16 @@ func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
 // Function holds a function's settings from the template.
 type Function struct {
-	ID          string            // logical ID for invocations; also the caller's AWS access key ID
+	ID          string            // logical ID used in invocations and as the caller's AWS access key ID
 	Name        string            // physical name
 	Bootstrap   string            // path of the executable
 	Environment map[string]string // the template's variables
-	LogGroup    string            // log group on AWS; only passed to the function
+	LogGroup    string            // log group on AWS, which is only passed on to the function
 	Timeout     time.Duration     // time limit for an invocation, and for a process's start
 	MemoryMB    int               // only passed to the function; not enforced
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
-	// IdleLife is the idle time after which a process is ended, so that processes started for a burst eventually end.
-	// If IdleLife is zero, idle processes are retained forever.
+	// IdleLife is the idle time after which a process is stopped, so that processes started for a burst eventually
+	// exit. If IdleLife is zero, idle processes are retained forever.
 	IdleLife time.Duration
 }
 
@@ -62,25 +62,26 @@ type Options struct {
 	Functions  []Function
 	// Line receives every line that a function writes to stdout or stderr. Line may be called concurrently.
 	Line func(function, line string)
-	// Keeps reports whether Lambda may store a function's output. Any other output is dropped. If Keeps is nil, all
-	// output is passed on.
+	// Keeps reports whether Lambda may store a function's output. Any other output is dropped. If Keeps is nil, the
+	// output of all functions is passed on.
 	Keeps func(function string) bool
-	// Observer is notified of the progress of invocations. Observer may be nil.
+	// Observer receives notifications about the progress of invocations. Observer may be nil.
 	Observer Observer
 }
 
-// Observer is notified of the progress of invocations. Each invocation is identified by trace, the root of its X-Ray
-// trace ID. The process receives the trace ID as _X_AMZN_TRACE_ID, and the AWS SDK sends it with every call. The
-// methods may be called concurrently. Some methods are called with locks held, so the methods must neither block nor
-// call back.
+// Observer receives notifications about the progress of invocations. Each invocation is identified by trace, the root
+// of its X-Ray trace ID. The process receives the trace ID as _X_AMZN_TRACE_ID, and the AWS SDK sends it with every
+// call. The methods may be called concurrently. Some methods are called with locks held, so the methods must not block
+// or call back.
 type Observer interface {
-	// Requested is called first, with the function's logical ID.
+	// Requested is called before all other methods, with the function's logical ID.
 	Requested(trace, function string, payload []byte)
 	// Starting reports that the invocation is waiting for a process to start.
 	Starting(trace string)
-	// Assigned reports that a process has received the invocation. The invocation now has a request ID.
+	// Assigned reports that a process has received the invocation. The invocation has a request ID from this point on.
 	Assigned(trace, request string)
-	// Wrote reports a line from a process whose latest invocation has this trace. Lines may be reported late.
+	// Wrote reports a log line from a process whose latest invocation has the given trace. Log lines may be reported
+	// late.
 	Wrote(trace, line string)
 	// Ended reports the result that Invoke returns, and the process's peak memory, or 0 if the peak memory is unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
@@ -92,7 +93,7 @@ type Subprocesses struct {
 	options  Options
 	observer Observer
 	api      *http.ServeMux
-	pending  sync.WaitGroup // invocations, including those whose caller no longer waits
+	pending  sync.WaitGroup // invocations, including those whose caller has stopped waiting
 
 	mu        sync.Mutex // guards the following fields and all state of pools and instances
 	pools     map[string]*pool
@@ -139,8 +140,7 @@ func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []by
 	}
 }
 
-// Kill ends all processes of a function with SIGKILL, regardless of their state, and returns the number of ended
-// processes.
+// Kill ends all processes of a function with SIGKILL, whatever their state, and returns how many it ended.
 func (s *Subprocesses) Kill(function string) int {
 	s.mu.Lock()
 	var victims []*instance

@@ -85,7 +85,7 @@ func TestFunctionEnvironmentExcludesRunnerVariables(t *testing.T) {
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}
-	// These variables differ between runs. The function's response shows that they have valid values.
+	// These variables differ between runs. The function's response shows that these variables have valid values.
 	varying := []string{
 		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
 		"_X_AMZN_TRACE_ID",
@@ -117,7 +117,7 @@ func TestConcurrencyLimitsProcesses(t *testing.T) {
 		t.Errorf("got %d processes, %d busy, want 2 and 2", got.Processes, got.Busy)
 	}
 	meeting.released <- struct{}{}
-	<-meeting.arrived // the third function starts when the first has ended
+	<-meeting.arrived // the third function starts when the first has finished
 	meeting.released <- struct{}{}
 	meeting.released <- struct{}{}
 	all.Wait()

@@ -22,7 +22,8 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// The test binary also serves as the function. If roleVariable is set, the binary acts as a bootstrap.
+// The test binary also serves as the function. If the environment variable RECORDBRIDGE_TEST_ROLE is set, the test
+// binary acts as a function's bootstrap.
 const roleVariable = "RECORDBRIDGE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// order is an instruction to the function.
+// order is a command that a test sends to the simulated function.
 type order struct {
 	Do  string `json:"do"`
 	URL string `json:"url,omitempty"`
@@ -122,7 +123,7 @@ func reportInitError() {
 	os.Exit(1)
 }
 
-// runAlone starts a runner with a single function that waits at url.
+// runAlone starts a runner with a single function, which waits at url.
 func runAlone(url string) {
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{
@@ -195,12 +196,12 @@ func mustInvoke(t *testing.T, functions *lambda.Subprocesses, do string) answer 
 	return got
 }
 
-// place is a meeting point at which functions wait until the test releases them.
+// place is a barrier at which functions wait until the test releases them.
 type place struct {
 	*httptest.Server
 
 	arrived  chan struct{} // receives one value per waiting function
-	released chan struct{} // accepts one value per function to release
+	released chan struct{} // each value sent releases one waiting function
 	left     chan struct{} // receives one value per function that ended while waiting
 }
 

@@ -54,7 +54,7 @@ func (n *notes) all() []string {
 	return slices.Clone(n.told)
 }
 
-// observed serves a single function and directs its AWS calls to serve.
+// observed serves a single function, whose AWS calls go to serve.
 func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subprocesses, *notes) {
 	t.Helper()
 	executable, err := os.Executable()
@@ -148,7 +148,7 @@ func TestLogLinesBelongToCurrentInvocation(t *testing.T) {
 			if _, err := functions.Invoke(t.Context(), "EchoFunction", payload("log", "")); err == nil {
 				t.Fatal("the process did not end")
 			}
-			// All lines of the process have been read, because the process has ended.
+			// All output of the process has been read, because the process has ended.
 			got := slices.DeleteFunc(told.all(), func(note string) bool { return !strings.HasPrefix(note, "0 wrote ") })
 			slices.Sort(got)
 			slices.Sort(want)

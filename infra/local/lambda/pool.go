@@ -15,7 +15,7 @@ type pool struct {
 	log      *tail
 
 	live        map[*instance]struct{}
-	idle        []*instance // a stack, so the most recently used instance is reused first
+	idle        []*instance // used as a stack, so the most recently used instance is reused first
 	invocations int
 	failures    int
 }
@@ -64,7 +64,7 @@ func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *ins
 	return in, true, err
 }
 
-// assign passes inv to an instance that the caller has acquired, and starts the instance's clock.
+// assign passes inv to an instance that the caller has acquired, and starts the timer for its timeout.
 func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	timeout := in.pool.function.Timeout
 	s.mu.Lock()
@@ -87,7 +87,8 @@ func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	}
 }
 
-// next handles an instance's request for work. The request ends the instance's start or its current invocation.
+// next handles an instance's request for the next invocation. This request ends either the instance's startup or its
+// current invocation.
 func (s *Subprocesses) next(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +98,7 @@ func (s *Subprocesses) next(in *instance) {
 	if !in.started {
 		in.started = true
 		in.clock.Stop()
-		close(in.ready) // the caller that started the instance has an invocation for it
+		close(in.ready) // lets the caller that started the instance assign its invocation
 		return
 	}
 	if in.current == nil || !in.current.delivered.Load() {

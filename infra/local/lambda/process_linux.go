@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Detached returns attributes for a process that only the runner stops. A detached process does not receive Ctrl-C from
-// the terminal, but receives signal when the runner exits, even if the runner is killed. An orphaned process would
-// compete with the next runner's processes.
+// Detached returns attributes for a process that only the runner stops, detached from the terminal. A detached process
+// does not receive Ctrl-C from the terminal, but receives signal when the runner exits, even if the runner is killed.
+// An orphaned process would compete with the next runner's processes.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }

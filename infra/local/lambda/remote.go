@@ -50,7 +50,7 @@ func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%w: %s: HTTP %d: %s", errRemote, function, response.StatusCode, body[:min(len(body), 1024)])
 	case !json.Valid(body):
-		// Functions respond in JSON. Any other body is the SAM CLI's message about a container that exited.
+		// Functions respond in JSON. Any body that is not JSON is the SAM CLI's message about a container that exited.
 		return nil, failure(body)
 	}
 	return body, nil

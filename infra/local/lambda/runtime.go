@@ -44,7 +44,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		w.WriteHeader(http.StatusGone)
 	case inv := <-in.work:
 		if r.Context().Err() != nil {
-			in.work <- inv // if this instance has exited, another instance gets the invocation
+			in.work <- inv // if this instance has exited, another instance receives the invocation
 			return
 		}
 		inv.delivered.Store(true)
@@ -95,8 +95,8 @@ func (s *Subprocesses) serveInitError(w http.ResponseWriter, r *http.Request, in
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// readAnswer reads the response to in's current invocation. If ok is false, readAnswer has already written an error
-// response.
+// readAnswer reads the response of instance in to its current invocation. If ok is false, readAnswer has already
+// written an error response.
 func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *instance) (*invocation, []byte, bool) {
 	s.mu.Lock()
 	inv := in.current
@@ -112,7 +112,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}
-	if err != nil { // the process exited while sending the body, which is reported elsewhere
+	if err != nil { // the process exited while sending the body; this is reported elsewhere
 		w.WriteHeader(http.StatusBadRequest)
 		return nil, nil, false
 	}

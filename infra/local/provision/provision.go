@@ -2,9 +2,9 @@
 // keys, secrets and SSM parameters. The package uses the standard AWS SDK clients, so it works with any implementation
 // of AWS.
 //
-// The package never deletes resources and never changes existing resources in ways that affect data. Features that are
-// of no use on a laptop (encryption, backup, lifecycle, policies) are skipped. Package template defines which
-// properties configure these features.
+// The package never deletes a resource or changes an existing one in a way that affects its data. Features that have no
+// use on a laptop (encryption, backups, lifecycle rules and policies) are skipped. Package template defines the
+// properties that configure the skipped features.
 package provision
 
 import (
@@ -31,7 +31,8 @@ import (
 // Apply creates the resources of t that do not exist yet. Apply never changes existing rows, messages, objects, keys or
 // secret values. Apply updates declared settings: queue attributes and SSM parameter values, which may contain this
 // run's URL. Apply returns an error if an existing table has different keys or indexes, because functions could not use
-// such a table. Apply joins the first error from each service. After fixing an error, call Apply again.
+// such a table. Apply returns the first error of each service, joined. After fixing the cause of an error, call Apply
+// again.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	queues, buckets := sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -45,8 +46,8 @@ func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	)
 }
 
-// Tables creates the tables that do not exist yet, like Apply. Tests that need only tables call Tables to avoid linking
-// the other services' SDK clients.
+// Tables creates the tables that do not exist yet, as Apply does. Tests that need only tables call Tables, which avoids
+// linking the other services' SDK clients.
 func Tables(ctx context.Context, client *dynamodb.Client, tables []template.Table) error {
 	return each(tables, func(x template.Table) error { return createTable(ctx, client, x) })
 }
@@ -82,7 +83,7 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. If an earlier run was interrupted between these two steps, its key remains
+// createKey creates a key and its alias. If an earlier run was interrupted after it created a key, that key remains
 // unused.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})

@@ -1,6 +1,6 @@
 // Package runfile writes .local/run.json for scripts and other programs. The file describes the stack that `make run`
-// started and contains its keys. The package defines the file's format (README.md, "What make run shows") and
-// permissions.
+// started and contains its keys. The package defines the format (README.md, "What make run shows") and the permissions
+// of the file.
 package runfile
 
 import (
@@ -20,16 +20,17 @@ const (
 
 // Run is the content of the run file.
 type Run struct {
-	Stack   string `json:"stack"` // stack name, one of the constants above
+	Stack   string `json:"stack"` // one of the stack names defined above
 	BaseURL string `json:"base_url"`
-	// DashboardURL is the dashboard's URL, with the host name required by its cookie and passkeys.
+	// DashboardURL is the dashboard's URL, with the host name that its cookie and passkeys require.
 	DashboardURL  string         `json:"dashboard_url"`
 	ConsoleURL    string         `json:"console_url"` // URL of the console; empty if the stack has none
 	InboxURL      string         `json:"inbox_url"`   // a GET request to this URL lists received webhooks
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
-	Organisations []Organisation `json:"organisations"` // one entry per credential
-	// Owner is the email address of the first organisation's owner. Sign-in codes are in the console's mailbox.
+	Organisations []Organisation `json:"organisations"` // one element for each credential of an organisation
+	// Owner is the email address of the first organisation's owner. Sign-in codes for this address appear in the
+	// console's mailbox.
 	Owner string `json:"owner_email,omitempty"`
 }
 
@@ -59,8 +60,8 @@ type Persona struct {
 	Resources int    `json:"resources"` // total number of resources in the record
 }
 
-// Organisation describes one credential of an organisation. The secrets are in plain text, protected only by the file's
-// permissions.
+// Organisation describes an organisation and one of its credentials. The secrets are in plain text, protected only by
+// the file's permissions.
 type Organisation struct {
 	ID            string `json:"org_id"` // organisation ID for the operator's CLI
 	Name          string `json:"name"`

@@ -1,6 +1,6 @@
 // Package sam runs the functions in template.yaml in containers, using the SAM CLI's `sam local start-lambda`. The
 // package checks the functions' binaries, writes a fully resolved template, and manages the CLI's process and
-// containers. Package triggers and the gateway invoke the functions.
+// containers. Packages triggers and gateway invoke the functions.
 package sam
 
 import (
@@ -40,7 +40,7 @@ var (
 
 // Options configures Start.
 type Options struct {
-	Template  string // file containing the output of Place.Template
+	Template  string // file that contains the output of Place.Template
 	Functions []template.Function
 	Place     Place
 	Host      netip.Addr // this machine's address for containers
@@ -59,7 +59,7 @@ type Lambda struct {
 	gone     chan struct{} // closed when the process has exited
 }
 
-// FindCLI returns an error if the SAM CLI is not installed. The error explains how to install it.
+// FindCLI returns an error if the SAM CLI is not installed. The error explains how to install the SAM CLI.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI
@@ -106,8 +106,8 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 }
 
 // cliEnvironment returns the CLI's environment: the runner's environment, which Docker needs, without two groups of
-// variables. AWS variables are excluded, because the CLI would pass real credentials to the functions. The functions'
-// declared variables are excluded, because the CLI would prefer the shell's values.
+// variables. AWS variables are excluded, because the CLI would pass real credentials to the functions. Variables
+// declared by the functions are excluded, because the CLI would prefer the shell's values.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -120,13 +120,13 @@ func cliEnvironment(functions []template.Function) []string {
 		"AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close stops the containers and the CLI. The CLI alone would stop its containers one by one, and might start more in
-// the meantime.
+// Close stops the containers and the CLI. On its own, the CLI would stop its containers one by one, and might start
+// more in the meantime.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	_ = l.remove(ctx)                             // repeated below, where its error is returned
-	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if the process has already exited
+	_ = l.remove(ctx)                             // repeated later, where its error is returned
+	_ = l.command.Process.Signal(syscall.SIGTERM) // an error means that the process has already exited
 	select {
 	case <-l.gone:
 	case <-ctx.Done():
@@ -213,7 +213,7 @@ func (s *lineWriter) Write(text []byte) (int, error) {
 	}
 }
 
-// String returns the last complete line.
+// String returns the last complete line, or a message if there is none.
 func (s *lineWriter) String() string {
 	if last := s.last.Load(); last != nil {
 		return *last
@@ -224,7 +224,7 @@ func (s *lineWriter) String() string {
 var errWrongBinary = errors.New("is not a program for containers here")
 
 // CheckBinaries returns an error if a function's binary is missing or was built for a different processor than the
-// containers use. The error explains how to fix the problem. If the architecture is wrong, the CLI reports only that
+// containers use. The error explains how to fix the problem. For a wrong architecture, the CLI itself reports only that
 // the function timed out.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64

@@ -10,19 +10,19 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Place describes the environment of functions in containers.
+// Place describes the environment in which containers run functions.
 type Place struct {
 	Binaries     string // absolute path of the directory that contains <function>/bootstrap
 	Architecture string
-	URL          string // embedded AWS; the host is an IP address, because the SDK prefixes a host name with the bucket
+	URL          string // URL of the embedded AWS, with an IP address because the SDK adds the bucket to host names
 	ObjectsURL   string // S3 endpoint URL
-	SecretKey    string // secret key of every access key in the embedded AWS
+	SecretKey    string // secret key for every access key in the embedded AWS
 	Region       string
 }
 
 // Template returns a JSON template with the properties that `sam local` needs to run functions. Every variable has a
 // literal value, because the CLI does not resolve references to the stack's resources. The access key is the function's
-// logical ID, which the embedded AWS uses to identify the caller. The template contains the secret key.
+// logical ID, by which the embedded AWS identifies the caller. The template contains the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
 	resources := make(map[string]resource, len(functions))
 	for _, f := range functions {
@@ -63,8 +63,8 @@ type environment struct{ Variables map[string]string }
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
 // variables returns a function's environment: its declared variables, and the AWS variables that direct it to the
-// embedded AWS. The AWS variables include those that the CLI takes from this machine's AWS configuration or sets
-// incorrectly. The CLI sets Lambda's other variables.
+// embedded AWS. The AWS variables also replace those that the CLI would take from this machine's AWS configuration or
+// set incorrectly. The CLI sets Lambda's other variables.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL":         p.URL,

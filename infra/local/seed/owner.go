@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// OwnerEmail is the email address of the first organisation's owner. Codes sent to this address appear in the console's
-// mailbox.
+// OwnerEmail is the email address of the first organisation's owner. Codes sent to this email address appear in the
+// console's mailbox.
 const OwnerEmail = "owner@alder.example"
 
-// Owner adds an owner to an organisation as a person would: by creating an account and accepting an invitation.
+// Owner adds an owner to an organisation as a person would, by creating an account and accepting an invitation.
 func Owner(ctx context.Context, service members.Service, accounts store.Accounts, orgID string) error {
 	owner := account.Account{ID: ids.Random(), Email: OwnerEmail, Epoch: 1, CreatedAt: time.Now()}
 	if err := accounts.CreateAccount(ctx, owner); err != nil {

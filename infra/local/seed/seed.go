@@ -1,5 +1,5 @@
 // Package seed populates a new local stack. The package creates two organisations with credentials, adds webhooks to
-// the local inbox, and adds the sandbox as an institution. Like other operator programs, the package uses
+// the local inbox, and adds the sandbox as an institution. Like the operator programs, the package uses
 // shared/manage/operator and never writes to tables directly.
 package seed
 
@@ -26,7 +26,7 @@ type Options struct {
 	ConsoleURL string
 	ReturnURL  string // redirect URI of test credentials, on a loopback address
 	InboxURL   string // webhooks are sent to InboxURL/<name>; "" disables webhooks
-	DataDir    string // directory of the sandbox's bundles; "" means no bundles
+	DataDir    string // directory of the sandbox's bundles; "" for no bundles
 	Catalog    shipped.Choice
 }
 
@@ -85,8 +85,8 @@ func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfi
 	return made, nil
 }
 
-// AddSandbox adds a portal as an institution that patients can connect, with the given overrides. The portal is the
-// sandbox itself or one of the sandbox's deliberately faulty portals.
+// AddSandbox adds a sandbox portal as an institution that patients can connect, with the given overrides. The portal is
+// the sandbox itself or one of the sandbox's deliberately faulty portals.
 func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
@@ -107,8 +107,8 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	return nil
 }
 
-// organisation creates an organisation. Its email address never receives notices, because the local console shows them
-// instead.
+// organisation creates an organisation. The organisation's email address never receives notices, because the local
+// console shows them instead.
 func organisation(
 	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
 ) (org.Organisation, error) {

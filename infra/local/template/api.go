@@ -9,8 +9,8 @@ import (
 // gatewayVariable matches expressions in a response template that API Gateway would evaluate.
 var gatewayVariable = regexp.MustCompile(`[$#][A-Za-z_!{.]*`)
 
-// api reads the AWS::Serverless::Api resource. Throttling and tracing settings are ignored, because a laptop with one
-// user does not need them.
+// api reads the AWS::Serverless::Api resource. Throttling and tracing settings are ignored, because a local stack with
+// one user does not need them.
 func (b *builder) api(r resource, o *object) {
 	if b.template.API.LogicalID != "" {
 		o.failf(r.line, "a second API is not understood")
@@ -35,7 +35,7 @@ func (b *builder) api(r resource, o *object) {
 	b.template.API = api
 }
 
-// gatewayResponse reads a gateway response and rejects anything that the gateway package can't render.
+// gatewayResponse reads a gateway response's properties and rejects those that the gateway package can't render.
 func gatewayResponse(o *object) GatewayResponse {
 	g := GatewayResponse{StatusCode: o.number("StatusCode", 200, 599, 0)}
 	parameters := o.object("ResponseParameters")

@@ -3,13 +3,13 @@ package template
 type builder struct {
 	values   *resolver
 	template *Template
-	events   []event         // all functions' events, read once every queue is known
+	events   []event         // events of all functions, read once every queue is known
 	methods  []method        // the API's methods, read once every function and role is known
-	roles    map[string]role // functions' roles by ARN
-	gateway  map[string]role // API Gateway's roles by ARN
+	roles    map[string]role // roles of functions by ARN
+	gateway  map[string]role // roles of API Gateway, by ARN
 	closed   []string        // ARNs of queues that can't be dead-letter queues
-	denials  []keyDenial     // key policy denials, checked once every role is known
-	needs    []functionNeeds // functions' requirements, checked once every role is known
+	denials  []keyDenial     // denials in key policies, checked once every role is known
+	needs    []functionNeeds // requirements of functions, checked once every role is known
 }
 
 func (b *builder) add(r resource) error {
@@ -41,7 +41,7 @@ func (b *builder) add(r resource) error {
 	case kindParameter:
 		t.Parameters = append(t.Parameters, parameter(r.id, o))
 	case kindBucketPolicy, kindQueuePolicy:
-		// Bucket and queue policies deny requests without TLS, but a laptop uses plain HTTP.
+		// Bucket and queue policies that deny requests without TLS are ignored, because a local stack uses plain HTTP.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
 	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
 		inFront(r, o)
@@ -70,7 +70,8 @@ func (b *builder) arn(kind, id string) string {
 }
 
 // bucket reads an AWS::S3::Bucket. Local objects are not encrypted, but the bucket's users still need permissions for
-// its key. Access and lifecycle settings apply only on AWS. In every environment, the sweeper deletes files on time.
+// its key. Access and lifecycle settings are ignored, because they apply only on AWS. The sweeper deletes files on time
+// in every environment.
 func (b *builder) bucket(id string, o *object) Bucket {
 	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
 	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
@@ -87,8 +88,8 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. The functions' role statements determine who may use the key. The key's own policy must
-// not deny a use that those statements allow.
+// key reads an AWS::KMS::Key. The statements of the functions' roles determine who may use the key. The key's own
+// policy must not deny an action that those statements allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
 	b.keyPolicy(id, o.object("KeyPolicy"))

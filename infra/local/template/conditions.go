@@ -29,7 +29,7 @@ func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if !ok {
 		return false, refuse(n.Line, "the condition %s does not exist or leads back to itself", n.Value)
 	}
-	// Removing the condition during its evaluation makes a circular reference fail as an unknown condition.
+	// The condition is removed while it is evaluated, so that a circular reference fails as an unknown condition.
 	delete(r.conditions, n.Value)
 	v, err := r.decide(expression)
 	if err != nil {

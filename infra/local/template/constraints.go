@@ -12,7 +12,7 @@ import (
 type constraints struct {
 	allowed          []string       // allowed values; nil allows any value
 	pattern          *regexp.Regexp // must match the complete value; nil allows any value
-	lowest, highest  string         // bounds of a number; empty means unbounded
+	lowest, highest  string         // bounds of a number; empty if unbounded
 	shortest, widest int            // minimum and maximum length in characters
 	description      string
 }
@@ -62,7 +62,7 @@ func (c constraints) reject(value string, number bool) string {
 	return ""
 }
 
-// between reports whether v is within both bounds. An empty bound means no limit.
+// between reports whether v is within both bounds. An empty bound is not checked.
 func between(v float64, lowest, highest string) bool {
 	low, errLow := strconv.ParseFloat(lowest, 64)
 	high, errHigh := strconv.ParseFloat(highest, 64)

@@ -11,7 +11,7 @@ import (
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
-	globals    map[string]*yaml.Node // by type, "Function" or "Api"
+	globals    map[string]*yaml.Node // globals by resource type, "Function" or "Api"
 	resources  []resource
 	outputs    []entry
 }
@@ -76,7 +76,7 @@ func parse(text []byte, transform string) (*document, error) {
 func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
 	if transformed {
-		o.ignore("DependsOn", "UpdatePolicy") // added by SAM; affects only the order of CloudFormation's work
+		o.ignore("DependsOn", "UpdatePolicy") // added by SAM; affects only the order of CloudFormation's operations
 	}
 	// DeletionPolicy and UpdateReplacePolicy protect data when a stack changes or is deleted. A local stack's data
 	// exists until its directory is deleted.
@@ -87,8 +87,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	return r, o.end()
 }
 
-// longForm returns a copy of n with every intrinsic function in long form ({"Fn::Sub": ...}). longForm rejects
-// unsupported YAML features anywhere in the file.
+// longForm returns a copy of n with every intrinsic function in long form ({"Fn::Sub": ...}). It rejects unsupported
+// YAML features anywhere in the file.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
@@ -118,13 +118,13 @@ func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if !understoodFunction(name) {
 		return nil, refuse(n.Line, "the function !%s is not understood", tag)
 	}
-	out.Tag = "" // the key below replaces the tag
+	out.Tag = "" // the key below replaces the YAML tag
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: n.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &out}}, nil
 }
 
-// checkKeys rejects duplicate keys and unknown functions in long form. YAML parsers silently keep only one value of a
-// duplicate key.
+// checkKeys rejects duplicate keys and unknown intrinsic functions in long form. YAML parsers silently keep only one
+// value of a duplicate key.
 func checkKeys(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for _, e := range entries(n) {

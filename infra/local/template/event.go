@@ -28,8 +28,8 @@ func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 		}
 		t.QueueURL = q.URL
 		if q.VisibilityTimeout < f.Timeout {
-			// Lambda rejects a visibility timeout that is too short, because a message would become visible while a
-			// function is still processing it.
+			// Lambda rejects a queue whose visibility timeout is shorter than the function's timeout, because a message
+			// would become visible again while the function is still processing it.
 			o.failf(o.line(), "the VisibilityTimeout of %s (%v) is shorter than the function's Timeout (%v)",
 				q.LogicalID, q.VisibilityTimeout, f.Timeout)
 		}

@@ -11,7 +11,7 @@ import (
 // resources.
 func (b *builder) function(r resource, o *object) {
 	// A local stack builds functions for this machine's processor, starts the binaries itself, and shows traces and
-	// logs as they arrive. Local functions have no versions; the newest build always runs.
+	// logs as they arrive. Local functions have no published versions, because the newest build always runs.
 	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256",
 		"DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
@@ -19,7 +19,7 @@ func (b *builder) function(r resource, o *object) {
 	if !named {
 		o.failf(r.line, "a function's logical id ends in Function, the rest is its folder")
 	}
-	// SAM's defaults are 3 seconds and 128 MB.
+	// SAM's defaults are a timeout of 3 seconds and 128 MB of memory.
 	f := Function{
 		LogicalID: r.id,
 		Name:      b.ref(kindFunction, r.id),

@@ -19,9 +19,9 @@ func inFront(r resource, o *object) {
 	}
 }
 
-// Monitoring exists only on AWS. Alarms and the dashboard use CloudWatch metrics, which a local stack does not store,
-// and a laptop needs no alarm emails. References in monitoring resources are resolved like all others, so that errors
-// in them are found. infra/test/policy lists the required alarms.
+// Monitoring exists only on AWS. Alarms and the dashboard are ignored, because a local stack does not store their
+// CloudWatch metrics and needs no alarm emails. References in monitoring resources are resolved like all others, so
+// that invalid references are detected. infra/test/policy lists the required alarms.
 
 func unwatched(r resource, o *object) {
 	switch r.kind {

@@ -17,11 +17,11 @@ type resolver struct {
 	parameters     map[string]*yaml.Node // including pseudo parameters
 	conditions     map[string]*yaml.Node // not yet evaluated
 	decided        map[string]bool
-	resources      map[string]string // type by logical ID; empty while resource conditions are evaluated
-	chosen         map[string]string // explicit names by logical ID
+	resources      map[string]string // resource types by logical ID; empty while resource conditions are evaluated
+	chosen         map[string]string // physical names that the template sets, by logical ID
 }
 
-// resolve returns a copy of n with every intrinsic function replaced by its value. A nil result represents
+// resolve returns a copy of n in which every intrinsic function is replaced by its value. A nil result represents
 // AWS::NoValue, which removes the property.
 func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	if name, argument := function(n); name != "" {
@@ -34,7 +34,7 @@ func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	out.Content = nil
 	step := 1
 	if n.Kind == yaml.MappingNode {
-		step = 2 // skip keys, because only values are resolved
+		step = 2 // skip mapping keys, because only values are resolved
 	}
 	for i := 0; i < len(n.Content); i += step {
 		value, err := r.resolve(n.Content[i+step-1])
@@ -89,11 +89,11 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // report errors about the value at the line that uses it
+		at.Line = n.Line // report errors about a value at the line on which it is used
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {
-		return r.getAtt(n) // the name of a stage that SAM creates for an API
+		return r.getAtt(n) // resolves to the name of a stage that SAM creates for an API
 	}
 	kind, ok := r.resources[n.Value]
 	if !ok {
@@ -198,7 +198,7 @@ func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	return r.resolve(n.Content[2])
 }
 
-// pair resolves a two-element list of a scalar and a node of any kind.
+// pair resolves a list of two elements, a scalar and a node of any kind.
 func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, err error) {
 	v, err := r.resolve(n)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 )
 
 // keyDenial is a key policy statement that denies uses to callers without a given tag or service. The embedded AWS does
-// not enforce key policies, so roles must not allow a use that such a statement denies.
+// not enforce key policies, so roles must not allow an action that a key's policy denies.
 type keyDenial struct {
 	key     string // logical ID of the key
 	line    int
 	actions []string
 	// tag is the tag that the caller's role must have, with value want. If tag is empty, the call must come through the
-	// service named in want.
+	// AWS service named in want.
 	tag, want string
 }
 
@@ -52,8 +52,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies rejects roles that allow a use of a key that the key's policy denies, and roles that have a key's
-// tag but do not use the key.
+// checkKeyPolicies rejects roles that allow an action that the key's policy denies, and roles that have a key's tag but
+// do not use the key.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// closed is the start of a template with a role and two keys. Only tagged roles may use the first key; only calls
-// through S3 may use the second key, Files.
+// closed is the start of a template that declares a role and two keys. Only tagged roles may use the first key. The
+// second key, Files, may be used only through S3.
 const closed = head + `  Key:
     Type: AWS::KMS::Key
     Properties:

@@ -132,7 +132,7 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 	}
 }
 
-// leading returns a policy condition that restricts a request's partition keys.
+// leading returns a policy condition that restricts the partition keys of a request.
 func leading(keys ...string) map[string]map[string][]string {
 	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }
@@ -160,7 +160,7 @@ func TestGlobalsProvideFunctionDefaults(t *testing.T) {
 	}
 }
 
-// ownURLs lists the URLs of the service's hosts, without the base URL.
+// ownURLs lists the URLs of the service's hosts, except for the base URL.
 const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com " +
@@ -182,7 +182,7 @@ func TestLoadOmitsSandboxResourcesWhenDisabled(t *testing.T) {
 			t.Error("SandboxTable is there")
 		}
 	}
-	// Without a public URL, the base URL is the execute-api URL.
+	// If no public URL is configured, the base URL is the execute-api URL.
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url",
 		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1",

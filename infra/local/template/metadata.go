@@ -7,9 +7,9 @@ import (
 )
 
 // standIn expands the supported YAML aliases and rejects all others. A resource's Metadata may refer to an anchor in
-// the Metadata section, so that a waiver for all functions is written only once. An API path may refer to another
-// path's anchor, so that one function can serve both paths. SAM expands aliases during its build, because
-// CloudFormation does not accept them.
+// the Metadata section, so that a waiver that applies to all functions is written only once. An API path may be an
+// alias of another path's YAML anchor, so one function can serve both paths. SAM expands YAML aliases during its build,
+// because CloudFormation does not accept them.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {

@@ -2,9 +2,9 @@ package template
 
 import "time"
 
-// Template is a resolved template, without resources whose Condition is false. Lists are in file order, except Queues.
-// In Queues, a dead-letter queue precedes the queues that refer to it, because SQS requires the dead-letter queue to
-// exist.
+// Template is a resolved template, without resources whose Condition is false. Its lists are in file order, except for
+// Queues. In Queues, a dead-letter queue precedes the queues that refer to it, because SQS requires the dead-letter
+// queue to exist.
 type Template struct {
 	Functions  []Function
 	Tables     []Table
@@ -12,7 +12,7 @@ type Template struct {
 	Buckets    []Bucket
 	Keys       []Key
 	Secrets    []Secret
-	Parameters []Parameter // SSM parameters, not template parameters
+	Parameters []Parameter // AWS::SSM::Parameter resources, not template parameters
 	API        API
 	// Outputs holds the resolved outputs, as CloudFormation returns them for a deployed stack.
 	Outputs map[string]string
@@ -20,9 +20,9 @@ type Template struct {
 
 // Function is an AWS::Serverless::Function after merging the Globals.
 type Function struct {
-	LogicalID string // such as "GetOrgFunction"; identifies the function in invocations and as a local access key ID
+	LogicalID string // such as "GetOrgFunction"; identifies the function in invocations and is its local access key ID
 	Name      string // physical name, <stack>-<LogicalID>
-	Folder    string // directory below functions/ and in the build, such as "getorg"
+	Folder    string // folder below functions/ and in the build output, such as "getorg"
 	Timeout   time.Duration
 	MemoryMB  int
 	Reserved  int // reserved concurrency, which is also the maximum; 0 if not set
@@ -37,14 +37,14 @@ type Function struct {
 	Schedules     []Schedule
 }
 
-// Route is a method and path of the API. Method is in upper case; ANY matches every method without its own route. Path
-// is the declared path without the stage, such as /a/{id} or /sandbox/{proxy+}.
+// Route is an HTTP method and path of the API. Method is in upper case; ANY matches every method that has no route of
+// its own. Path is the declared path without the stage, such as /a/{id} or /sandbox/{proxy+}.
 type Route struct{ Method, Path string }
 
 // QueueTrigger is a function's SQS event.
 type QueueTrigger struct {
 	QueueURL, QueueARN string
-	BatchSize          int // from 1 to 10
+	BatchSize          int // maximum number of messages per invocation, from 1 to 10
 	MaxConcurrency     int // ScalingConfig.MaximumConcurrency, or 0 if not set
 	PartialFailures    bool
 }
@@ -60,19 +60,19 @@ type Statement struct {
 	Sid       string
 	Actions   []string                       // such as "dynamodb:GetItem"
 	Resources []string                       // ARNs, possibly with * wildcards
-	Condition map[string]map[string][]string // values by operator and key; nil if unconditional
+	Condition map[string]map[string][]string // values by operator and condition key; nil if unconditional
 }
 
 // Table is an AWS::DynamoDB::Table.
 type Table struct {
 	LogicalID, Name, ARN string
-	Attributes           map[string]string // type (S, N or B) by attribute name
+	Attributes           map[string]string // attribute type (S, N or B) by attribute name
 	Key                  KeySchema
 	Indexes              []Index
 	TTLAttribute         string // time to live attribute; empty if rows do not expire
 }
 
-// KeySchema names a key's attributes. Range is empty if there is no sort key.
+// KeySchema names the attributes of a key. Range is empty if there is no sort key.
 type KeySchema struct{ Hash, Range string }
 
 // Index is a global secondary index. Projection is either KEYS_ONLY or ALL.
@@ -82,7 +82,7 @@ type Index struct {
 	Projection string
 }
 
-// Queue is an AWS::SQS::Queue. Attributes has the format of CreateQueue's Attributes parameter.
+// Queue is an AWS::SQS::Queue. Attributes has the same format as CreateQueue's Attributes parameter.
 type Queue struct {
 	LogicalID, Name, URL, ARN string
 	Attributes                map[string]string
@@ -96,13 +96,13 @@ type Bucket struct {
 	KeyARN               string // default KMS key for objects; empty for S3's own key
 }
 
-// Key is an AWS::KMS::Key. ARN is the alias's ARN, because the key's own ID is unknown until the key exists.
+// Key is an AWS::KMS::Key. ARN is the ARN of the key's alias, because the key's ID is unknown until the key exists.
 type Key struct {
 	LogicalID, Alias, ARN string
 	Spec, Usage           string // KMS values; empty for a symmetric encryption key
 }
 
-// Secret is an AWS::SecretsManager::Secret with a generated value of Length random characters. The value is stored
+// Secret is an AWS::SecretsManager::Secret whose generated value has Length random characters. The value is stored
 // under StringKey in the JSON object StringTemplate, or as plain text if StringTemplate is empty.
 type Secret struct {
 	LogicalID, Name, ARN string
@@ -120,13 +120,13 @@ type API struct {
 	LogicalID        string
 	Stage            string
 	BinaryMediaTypes []string
-	MinCompression   int                        // smallest response to compress, in bytes; 0 disables compression
-	GatewayResponses map[string]GatewayResponse // by type, such as MISSING_AUTHENTICATION_TOKEN
+	MinCompression   int                        // minimum response size to compress, in bytes; 0 disables compression
+	GatewayResponses map[string]GatewayResponse // responses by type, such as MISSING_AUTHENTICATION_TOKEN
 }
 
 // GatewayResponse is a response that API Gateway sends without invoking a function.
 type GatewayResponse struct {
-	StatusCode int               // 0 means the response type's default
-	Headers    map[string]string // by name; each value is context.requestId or 'literal'
-	Body       string            // JSON that may contain $context.requestId; empty means API Gateway's default text
+	StatusCode int               // 0 selects the response type's default
+	Headers    map[string]string // header values by name; each value is context.requestId or 'literal'
+	Body       string            // JSON that may contain $context.requestId; empty for API Gateway's default text
 }

@@ -6,13 +6,13 @@ import "strings"
 const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindFunction     = "AWS::Serverless::Function"
-	kindTransformed  = "AWS::Lambda::Function" // SAM converts a function to this type
+	kindTransformed  = "AWS::Lambda::Function" // type to which SAM converts a function
 	kindTable        = "AWS::DynamoDB::Table"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
 	kindBucketPolicy = "AWS::S3::BucketPolicy"
 	kindKey          = "AWS::KMS::Key"
-	kindSecret       = "AWS::SecretsManager::Secret" // #nosec G101 -- the name of a resource type
+	kindSecret       = "AWS::SecretsManager::Secret" // #nosec G101 -- the name of a resource type, not a credential
 	kindParameter    = "AWS::SSM::Parameter"
 	kindLogGroup     = "AWS::Logs::LogGroup"
 	kindRole         = "AWS::IAM::Role"
@@ -39,8 +39,9 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names depend only on the stack's name and the logical ID, so that a restarted runner finds the previous
-// run's data. The template can set other names. On AWS, CloudFormation appends random characters to names.
+// Physical names depend only on the stack name and the logical ID, so a restarted runner finds the previous run's data.
+// The template can set a different physical name for a resource. On AWS, CloudFormation appends random characters to
+// names.
 
 // name returns the physical name of most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
@@ -49,7 +50,8 @@ func arn(service, resource string) string {
 	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
 }
 
-// reference returns a resource's Ref value, as documented under "Return values" on each type's CloudFormation page.
+// reference returns the value of Ref for a resource, as documented under "Return values" on each type's CloudFormation
+// page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
 	case kindTable, kindFunction, kindTransformed, kindAlarm:
@@ -90,7 +92,7 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	case kindRole + ".Arn":
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":
-		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's format, including streams
+		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's format, which includes log streams
 	case kindAPI + ".Stage": // SAM creates this resource for an API
 		return r.chosen[id], true
 	case kindDomain + ".RegionalDomainName":

@@ -9,18 +9,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property. object records which properties were read, so that finish can reject all
-// others. An unread property would be a difference between a local stack and AWS. The first error is stored and shared
-// with nested objects, so a caller can read all properties and check for an error once at the end.
+// object reads a mapping property by property and records each property read, so that finish can reject the others. An
+// unread property would make a local stack differ from AWS. The first error is stored and shared with nested objects,
+// so a caller can read all properties and check for an error once at the end.
 type object struct {
-	node  *yaml.Node // nil if the mapping is absent; every property is then also absent
-	where string     // prefix of property names, such as "Environment."
+	node  *yaml.Node // nil if the mapping is absent, which means that every property is also absent
+	where string     // prefix for property names, such as "Environment."
 	seen  map[string]bool
 	err   *error
 	start int // line to report in errors if the mapping is absent
 }
 
-// read starts reading a mapping without unresolved intrinsic functions. start is the line of the mapping's parent node.
+// read starts reading a mapping that contains no unresolved intrinsic functions. start is the line of the mapping's
+// parent node.
 func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
@@ -60,7 +61,7 @@ func (o *object) take(key string) *yaml.Node {
 	return nil
 }
 
-// ignore marks properties as read that have no effect on a local stack.
+// ignore marks as read the properties that have no effect on a local stack.
 func (o *object) ignore(keys ...string) {
 	for _, k := range keys {
 		o.seen[k] = true
@@ -122,7 +123,7 @@ func (o *object) flag(key string) bool {
 	return n.Value == "true"
 }
 
-// texts reads a list of scalars, or a single scalar as a one-element list.
+// texts reads a list of scalars; a single scalar counts as a list of one.
 func (o *object) texts(key string) []string {
 	n := o.take(key)
 	if n == nil {
@@ -167,7 +168,7 @@ func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }
 
-// object reads a nested mapping. The caller must call finish on the nested object.
+// object reads a nested mapping. The caller must call finish on the returned object.
 func (o *object) object(key string) *object {
 	return within(o.take(key), o.where+key+".", o.err, o.line())
 }

@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The embedded AWS's account and region.
+// Account and region of the embedded AWS.
 const (
 	account = "000000000000"
 	region  = "us-east-1"
 )
 
-// parameterValues returns the Ref value of each parameter and pseudo parameter. Overrides take precedence over
-// defaults.
+// parameterValues returns the value of Ref for each parameter and pseudo parameter. Overrides in o take precedence over
+// the template's defaults.
 func parameterValues(section []entry, o Options) (map[string]*yaml.Node, error) {
 	values := map[string]*yaml.Node{}
 	for name, value := range map[string]string{

@@ -11,7 +11,7 @@ import (
 // queue reads an AWS::SQS::Queue.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
 func (b *builder) queue(id string, o *object) Queue {
-	// Encryption with an AWS-owned key has no effect that callers can observe.
+	// Encryption with an AWS-owned key is ignored, because it has no effect that callers can observe.
 	o.ignore("SqsManagedSseEnabled")
 	visibility := o.number("VisibilityTimeout", 0, 43200, 30)
 	q := Queue{
@@ -45,7 +45,7 @@ func (b *builder) queue(id string, o *object) Queue {
 	return q
 }
 
-// orderQueues puts every dead-letter queue before the queues that refer to it. closed lists the ARNs of queues that
+// orderQueues places every dead-letter queue before the queues that refer to it. closed lists the ARNs of queues that
 // can't be dead-letter queues.
 func orderQueues(queues []Queue, closed []string) ([]Queue, error) {
 	for _, q := range queues {

@@ -9,10 +9,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// head is the start of every small template. Lines added by a test begin at line 3.
+// head is the start of every small template. The text that a test appends begins at line 3.
 const head = "Transform: AWS::Serverless-2016-10-31\nResources:\n"
 
-// api is a resource that tests add to their templates. run is the start of a function's declaration.
+// api declares a resource that tests add to their templates. run is the start of a function's declaration.
 const (
 	api = "  Api:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: v1}\n" // 3 lines
 	run = "    Type: AWS::Serverless::Function\n    Properties:\n      Runtime: provided.al2023\n"
@@ -217,7 +217,7 @@ func TestLoadRejectsUnsupportedFunction(t *testing.T) {
 	})
 }
 
-// trust is the start of a role that Lambda may assume. Tests add properties to the role.
+// trust is the start of the declaration of a role that Lambda may assume. Tests add properties to the role.
 const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n" +
 	"        Version: '2012-10-17'\n" +
 	"        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]\n" // 6 lines

@@ -10,8 +10,8 @@ type role struct {
 }
 
 // role reads an AWS::IAM::Role, whose inline policies contain the functions' permissions. Managed policies are
-// rejected, because their content is defined elsewhere and can change. Of the roles for other services, only API
-// Gateway's affects a local stack.
+// rejected, because their content is defined elsewhere and can change. Of the roles for services other than Lambda,
+// only API Gateway's affects a local stack.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -39,7 +39,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted returns the services that may assume a role. Other principals are rejected.
+// trusted returns the services that are allowed to assume a role. trusted rejects principals other than services.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -76,7 +76,7 @@ func (b *builder) isLogGroup(name string) bool {
 }
 
 // assignStatements gives every function its role's statements. The template must declare the role and the log group;
-// otherwise, AWS would create undeclared ones.
+// otherwise, AWS would create them implicitly.
 func (b *builder) assignStatements() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]

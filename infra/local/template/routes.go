@@ -10,7 +10,7 @@ import (
 // segment matches a path segment that API Gateway accepts: a literal, {name} or {name+}.
 var segment = regexp.MustCompile(`^(?:[A-Za-z0-9._~:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// anyMethod is the key that serves all methods without a key of their own.
+// anyMethod is the key of the operation that serves all methods without a key of their own.
 const anyMethod = "x-amazon-apigateway-any-method"
 
 // method is one method of a path in the API definition.
@@ -22,7 +22,7 @@ type method struct {
 	credentials string // ARN of the role with which API Gateway invokes the function
 }
 
-// paths reads the API definition, where each method of each path invokes one function directly.
+// paths reads the API definition, in which each method of each path invokes one function directly.
 func (b *builder) paths(o *object, api string) {
 	definition := o.object("DefinitionBody")
 	if definition.node == nil {
@@ -53,7 +53,7 @@ func (b *builder) paths(o *object, api string) {
 // readMethod reads the function and role from a method's integration.
 func readMethod(path *object, key string) method {
 	o := path.object(key)
-	o.ignore("responses") // OpenAPI requires responses; API Gateway forwards the function's response unchanged
+	o.ignore("responses") // OpenAPI requires this field; API Gateway forwards the function's response unchanged
 	integration := o.object("x-amazon-apigateway-integration")
 	integration.oneOf("type", "aws_proxy")
 	integration.oneOf("httpMethod", http.MethodPost) // always POST, regardless of the caller's method
@@ -73,7 +73,7 @@ func httpMethods() []string {
 // routeTable detects routes that API Gateway refuses to deploy: invalid paths, and variables with different names at
 // the same position, which would make matching ambiguous.
 type routeTable struct {
-	variables map[string]string // name of the variable child, by parent path
+	variables map[string]string // variable segment directly below each path, keyed by that path
 }
 
 func (t routeTable) add(path string, line int, o *object) {
@@ -97,7 +97,8 @@ func (t routeTable) add(path string, line int, o *object) {
 }
 
 // connect assigns routes to functions once every function and role is known. API Gateway invokes a function's alias
-// with a role that must allow exactly this invocation. Without the role, the path would respond with status 500.
+// with a role that must allow exactly that invocation. Without the role, requests to the path would fail with status
+// 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {

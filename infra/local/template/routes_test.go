@@ -25,7 +25,7 @@ const (
 		"  WorkFunction:\n" + run + "      Role: !GetAtt R.Arn\n      LoggingConfig: {LogGroup: !Ref G}\n" + trust
 )
 
-// invoke is an integration that invokes the function in rest. The format is SAM's for an Api event.
+// invoke is an integration that invokes the function declared in rest. The format is SAM's for an Api event.
 const invoke = "{x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, " +
 	"credentials: !GetAtt GatewayRole.Arn, " +
 	"uri: !Sub 'arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/" +

@@ -1,11 +1,11 @@
 // Package template reads template.yaml, the SAM template that is the only description of the system. The package
 // resolves the template's parameters, conditions, Globals, intrinsic functions and physical names for one stack. The
-// package is strict, so that a local stack can't silently differ from the deployed one: an unsupported resource type,
+// package is strict, so that a local stack can't silently differ from the deployed one. An unsupported resource type,
 // property, event type or function is an error that states the line.
 //
 // The package doesn't create or run any resources; provision, gateway and the runner do so from its data. The package
-// does not check the project's own rules (infra/test/policy). The package rejects only templates that AWS would reject
-// in a deployment, or that a local stack would silently treat differently.
+// does not check the project's own rules (infra/test/policy). The package rejects only templates that AWS would refuse
+// to deploy or that a local stack would silently treat differently.
 package template
 
 import (
@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // Load reads a template file and resolves it. If the template contains an error or anything unsupported, Load returns
-// the first error, in the form "<file>:<line>: <logical id>: <what>".
+// the first such error, in the form "<file>:<line>: <logical id>: <what>".
 func Load(file string, o Options) (*Template, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the runner
 	if err != nil {
@@ -84,7 +84,7 @@ func newResolver(d *document, o Options) (*resolver, error) {
 }
 
 // presentResources returns the resources whose Condition is true, with Globals merged in. Only these resources are
-// added to values, so that references to any others are rejected.
+// added to values, so references to any other resource are rejected.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -109,7 +109,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 	return present, values.readChosen(present)
 }
 
-// outputs resolves the Outputs section, without outputs whose Condition is false.
+// outputs resolves the Outputs section, except outputs whose Condition is false.
 func (b *builder) outputs(section []entry) error {
 	for _, e := range section {
 		o := read(e.value, e.line)
@@ -140,13 +140,13 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is an error at a line of the template, with the logical ID if it concerns a resource.
+// lineError is an error at a line of the template, with the logical ID of the resource if it concerns one.
 type lineError struct {
 	line     int
 	id, text string
 }
 
-// Error omits the line, which Load adds after the file name.
+// Error omits the line number, which Load adds after the file name.
 func (e *lineError) Error() string {
 	if e.id == "" {
 		return e.text

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// largestRead is the maximum size, in bytes, of an event or response to parse; parsing a larger one would be too slow.
+// largestRead is the maximum size, in bytes, of an event or response that is parsed; parsing a larger one would be too
+// slow.
 const largestRead = 256 << 10
 
 // event holds the fields that distinguish the types of Lambda events.
@@ -29,7 +30,7 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read returns an event's trigger, its subject and the request IDs that appear in its log lines. The subject of an HTTP
+// read returns an event's trigger and subject, and the request IDs that appear in its log lines. The subject of an HTTP
 // request contains the path as declared, because path parameters may be secrets (download links). Only {proxy+} is
 // replaced with its value.
 func read(payload []byte) (trigger, what string, requests []string) {
@@ -63,8 +64,7 @@ func messages(n int) string {
 	return strconv.Itoa(n) + " messages"
 }
 
-// outcomeOf returns the outcome described by a function's response: an HTTP status or the results for a batch of
-// messages.
+// outcomeOf returns the outcome of a function's response: an HTTP status, or the results for a batch of messages.
 func outcomeOf(answer []byte) (outcome string, failed bool) {
 	if status, ok := statusOf(answer); ok {
 		return strconv.Itoa(status), status >= 500

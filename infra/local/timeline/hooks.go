@@ -10,12 +10,12 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// record is an invocation with the Recorder's internal data.
+// record is an invocation together with the Recorder's internal data.
 type record struct {
 	Invocation
 
-	begun     time.Time // when a process received the invocation
-	troubled  bool      // a unit-of-work line has level ERROR
+	begun     time.Time // time at which a process received the invocation
+	troubled  bool      // whether a unit-of-work log line has level ERROR
 	lineBytes int
 }
 
@@ -112,7 +112,7 @@ func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int6
 	})
 }
 
-// with calls change with r.mu held, unless the invocation has been dropped.
+// with calls change while r.mu is held, unless the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim assigns the log lines that contain the request ID request to known. The caller holds the lock.
+// claim assigns the log lines that contain the given request ID to known. The caller must hold r.mu.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
@@ -130,7 +130,7 @@ func (r *Recorder) claim(known *record, request string) {
 	r.byRequest[request] = known // a redelivered message belongs to its latest delivery
 }
 
-// started records that known's process has started. The caller holds the lock.
+// started records that the process for the invocation known has started. The caller must hold r.mu.
 func (r *Recorder) started(known *record) {
 	left := slices.DeleteFunc(r.starting[known.Function], func(other *record) bool { return other == known })
 	if len(left) == 0 {
@@ -141,7 +141,7 @@ func (r *Recorder) started(known *record) {
 }
 
 // forgetOne drops the oldest invocation of the function with the most invocations, so that a busy function does not
-// displace others. For example, the sandbox's portal is busy during an export. The caller holds the lock.
+// displace others. For example, the sandbox's portal is busy during an export. The caller must hold r.mu.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

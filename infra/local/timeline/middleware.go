@@ -13,10 +13,10 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is the number of response bytes buffered for reading the error code.
+// keptAnswer is the number of response bytes that are buffered for reading the error code.
 const keptAnswer = 4 << 10
 
-// Middleware returns middleware that records invocations' AWS calls. A process has no trace ID to send until its first
+// Middleware returns middleware that records invocations' AWS calls. A process has no trace ID to send before its first
 // invocation. A call without a known trace ID is attributed to the process that is starting for the caller, if there is
 // exactly one. Other calls are not recorded.
 func (r *Recorder) Middleware() wire.Middleware {
@@ -31,7 +31,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 			in, out := &incoming{ReadCloser: request.Body}, &outgoing{ResponseWriter: w}
 			var body []byte
 			if c.Service != "s3" { // S3 targets are paths, and S3 bodies are streams
-				body, _ = wire.Body(request) // the service reports an unreadable body itself
+				body, _ = wire.Body(request) // the service itself reports an unreadable body
 			} else if request.Body != nil {
 				request.Body = in
 			}
@@ -48,7 +48,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 				}, began)
 			}()
 			next(out, request, c)
-			out.WriteHeader(http.StatusOK) // no effect if the handler has already written a status
+			out.WriteHeader(http.StatusOK) // has no effect if the handler has already written a status
 			finished = true
 		}
 	}

@@ -24,7 +24,7 @@ func answer(status int, body string) wire.Handler {
 	}
 }
 
-// call makes an AWS call through the middleware. The call has no trace ID if trace is "".
+// call makes an AWS call through the middleware. If trace is "", the call has no trace ID.
 func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
 	serve wire.Handler,
 ) *httptest.ResponseRecorder {
@@ -41,9 +41,9 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 func TestCallIsAssignedToInvocationWithItsTraceID(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Requested("1-a", "F", nil) // 1 ms on the clock
-	r.Assigned("1-a", "")        // 2 ms on the clock
-	// The first call lasts from 3 ms to 4 ms on the clock, the second from 5 ms to 6 ms.
+	r.Requested("1-a", "F", nil) // at 1 ms on the test's clock
+	r.Assigned("1-a", "")        // at 2 ms on the test's clock
+	// On the test's clock, the first call lasts from 3 ms to 4 ms and the second from 5 ms to 6 ms.
 	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
 		answer(200, "{}"))
 	if passed.Code != 200 || passed.Body.String() != "{}" {

@@ -21,7 +21,7 @@ type parameters struct {
 	Name                 string
 }
 
-// targetOf returns the name of a call's target, without content such as row keys, values or messages.
+// targetOf identifies a call's target without including content such as row keys, values or messages.
 func targetOf(service string, r *http.Request, body []byte) string {
 	if service == "s3" {
 		return strings.TrimPrefix(unescaped(r), "/")
@@ -45,8 +45,8 @@ func targetOf(service string, r *http.Request, body []byte) string {
 	}
 }
 
-// tables returns a call's table, followed by any index. For a batch or transaction, tables returns each table with its
-// number of rows.
+// tables returns the table that a call uses, followed by the index if there is one. For a batch or transaction, tables
+// returns each table with its number of rows.
 func (p *parameters) tables() string {
 	switch {
 	case p.IndexName != "":
@@ -61,7 +61,7 @@ func (p *parameters) tables() string {
 		}
 	}
 	for table := range p.RequestItems {
-		rows[table] = 0 // the request format varies, so rows are not counted
+		rows[table] = 0 // the request format varies between operations, so rows are not counted
 	}
 	names := make([]string, 0, len(rows))
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

@@ -1,10 +1,10 @@
-// Package timeline records the recent activity of the functions on this machine, for debugging. The record contains
-// each invocation with its trigger, its outcome, its process's log lines and its AWS calls. The record has a bounded
-// size. The package assigns AWS calls to invocations by trace ID. Lambda's Go runtime passes an invocation's trace ID
-// to the AWS SDK, which sends it with every call as X-Amzn-Trace-Id.
+// Package timeline records recent function activity on this machine, for debugging. The record contains each invocation
+// with its trigger, outcome, log lines and AWS calls. The record has a bounded size. The package assigns AWS calls to
+// invocations by trace ID. Lambda's Go runtime passes an invocation's trace ID to the AWS SDK, which sends it with
+// every call as X-Amzn-Trace-Id.
 //
-// The package is passive. Package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and
-// package console reads the record. The record doesn't contain any bodies, row keys or query strings.
+// Package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and package console reads the
+// record. The record doesn't contain any bodies, row keys or query strings.
 package timeline
 
 import (
@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// Limits of the record. An invocation at these limits takes about 80 KB; a typical one takes 3 KB.
+// Limits on the record's size. An invocation at these limits takes about 80 KB; a typical one takes 3 KB.
 const (
 	mostInvocations = 500
-	mostCalls       = 200      // per invocation; later calls are dropped
-	mostLines       = 100      // per invocation; later lines are dropped
+	mostCalls       = 200      // maximum per invocation; later calls are dropped
+	mostLines       = 100      // maximum per invocation; later lines are dropped
 	mostLineBytes   = 32 << 10 // per invocation
 )
 
@@ -26,8 +26,8 @@ const (
 type Invocation struct {
 	ID       string    `json:"id"`       // root of the trace ID, such as "1-67465b3f-0123456789abcdef01234567"
 	Function string    `json:"function"` // logical ID of the function
-	At       time.Time `json:"at"`       // when the invocation was requested
-	Trigger  string    `json:"trigger"`  // "http", "queue", "schedule" or "other"
+	At       time.Time `json:"at"`       // time at which the invocation was requested
+	Trigger  string    `json:"trigger"`  // one of "http", "queue", "schedule" and "other"
 	// details, such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
 	What    string `json:"what"`
 	State   State  `json:"state"`
@@ -35,21 +35,21 @@ type Invocation struct {
 	Outcome string `json:"outcome"` // set at the end: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
 	Error   string `json:"error,omitempty"`
 	// Wait is the time until a process received the invocation, including any cold start. Duration is the time that the
-	// process took to handle it.
+	// process took to handle the invocation.
 	Wait       float64 `json:"wait_ms"`
 	Duration   float64 `json:"duration_ms"`
-	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // since the process started; 0 if unknown
+	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // peak since the process started; 0 if unknown
 	CallCount  int     `json:"call_count"`
 
-	// Wide holds the JSON objects logged in the invocation's unit-of-work lines (package logx): one, or one per message
-	// of a batch.
+	// Wide holds the JSON objects that the invocation logged for its units of work (package logx): one, or one for each
+	// message of a batch.
 	Wide []string `json:"wide,omitempty"`
 
-	// The following fields are empty in the results of List.
+	// List leaves the following fields empty.
 	Lines       []string `json:"lines,omitempty"`        // all lines except unit-of-work lines
 	LinesMissed int      `json:"lines_missed,omitempty"` // number of lines dropped because of limits
 	Calls       []Call   `json:"calls,omitempty"`        // in order of start; CallCount includes dropped calls
-	RequestIDs  []string `json:"request_ids,omitempty"`  // IDs from Lambda and from API Gateway or SQS messages
+	RequestIDs  []string `json:"request_ids,omitempty"`  // IDs from Lambda, and from API Gateway or SQS messages
 }
 
 // State is an invocation's progress.
@@ -70,7 +70,7 @@ type Call struct {
 	Service   string `json:"service"`          // service name, as in wire.Call
 	Operation string `json:"operation"`        // AWS operation name
 	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or the name of a key or secret
-	Init      bool   `json:"init,omitempty"`   // the process made the call during a cold start
+	Init      bool   `json:"init,omitempty"`   // the call was made during a cold start
 	// Start is the call's arrival in milliseconds since the invocation's At. Duration is the time from arrival to
 	// response, in milliseconds.
 	Start    float64 `json:"start_ms"`
@@ -89,13 +89,13 @@ type Filter struct {
 	Limit    int    // maximum number of invocations; below 1 means no limit
 }
 
-// Recorder stores invocations. A Recorder is safe for concurrent use. The hooks do not block.
+// Recorder stores invocations. A Recorder is safe for concurrent use. Its hook methods do not block.
 type Recorder struct {
 	now func() time.Time
 
 	mu        sync.Mutex     // guards the fields below and the records
 	recent    []*record      // oldest first
-	ofEach    map[string]int // length of recent by function
+	ofEach    map[string]int // number of entries in recent, by function
 	byTrace   map[string]*record
 	byRequest map[string]*record
 	starting  map[string][]*record // invocations for which a process is starting, by function
@@ -148,7 +148,7 @@ func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	return whole, true
 }
 
-// summary returns known's invocation without the fields that lists omit. The caller holds the lock.
+// summary returns known's invocation without the fields that are omitted from lists. The caller must hold r.mu.
 func (r *Recorder) summary(known *record) Invocation {
 	short := known.Invocation
 	short.Lines, short.LinesMissed, short.Calls, short.RequestIDs = nil, 0, nil, nil
@@ -166,8 +166,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state returns the record's state. An invocation that succeeded for Lambda but logged an error is Failed, such as one
-// that set a poison message aside.
+// state returns the invocation's state. An invocation that succeeded for Lambda but logged an error, such as one that
+// set a poison message aside, is Failed.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

@@ -53,14 +53,14 @@ func get(t *testing.T, r *timeline.Recorder, id string) timeline.Invocation {
 func TestRecorderStoresInvocationDetails(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Requested("1-a", "GetFunction", []byte(request)) // 1 ms on the clock
+	r.Requested("1-a", "GetFunction", []byte(request)) // at 1 ms on the test's clock
 	r.Starting("1-a")
-	r.Assigned("1-a", "lambda-1") // 2 ms on the clock
+	r.Assigned("1-a", "lambda-1") // at 2 ms on the test's clock
 	wide := `{"level":"INFO","msg":"http.request","request_id":"r-1","status":201}`
 	r.Wrote("1-a", wide)
 	r.Wrote("1-a", `{"level":"INFO","msg":"no unit of work"}`)
 	r.Wrote("1-a", "no JSON")
-	r.Ended("1-a", []byte(`{"statusCode":201,"body":"x"}`), nil, 5<<20) // 3 ms on the clock
+	r.Ended("1-a", []byte(`{"statusCode":201,"body":"x"}`), nil, 5<<20) // at 3 ms on the test's clock
 	want := timeline.Invocation{
 		ID: "1-a", Function: "GetFunction", At: start().Add(time.Millisecond), Trigger: "http", What: "GET /x/{id}",
 		State: timeline.Done, Cold: true, Outcome: "201", Wait: 1, Duration: 1, PeakMemory: 5 << 20, Wide: []string{wide},

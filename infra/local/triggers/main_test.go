@@ -45,7 +45,8 @@ func (f *function) invocations() (names []string, calls [][]byte, times []time.T
 	return f.names, f.calls, f.times
 }
 
-// queue is an embedded SQS server with two queues: one with a 30-second visibility timeout, and its dead-letter queue.
+// queue is an embedded SQS server with two queues: one with a visibility timeout of 30 seconds, and its dead-letter
+// queue.
 type queue struct {
 	*sqs.Client
 
@@ -119,7 +120,7 @@ func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	}
 }
 
-// run runs the triggers in the background. stop stops the triggers and waits until Run returns.
+// run runs the triggers in the background. stop stops them and waits until Run returns.
 func run(t *testing.T, o triggers.Options) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

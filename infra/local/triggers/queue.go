@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	longPoll     = 20              // long poll in seconds; SQS's maximum
-	afterFailure = time.Second     // delay before polling a queue again after an error
-	deleteTime   = 5 * time.Second // limit for deleting processed messages, even while the runner is stopping
+	longPoll     = 20              // long-polling time in seconds; SQS's maximum
+	afterFailure = time.Second     // delay before the queue is polled again after an error
+	deleteTime   = 5 * time.Second // time limit for deleting processed messages, even while the runner is stopping
 )
 
-// poll passes batches to the source's function, up to Source.Batches at once. poll receives messages only if it can
-// process another batch, so that waiting messages remain visible in the queue.
+// poll passes batches to the source's function, with up to Source.Batches in progress at once. It receives messages
+// only when it can process another batch, so that waiting messages remain visible in the queue.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -76,9 +76,9 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	return err == nil
 }
 
-// handle invokes the function with a batch and deletes the messages that the function has processed. The other messages
-// become visible again when their visibility timeout ends. After too many receives, SQS moves a message to the
-// dead-letter queue.
+// handle invokes the function with a batch and deletes the messages that it has processed. The other messages become
+// visible again when their visibility timeout ends. SQS moves a message to the dead-letter queue once it has been
+// received too often.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
 	payload, err := json.Marshal(t.event(source, batch))
 	if err != nil {
@@ -138,7 +138,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 			Body:              aws.ToString(message.Body),
 			Md5OfBody:         aws.ToString(message.MD5OfBody),
 			Attributes:        message.Attributes,
-			MessageAttributes: map[string]events.SQSMessageAttribute{}, // senders set no attributes
+			MessageAttributes: map[string]events.SQSMessageAttribute{}, // senders set no message attributes
 			EventSource:       "aws:sqs",
 			EventSourceARN:    source.QueueARN,
 			AWSRegion:         t.options.Region,

@@ -69,7 +69,7 @@ func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		all     bool // the function does not report partial failures
+		all     bool // whether the function reports no partial batch failures
 		respond func(ids []string) ([]byte, error)
 		stay    []string // bodies of redelivered messages
 	}{
@@ -125,7 +125,7 @@ func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 				o := options(t, worker)
 				o.Sources = []triggers.Source{q.source(3, 1, !test.all)}
 				stop := run(t, o)
-				<-time.After(29 * time.Second) // one second of virtual time before the visibility timeout ends
+				<-time.After(29 * time.Second) // one second of virtual time before the visibility timeout expires
 				synctest.Wait()
 				if _, calls, _ := worker.invocations(); len(calls) != 1 {
 					t.Errorf("got %d invocations before the visibility timeout, want 1", len(calls))

@@ -16,8 +16,8 @@ import (
 // ErrNoSchedule is returned by Fire if the function has no schedule.
 var ErrNoSchedule = errors.New("the function has no schedule")
 
-// Fire immediately invokes a function as its schedule would, and waits for it to complete. If the function has no
-// schedule, Fire returns ErrNoSchedule.
+// Fire immediately invokes a function as its schedule would, and waits for it to complete. Fire returns ErrNoSchedule
+// if the function has no schedule.
 func (t *Triggers) Fire(ctx context.Context, function string) error {
 	at := slices.IndexFunc(t.options.Schedules, func(s Schedule) bool { return s.Function == function })
 	if at < 0 {

@@ -1,7 +1,7 @@
-// Package triggers invokes functions as AWS does from queues (Lambda's SQS event source mapping) and on schedules
-// (EventBridge rules). The package handles polling, the event format and the effect of a response on the messages.
-// Package lambda runs the functions. The embedded SQS stores messages and handles visibility timeouts and dead-letter
-// queues.
+// Package triggers invokes functions from queues and on schedules, as Lambda's SQS event source mapping and EventBridge
+// rules do on AWS. The package handles polling, the event format and the deletion of messages according to the
+// response. Package lambda executes the invoked functions. The embedded SQS stores messages and handles visibility
+// timeouts and dead-letter queues.
 package triggers
 
 import (
@@ -63,7 +63,7 @@ type Triggers struct{ options Options }
 // New returns triggers for the given queues and schedules. No function is invoked until Run or Fire is called.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
-// Run polls the queues and invokes the scheduled functions until ctx is done, and returns after all its work has
+// Run polls the queues and invokes the scheduled functions until ctx is done, and returns once all its work has
 // stopped. A batch that is still being processed when ctx is done is delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup

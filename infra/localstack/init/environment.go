@@ -16,8 +16,7 @@ type options struct {
 	variables []string
 }
 
-// environment represents a single container. It keeps the function running and passes it LocalStack's invocations, one
-// at a time.
+// environment keeps a container's function running and passes it LocalStack's invocations, one at a time.
 type environment struct {
 	options
 
@@ -30,7 +29,7 @@ func newEnvironment(o options) (*environment, error) {
 	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
-// ServeHTTP accepts an invocation whose result is reported later.
+// ServeHTTP accepts an invocation from LocalStack; its result is reported later.
 func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var i invocation
 	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
@@ -44,7 +43,7 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx is done. Like Lambda, run restarts a function that exits or times out. If
+// run keeps the function running until ctx is done. run restarts a function that exits or times out, as Lambda does. If
 // the function fails to start, run reports the failure and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// TestMain runs as the function under test, instead of running the tests, if PLAY is set.
+// TestMain runs as the function under test instead of running the tests if PLAY is set.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLAY") {
 	case "":
@@ -46,7 +46,7 @@ func play(ctx context.Context, does string) (string, error) {
 
 type report struct{ path, body string }
 
-// begun runs an environment against a fake LocalStack that only records reports.
+// begun starts an environment connected to a fake LocalStack that only records reports.
 func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-chan report) {
 	t.Helper()
 	told := make(chan report, 10)

@@ -20,7 +20,7 @@ type process struct {
 	server *http.Server
 	kill   context.CancelFunc
 	gone   chan struct{} // closed when the process has ended
-	exit   error         // exit error, valid after gone is closed
+	exit   error         // exit error; valid once gone is closed
 }
 
 func begin(ctx context.Context, o options, output *output) (*process, error) {
@@ -68,7 +68,7 @@ func newOutput() (*output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	if err = os.Remove(file.Name()); err != nil { // the file stays usable while it is open
+	if err = os.Remove(file.Name()); err != nil { // the open file remains usable after its deletion
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return &output{file: file}, nil

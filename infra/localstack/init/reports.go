@@ -11,7 +11,8 @@ import (
 
 const reportTimeout = 30 * time.Second
 
-// reports sends reports to LocalStack (API: services/lambda_/invocation/executor_endpoint.py in LocalStack's source).
+// reports sends status reports and results to LocalStack (API: services/lambda_/invocation/executor_endpoint.py in
+// LocalStack's source).
 type reports struct {
 	to string
 	id string
@@ -23,13 +24,13 @@ type failure struct {
 	Message string `json:"errorMessage"`
 }
 
-// ready reports that the function is waiting for invocations.
+// ready tells LocalStack that the function is waiting for invocations.
 func (r reports) ready() { r.post("/status/"+r.id+"/ready", struct{}{}) }
 
-// broken reports that the function can't be started.
+// broken tells LocalStack that the function can't be started.
 func (r reports) broken(why []byte) { r.send("/status/"+r.id+"/error", why) }
 
-// answered reports the result of an invocation after sending its log lines.
+// answered sends an invocation's log lines to LocalStack, followed by its result.
 func (r reports) answered(o outcome, log string) {
 	r.post("/invocations/"+o.id+"/logs", map[string]string{"logs": log})
 	if o.failed {
@@ -41,7 +42,7 @@ func (r reports) answered(o outcome, log string) {
 
 func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 
-// send posts a report and logs any error. Posting fails only after LocalStack has shut down, which also ends this
+// send posts a report and logs any error. The request fails only if LocalStack has shut down, which also stops this
 // container.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}

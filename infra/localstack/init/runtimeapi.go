@@ -24,8 +24,8 @@ type outcome struct {
 }
 
 // runtimeAPI is the Lambda Runtime API for a single process (AWS Lambda Developer Guide, "Using the Lambda runtime
-// API"). A restarted process gets a new runtimeAPI, so results from the old process are never attributed to the new
-// one.
+// API"). A restarted process gets a new runtimeAPI, so results from the previous process are never attributed to the
+// new one.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time

@@ -75,7 +75,7 @@ func (s *Server) includes(resourceType string) []include {
 		func(one include) bool { return !slices.Contains(s.types, one.source) })
 }
 
-// nameOf returns an include's name in the server's FHIR version.
+// nameOf returns the name of an _include or _revinclude value in the server's FHIR version.
 func (s *Server) nameOf(one include) string {
 	one.source = s.options.Version.outer(one.source)
 

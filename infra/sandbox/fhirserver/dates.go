@@ -8,14 +8,14 @@ import (
 
 var errBadDate = errors.New("a date must be YYYY, YYYY-MM, YYYY-MM-DD or an instant, after eq, ge, gt, le or lt")
 
-// moment is a date parameter's value: a comparison with a period as long as the date's precision
+// moment is the value of a date parameter: a comparison with a period whose length is the date's precision
 // (https://hl7.org/fhir/R4/search.html#date).
 type moment struct {
 	prefix      string
 	start, past time.Time // past is the first instant after the period
 }
 
-// parseMoment parses a date value. A value without a prefix uses fallback as its comparison.
+// parseMoment parses a date value. If value has no comparison prefix, fallback is used.
 func parseMoment(value, fallback string) (moment, error) {
 	prefix := fallback
 	if len(value) > 2 && slices.Contains([]string{"eq", "ge", "gt", "le", "lt"}, value[:2]) {

@@ -35,7 +35,7 @@ func (s *Server) Everything(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 // Attachment serves GET attachments/{id} with the content of the Binary with that ID, regardless of the Accept header.
-// Many portals serve documents from URLs like these, which are not FHIR resources.
+// Many portals serve documents from such URLs, which are not FHIR resources.
 func (s *Server) Attachment(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.options.Attachments {
 		s.outcome(w, http.StatusNotFound, issueNotSupported, "This server does not serve that resource type.")

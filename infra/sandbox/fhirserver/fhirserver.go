@@ -2,8 +2,8 @@
 // binaries and the CapabilityStatement, for one patient at a time.
 //
 // A bearer token grants access to a single persona's record. Every response is built from that record alone, so other
-// patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona provides
-// the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
+// patients' data is unreachable rather than merely filtered out. Package oauth issues the tokens and package persona
+// provides the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
 package fhirserver
 
 import (
@@ -49,7 +49,7 @@ type Config struct {
 type Server struct {
 	base      string
 	security  SecurityURLs
-	records   map[string]func() (*record, error) // by persona ID, each built on first use
+	records   map[string]func() (*record, error) // records by persona ID, each built when first used
 	patients  map[string]string                  // Patient IDs by persona ID
 	types     []string                           // resource types of all personas, sorted
 	authorize Authorizer
@@ -57,7 +57,8 @@ type Server struct {
 	options   Options
 }
 
-// Options configures how a portal differs from a plain FHIR server. The zero value means FHIR R4 without operations.
+// Options configures how a portal differs from a plain FHIR server. The zero value describes a FHIR R4 server without
+// operations.
 type Options struct {
 	// Everything enables Patient/{id}/$everything.
 	Everything bool
@@ -67,9 +68,10 @@ type Options struct {
 	// SearchBy is the search parameter that selects a patient's resources, for types that have both patient and subject
 	// in FHIR. If SearchBy is set, unknown parameters are also rejected. If SearchBy is empty, both parameters work.
 	SearchBy string
-	// AllTypes serves every type in R4's patient compartment, including types that no persona has.
+	// AllTypes serves every resource type in R4's patient compartment, including types absent from every persona's
+	// record.
 	AllTypes bool
-	// Batch advertises batch support in the CapabilityStatement. The request router serves the batches.
+	// Batch advertises batch support in the CapabilityStatement. The request router, not this package, serves batches.
 	Batch bool
 	// Unlisted lists the types omitted from the CapabilityStatement.
 	Unlisted []string
@@ -134,8 +136,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises a request for resources of one type, named as in the served FHIR version. If open returns false, it
-// has already responded.
+// open authorises a request for resources of one type. resourceType is the type's name in the served FHIR version. If
+// open returns false, it has already written a response.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

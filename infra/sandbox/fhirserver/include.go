@@ -4,23 +4,25 @@ import "recordbridge/infra/sandbox/scope"
 
 // include adds related resources to a search's matches (https://hl7.org/fhir/R4/search.html#revinclude).
 type include struct {
-	// source is the resource type that contains the reference. param is the reference's search parameter.
+	// source is the type of the resource that contains the reference. param is the search parameter for the reference.
 	source, param string
-	// reverse adds the resources that refer to a match. If reverse is false, the include adds the resources to which a
-	// match refers.
+	// reverse adds the resources that reference a matching resource (_revinclude). If reverse is false, the include
+	// adds the resources that a match references.
 	reverse bool
 	path    []string
 }
 
-// name returns the include's value for _include or _revinclude, using R4 names.
+// name returns the value of _include or _revinclude, using R4 names.
 func (i include) name() string { return i.source + ":" + i.param }
 
-// provenance returns the only reverse include. US Core requires it for every searchable type.
+// provenance returns the only supported _revinclude. US Core requires _revinclude=Provenance:target for every
+// searchable type.
 func provenance() include {
 	return include{source: "Provenance", param: "target", reverse: true, path: []string{"target"}}
 }
 
-// includes returns the includes supported when searching for a type, in CapabilityStatement order.
+// includes returns the _include and _revinclude values supported when searching for a type, in CapabilityStatement
+// order.
 func includes(resourceType string) []include {
 	switch resourceType {
 	case "MedicationRequest", "MedicationDispense":
@@ -32,7 +34,7 @@ func includes(resourceType string) []include {
 	}
 }
 
-// links returns a resource's references for includes, keyed by include name.
+// links returns the references in a resource that includes can follow, keyed by include name.
 func links(resourceType string, body any) map[string][]string {
 	found := map[string][]string{}
 	for _, one := range includes(resourceType) {
@@ -45,8 +47,8 @@ func links(resourceType string, body any) map[string][]string {
 	return found
 }
 
-// brought returns the resources that the requested includes add to a match, as far as the scopes allow. References to
-// resources outside the record are ignored.
+// brought returns the resources that the requested _include and _revinclude values add to a match, as far as the scopes
+// allow. References to resources outside the record are ignored.
 func (c session) brought(asked []include, match *indexed) []*indexed {
 	var found []*indexed
 	for _, one := range asked {

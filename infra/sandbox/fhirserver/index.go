@@ -14,17 +14,17 @@ type record struct {
 	byKey  map[string]*indexed
 	byType map[string][]*indexed // in record order, so that pages are stable
 	all    []*indexed            // in record order, Patient first
-	// pointing holds the resources that a reverse include adds, by a key such as "Provenance:target Type/id".
+	// pointing holds the resources that _revinclude adds, under keys such as "Provenance:target Type/id".
 	pointing map[string][]*indexed
 }
 
-// indexed is a resource with its search parameters' values. References have the form "Type/id", and tokens the form
-// "system|code". URLs are stored unchanged.
+// indexed is a resource with the values of its search parameters. References have the form "Type/id", and tokens the
+// form "system|code". URLs are stored unchanged.
 type indexed struct {
 	persona.Resource
 
 	values map[string][]string
-	// links holds the references for includes, keyed by include name.
+	// links holds the references that includes can follow, keyed by include name.
 	links map[string][]string
 	// updated is meta.lastUpdated, or the zero time if the element is missing.
 	updated time.Time
@@ -101,7 +101,7 @@ func (p param) extract(body any) []string {
 			if address, is := element.(string); is {
 				values = append(values, address)
 			}
-		case kindDate: // dates come from indexed.updated
+		case kindDate: // date searches use indexed.updated
 		}
 	}
 

@@ -15,12 +15,12 @@ const (
 type param struct {
 	name string
 	kind paramKind
-	// paths lists the elements that hold values. Arrays on a path are traversed. For reference parameters, each path
-	// ends before Reference.reference.
+	// paths lists the elements that hold the parameter's values. Arrays on a path are traversed. For reference
+	// parameters, each path ends before Reference.reference.
 	paths [][]string
 	// target restricts references to one resource type, like "where(resolve() is Patient)" in the FHIR definitions.
 	target string
-	// prefix is the comparison to use for a date without a prefix.
+	// prefix is the comparison used for a date that has no prefix.
 	prefix string
 }
 
@@ -60,8 +60,8 @@ func searchParams(resourceType string) []param {
 }
 
 // patientParams returns the parameters that select a patient's resources in FHIR R4
-// (https://hl7.org/fhir/R4/searchparameter-registry.html). Which element refers to the patient depends on the type, as
-// does whether the parameter is called patient, subject or both.
+// (https://hl7.org/fhir/R4/searchparameter-registry.html). The resource type determines which element refers to the
+// patient, and whether the parameter is called patient, subject or both.
 func patientParams(resourceType string) []param {
 	link := func(name string, path ...string) param {
 		return param{name: name, kind: kindReference, paths: [][]string{path}}
@@ -116,8 +116,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params returns the search parameters that the server supports for a type. If SearchBy is set, it selects one of
-// patient and subject for types that have both.
+// params returns the search parameters that the server supports for a type. If SearchBy is set, the search uses only
+// that parameter for types that have both patient and subject.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }

@@ -65,11 +65,11 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// The client may have disconnected.
+	// The error is ignored, because the client may have disconnected.
 	_, _ = w.Write(body)
 }
 
-// writeBinary writes the Binary's content if the client accepts its content type rather than FHIR
+// writeBinary writes the Binary's content if the Accept header requests the content's own type instead of FHIR
 // (https://hl7.org/fhir/R4/binary.html#rest). If writeBinary returns false, the caller must send the resource.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
@@ -86,8 +86,8 @@ func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.R
 	return s.writeContent(w, body)
 }
 
-// writeContent writes a Binary's content. If the content can't be decoded, writeContent returns false without
-// responding.
+// writeContent writes a Binary's content. If the content can't be decoded, writeContent returns false without writing a
+// response.
 func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool {
 	var content struct {
 		ContentType string `json:"contentType"`
@@ -100,7 +100,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// Notes may be HTML. The sandbox directive prevents scripts from running in a browser that opens one.
+	// Clinical notes may be HTML. The sandbox directive prevents scripts from running if a browser opens such a note.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

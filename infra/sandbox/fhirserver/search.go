@@ -33,11 +33,11 @@ type query struct {
 	offset   int
 }
 
-// filter is a search parameter and its values, at least one of which must match.
+// filter is a search parameter and its values; at least one value must match.
 type filter struct {
 	param   param
 	values  []string
-	moments []moment // values, if the parameter is a date
+	moments []moment // parsed values, if the parameter is a date
 	raw     string
 }
 
@@ -74,7 +74,7 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 }
 
 // parseQuery parses search parameters. Unknown parameters are ignored unless strict handling is requested or SearchBy
-// is set (https://hl7.org/fhir/R4/search.html#errors). The self link lists the applied parameters.
+// is set (https://hl7.org/fhir/R4/search.html#errors). The self link lists the parameters that the server applied.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
@@ -214,8 +214,8 @@ func referenceMatches(stored, wanted string) bool {
 	return id == wanted
 }
 
-// tokenMatches reports whether the token "system|code" matches a wanted "system|code", "|code" (no system) or "code"
-// (any system).
+// tokenMatches reports whether the token "system|code" matches a search value: "system|code", "|code" (no system) or
+// "code" (any system).
 func tokenMatches(stored, wanted string) bool {
 	if strings.Contains(wanted, "|") {
 		return stored == wanted

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// Version is the FHIR version that the server claims to support. Records are always R4. Versions differ only in the
-// CapabilityStatement and the name of one type, the only differences visible to a client that passes resources through.
+// Version is the FHIR version that the server claims to support. Records are always R4. The versions differ only in the
+// CapabilityStatement and the name of one type, the only differences visible to a client that does not interpret
+// resources.
 type Version string
 
-// FHIR versions other than R4, which is the empty string.
+// FHIR versions other than R4, which is represented by the empty string.
 const (
 	DSTU2 Version = "dstu2"
 	STU3  Version = "stu3"
@@ -22,7 +23,7 @@ const (
 	orderName   = "MedicationOrder"
 )
 
-// statement returns the type of the resource served at /metadata.
+// statement returns the type of the resource served at /metadata, which DSTU2 calls Conformance.
 func (v Version) statement() string {
 	if v == DSTU2 {
 		return "Conformance"
@@ -42,7 +43,7 @@ func (v Version) number() string {
 	}
 }
 
-// outer returns an R4 type's name in version v.
+// outer returns the name that an R4 type has in version v.
 func (v Version) outer(resourceType string) string {
 	if v == DSTU2 && resourceType == requestName {
 		return orderName

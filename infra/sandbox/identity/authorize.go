@@ -11,7 +11,7 @@ import (
 // requestPrefix is the prefix of the URIs that identify pushed authorization requests (RFC 9126 section 2.2).
 const requestPrefix = "urn:ietf:params:oauth:request_uri:"
 
-// Query parameters specific to the provider. A program that sends person and decision=approve can skip the page.
+// Query parameters specific to the provider. A program can skip the page by sending person and decision=approve.
 const (
 	personParam   = "person"
 	decisionParam = "decision"
@@ -121,7 +121,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked returns the authorization request, either pushed or from the URL.
+// asked returns the authorization request, taken from a pushed request or from the URL.
 func (s *Server) asked(r *http.Request, own url.Values) (asked url.Values, ok bool, err error) {
 	if !own.Has("request_uri") {
 		asked = url.Values{}

@@ -47,7 +47,7 @@ const (
 // SOP, and OpenID Connect for Identity Assurance. The first value is the default.
 var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
-// faults lists the values of the fault parameter. The first value, meaning no fault, is the default.
+// faults lists the values of the fault parameter. The first value, which is the default, means no fault.
 var faults = []string{
 	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer,
 	faultSignature,
@@ -142,8 +142,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched adds the identity assurance level in the format that the code specifies. The RCE's format implies the level
-// by contract, so vouched adds a level to it only if the level is low.
+// vouched adds the identity assurance level in the format that the code specifies. The RCE's format implies the
+// assurance level by contract, so vouched adds a level to it only if the level is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

@@ -1,10 +1,11 @@
-// Package identity is the simulated identity provider for TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
-// /sandbox/identity. The package implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
+// Package identity simulates the identity provider for TEFCA mode at /sandbox/identity (docs/develop/tefca.md,
+// "Sandbox"). The package implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
 // shared/tefca/people. The provider doesn't verify identities: anyone who opens the page can select an identity. The
 // patient's browser calls authorize; the service's relying party calls all other endpoints.
 //
 // On the page, a tester chooses the id_token's format (shapes) and a fault (faults), so that every outcome of a
-// verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
+// verification can be tested. Specifications: OpenID Connect Core 1.0 and Discovery 1.0, and RFCs 6749, 7636, 9126 and
+// 9207.
 package identity
 
 import (
@@ -23,7 +24,8 @@ import (
 )
 
 const (
-	// requestLasts is the lifetime of a pushed request. It must exceed the time that a person spends on the page.
+	// requestLasts is the lifetime of a pushed authorization request. It must exceed the time that a person spends on
+	// the page.
 	requestLasts = 10 * time.Minute
 	// tokenLasts is the lifetime of an id_token.
 	tokenLasts = 15 * time.Minute
@@ -51,7 +53,7 @@ type Server struct{ Config }
 // New returns an identity provider server.
 func New(c Config) *Server { return &Server{c} }
 
-// Serve serves a request whose path relative to the issuer is path.
+// Serve serves a request; path is relative to the issuer.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	endpoint, ok := map[string]struct {
 		method string

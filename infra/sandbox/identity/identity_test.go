@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is an in-process sandbox and the service's relying party, with an adjustable clock.
+// world holds an in-process sandbox and the service's relying party, with an adjustable clock.
 type world struct {
 	http.Handler
 	oidc.RelyingParty
@@ -110,7 +110,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt and returns the provider's URL for the browser and the pinned provider.
+// leave starts an attempt and returns the provider URL to open in the browser, and the pinned provider.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -287,7 +287,7 @@ func TestProviderRejectsInvalidPlainAndPushedRequests(t *testing.T) {
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // error page, because the redirect URI is unverified
+		shown  bool // shows an error page, because the redirect URI has not been verified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},

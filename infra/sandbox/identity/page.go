@@ -65,7 +65,7 @@ func asset(w http.ResponseWriter, _ *http.Request) {
 	page.WriteAsset(w, "text/javascript; charset=utf-8", pageJS)
 }
 
-// language returns the browser's first listed language that the page supports, or "en" if there is none.
+// language returns the first language in Accept-Language that the page supports, or "en" if there is none.
 func language(r *http.Request) string {
 	for one := range strings.SplitSeq(strings.ToLower(r.Header.Get("Accept-Language")), ",") {
 		for _, spoken := range []string{"en", "es"} {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Records in the store. Their keys differ from those of package oauth. Times are in Unix seconds.
+// Records in the store. The records' keys differ from the keys that package oauth uses. Times are in Unix seconds.
 type (
 	requestRecord struct {
 		Query     url.Values `json:"query"`
@@ -73,7 +73,7 @@ func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	return raw, nil
 }
 
-// use marks a code as used. It returns false if another request has already used the code.
+// use marks an authorization code as used. It returns false if another request has already used the code.
 func (s *Server) use(ctx context.Context, key string, old []byte, code codeRecord) (bool, error) {
 	code.Used = true
 	raw, err := json.Marshal(code)

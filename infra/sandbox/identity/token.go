@@ -16,7 +16,7 @@ import (
 // pkceVerifier matches a code verifier as defined in RFC 7636 section 4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// token serves POST /token, which exchanges each code only once, for an id_token.
+// token serves POST /token, which exchanges each authorization code for an id_token only once.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
@@ -76,7 +76,7 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	signed, err := s.signed(r.Context(), code)
 	access := ""
 	if err == nil {
-		access, err = s.newSecret() // the token grants no access; all data is in the id_token
+		access, err = s.newSecret() // the access token grants no access; all data is in the id_token
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -88,8 +88,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	})
 }
 
-// Keys returns the keys with which the network's facilities verify this provider's tokens (package udap). The result is
-// empty for any other issuer.
+// Keys returns the keys with which the network's facilities verify this provider's tokens (package udap). Keys returns
+// an empty set for any other issuer.
 func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
 	if issuer != s.Issuer {
 		return jose.KeySet{}, nil

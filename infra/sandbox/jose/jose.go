@@ -1,7 +1,7 @@
 // Package jose creates and verifies the sandbox EHR's JSON Web Signatures. The sandbox signs with RS256; client
 // assertions use RS384 or ES384 (SMART App Launch 2.2, "Asymmetric (public key)"). The package is based on go-jose.
 //
-// The package handles only signatures and key sets. Package oauth checks the claims.
+// The package handles only signatures and key sets. Package oauth checks the claims of JWTs.
 package jose
 
 import (
@@ -63,7 +63,7 @@ func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 	return KeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: id, Use: "sig", Algorithm: string(jose.RS256)}}}
 }
 
-// Sign returns a JWT of the claims, signed with RS256.
+// Sign returns a JWT with the given claims, signed with RS256.
 func Sign(key *rsa.PrivateKey, keyID string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID), claims)
 }

@@ -1,7 +1,7 @@
 // Package memstore is an in-memory store for the sandbox's authorization server. Tests that run the sandbox in-process
-// use it.
+// use this store.
 //
-// The store does not persist values or remove expired ones. A deployed sandbox uses DynamoDB instead.
+// The store neither persists values nor removes expired ones. A deployed sandbox uses DynamoDB instead of this store.
 package memstore
 
 import (

@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Sandbox-specific query parameters for the persona who signs in and that person's decision. A program that sends both
-// parameters skips the pages.
+// Sandbox-specific query parameters for the persona who signs in and that person's decision. A program can skip the
+// pages by sending both parameters.
 const (
 	personaParam  = "persona"
 	decisionParam = "decision"
@@ -45,16 +45,16 @@ type authorizeEndpoint struct {
 	codeTTL time.Duration
 }
 
-// Authorize serves GET /oauth/authorize. It responds with the sign-in page, or the consent page if persona= is set. If
-// decision= is set, Authorize redirects to the client. An unknown client or redirect URI results in an error page,
-// never a redirect (RFC 6749 §4.1.2.1). Other errors in the authorization request are reported to the client by the
-// redirect.
+// Authorize serves GET /oauth/authorize. It responds with the sign-in page, or with the consent page if the persona
+// parameter is set. If the decision parameter is set, Authorize redirects to the client. An unknown client or redirect
+// URI results in an error page, never a redirect (RFC 6749 §4.1.2.1). Other errors in the authorization request are
+// reported to the client by the redirect.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)
-		// The browser may have disconnected.
+		// A write error is ignored, because the browser may have disconnected.
 		_, _ = w.Write([]byte("<!doctype html><title>404.15 - Query String Too Long</title>"))
 
 		return
@@ -94,7 +94,7 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 }
 
 // isTooLong reports whether the query string exceeds the portal's limit, in which case the portal rejects the request
-// without parsing it. Parameters added by the sandbox's own pages do not count.
+// without parsing it. The limit excludes parameters that the sandbox's own pages add.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {
@@ -186,7 +186,7 @@ func (e *authorizeEndpoint) wantedAud() string {
 	}
 }
 
-// decide applies the person's decision, or shows the page for making it.
+// decide applies the person's decision or, if there is none yet, shows the page that asks for it.
 func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
 	query := r.URL.Query()
 	decision := single(query, decisionParam)
@@ -247,7 +247,7 @@ func (e *authorizeEndpoint) approve(
 	back.success(w, code)
 }
 
-// redirect returns the browser to the client.
+// redirect describes a redirect of the browser to the client.
 type redirect struct {
 	to, state, issuer string
 	fragment          bool

@@ -60,7 +60,7 @@ func (g *registry) client(id string) (Client, bool) {
 
 // authenticate parses the form of a back-channel request and identifies the client. A client authenticates by HTTP
 // Basic, by client_secret in the form or by a signed assertion. A public client sends only client_id (RFC 6749 §2.3.1,
-// §3.2.1, RFC 7523 §2.2). The returned error is a store error.
+// §3.2.1, RFC 7523 §2.2). The returned error comes from the store.
 func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
 	if problem := parseForm(w, r); problem != nil {
 		return nil, Client{}, problem, nil
@@ -109,11 +109,11 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 	return nil
 }
 
-// credentials holds a client's claimed identity and its proof.
+// credentials holds the identity that a client claims and the client's proof of that identity.
 type credentials struct{ method, id, secret, assertion string }
 
-// presented returns the credentials in a request whose form is already parsed. If raw is true, HTTP Basic credentials
-// are not form-decoded.
+// presented returns the credentials in a request whose form has already been parsed. If raw is true, HTTP Basic
+// credentials are not form-decoded.
 func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	given := credentials{
 		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),
@@ -144,7 +144,7 @@ func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	if raw {
 		return credentials{method: methodBasic, id: basicID, secret: basicSecret}, nil
 	}
-	// The ID and secret are form-encoded before base64 encoding (RFC 6749 §2.3.1).
+	// The client ID and secret are form-encoded before base64 encoding (RFC 6749 §2.3.1).
 	decodedID, idErr := url.QueryUnescape(basicID)
 	decodedSecret, secretErr := url.QueryUnescape(basicSecret)
 	if idErr != nil || secretErr != nil || given.id != "" && given.id != decodedID {

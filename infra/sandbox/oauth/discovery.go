@@ -28,8 +28,8 @@ func (p *profile) Endpoints() Endpoints {
 	return at
 }
 
-// discoveryEndpoints serves the documents that a client reads before sign-in. It has no access to codes, tokens or
-// grants.
+// discoveryEndpoints serves the documents that a client reads before sign-in. It has no access to authorization codes,
+// tokens or grants.
 type discoveryEndpoints struct {
 	*profile
 	responder
@@ -76,7 +76,8 @@ func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
 	e.writeJSON(w, http.StatusOK, document)
 }
 
-// otherPortal is the origin of a hostile portal's foreign URLs. The host does not exist (RFC 2606).
+// otherPortal is the origin of a hostile portal's foreign URLs. The host name is reserved and never resolves (RFC
+// 2606).
 const otherPortal = "https://mulberry-hospital.example"
 
 // deceive modifies a discovery document as an attacker's portal would (RFC 9700 section 4.4).
@@ -96,7 +97,7 @@ func (e *discoveryEndpoints) deceive(document map[string]any) {
 	}
 }
 
-// address returns an endpoint's URL as shown in the discovery document, either absolute or relative.
+// address returns an endpoint's absolute or relative URL as published in the discovery document.
 func (e *discoveryEndpoints) address(absolute string) string {
 	parsed, err := url.Parse(absolute)
 	if err != nil || !e.with.Has(switches.DiscoveryRelative) {

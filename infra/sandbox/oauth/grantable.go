@@ -37,7 +37,8 @@ func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
 
-// listsTypes returns the access rights in the scopes of a portal that lists every type, or "" for other portals.
+// listsTypes returns the access rights in the scopes of a portal that lists every resource type, or "" for other
+// portals.
 func (s *scopeRules) listsTypes() string {
 	switch s.with.Text(switches.Scopes) {
 	case "types-v1":
@@ -71,7 +72,7 @@ func (s *scopeRules) speaks(one string) bool {
 	return !s.with.Is(switches.Scopes, "v1") && s.listsTypes() != "read"
 }
 
-// narrowed removes types withheld by switches and replaces wildcards with the remaining types.
+// narrowed removes resource types that switches withhold and replaces wildcards with the remaining types.
 func (s *scopeRules) narrowed(granted []string) []string {
 	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
 		return granted

@@ -104,7 +104,8 @@ func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, acc
 	})
 }
 
-// Keys serves GET /oauth/jwks. If the portal does not support OpenID Connect, Keys returns false without responding.
+// Keys serves GET /oauth/jwks. If the portal does not support OpenID Connect, Keys returns false without writing a
+// response.
 func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	if !e.identifies() {
 		return false

@@ -17,7 +17,7 @@ import (
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
-	ExpiresIn    any    `json:"expires_in,omitempty"` // seconds; can be a string or nil with switches.ExpiresIn
+	ExpiresIn    any    `json:"expires_in,omitempty"` // lifetime in seconds; a string or nil with switches.ExpiresIn
 	Scope        string `json:"scope"`
 	Patient      string `json:"patient,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
@@ -38,7 +38,7 @@ type tokenIssuer struct {
 	accessTTL time.Duration
 }
 
-// issue issues and stores an access token and, if the person granted offline access, a refresh token.
+// issue creates and stores an access token and, if the person granted offline access, a refresh token.
 func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
 	scopes []string,
 ) (tokenAnswer, error) {
@@ -101,7 +101,7 @@ func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	return i.personas[grant.PersonaID].PatientID
 }
 
-// tellExpiry sets the response field in which the portal reports the refresh token's lifetime in seconds.
+// tellExpiry sets the response field that states the refresh token's lifetime, in seconds.
 func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":

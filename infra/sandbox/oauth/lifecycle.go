@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// statusEndpoints serves token revocation, introspection and userinfo. It can't issue tokens.
+// statusEndpoints serves token revocation, introspection and userinfo. statusEndpoints can't issue tokens.
 type statusEndpoints struct {
 	*profile
 	responder
@@ -77,8 +77,8 @@ func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo. At other
-// portals, Userinfo returns false without responding.
+// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo. For other
+// portals, Userinfo returns false without writing a response.
 func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
 	if !e.with.Has(switches.PatientUserinfo) {
 		return false
@@ -92,7 +92,7 @@ func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool 
 }
 
 // tokenForm authenticates the client and parses the form of a request about a token. If tokenForm returns false, it has
-// already responded.
+// already written a response.
 func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	form, client, problem, err := e.registry.authenticate(w, r)
 	if err != nil {
@@ -124,7 +124,8 @@ func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (ur
 	return r.PostForm, Client{ID: found.grant.ClientID}, ok
 }
 
-// bearer looks up the access token that authorises a request. If bearer returns false, it has already responded.
+// bearer looks up the access token that authorises a request. If bearer returns false, it has already written a
+// response.
 func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	found, live, err := e.ledger.liveToken(r.Context(), accessKey(token))
@@ -141,8 +142,8 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	return found, live
 }
 
-// findToken looks up an access or refresh token. It needs no token_type_hint, because access and refresh tokens never
-// collide.
+// findToken looks up an access or refresh token. It needs no token_type_hint parameter, because access and refresh
+// tokens never collide.
 func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
 	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {

@@ -1,13 +1,13 @@
 // Package oauth is the sandbox EHR's authorization server. Like a patient portal's server, it implements SMART
 // discovery, the sign-in and consent pages, authorization codes, rotating refresh tokens, revocation and introspection.
 //
-// A portal with switches (package switches) breaks these rules as the switches specify. Package sandbox implements the
-// wire-level faults, which do not depend on tokens.
+// A portal with switches (package switches) deviates from these rules as the switches specify. Package sandbox
+// implements the faults at the HTTP level, which do not depend on tokens.
 //
-// Package oauth uses only the IDs and names of personas and never reads a record. Package fhirserver serves the
-// records, and calls Access to get a bearer token's rights. The sandbox does not use passwords. All persons are
-// fictional, so selecting a persona signs that persona in. Rules: SMART App Launch 2
-// (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
+// Package oauth uses only the personas' IDs and names and never reads a record. Package fhirserver serves the records
+// and calls Access to get the access that a bearer token grants. The sandbox does not use passwords. All people are
+// fictional, so selecting a persona is enough to sign in as that person. Specifications: SMART App Launch 2
+// (https://hl7.org/fhir/smart-app-launch/app-launch.html) and RFCs 6749, 7009, 7636, 7662 and 9207.
 package oauth
 
 import (
@@ -47,28 +47,29 @@ type Client struct {
 
 // Config configures a Server. All fields are required unless noted; sandbox.New checks them.
 type Config struct {
-	// Issuer is the URL at which the server is mounted. FHIRBase is the FHIR base URL, which is the expected value of
-	// aud.
+	// Issuer is the URL at which the server is mounted. FHIRBase is the FHIR base URL and the expected value of the aud
+	// parameter.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
 	Unlisted         []persona.Persona // personas omitted from the sign-in page; may be empty
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
-	// Random is the source of codes and tokens. It must be safe for concurrent use.
+	// Random is the source of codes and tokens. Random must be safe for concurrent use.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
 }
 
-// profile holds the data shared by a portal's endpoints: URLs, personas, clock and misbehaviours. A profile is
+// profile holds the data shared by a portal's endpoints: URLs, personas, clock and simulated faults. A profile is
 // immutable.
 type profile struct {
 	issuer, fhirBase string
 	personas         map[string]persona.Persona
-	listed           []persona.Persona // personas on the sign-in page
+	listed           []persona.Persona // personas listed on the sign-in page
 	now              func() time.Time
-	// with holds the portal's misbehaviours. site separates the portal's codes and grants from those of other portals.
+	// with holds the portal's simulated faults. site separates the portal's codes and grants from those of other
+	// portals.
 	with       switches.Set
 	site       string
 	tokenMoved bool
@@ -87,7 +88,7 @@ type Server struct {
 	clients map[string]Client
 }
 
-// New returns a server for a portal without misbehaviours.
+// New returns a server for a portal without simulated faults.
 func New(c Config) *Server {
 	personas, clients := map[string]persona.Persona{}, map[string]Client{}
 	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
@@ -126,8 +127,8 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 }
 
 // At returns a server for another portal, with the same personas, clients and store but a different issuer and the
-// misbehaviours in with. Codes and tokens of one site are unknown at every other site. tokenMoved means that the token
-// endpoint is at its second URL.
+// simulated faults in with. Codes and tokens issued for one site are unknown at every other site. tokenMoved means that
+// the token endpoint is at its second URL.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
@@ -136,14 +137,14 @@ func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Se
 	return assemble(s.config, s.clients, &moved)
 }
 
-// Access describes the data that a bearer token grants access to.
+// Access describes the data to which a bearer token grants access.
 type Access struct {
 	PersonaID string
 	Scopes    []string
 }
 
 // Access returns the access that a bearer token grants. If the token is not valid, Access returns ErrInvalidToken. Any
-// other error is a store error.
+// other error comes from the store.
 func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
 	found, live, err := e.ledger.liveToken(ctx, accessKey(token))
 	if err != nil {

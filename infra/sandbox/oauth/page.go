@@ -107,7 +107,8 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels describes the data that the scopes give access to in plain language. A wildcard covers the given types.
+// dataLabels describes in plain language the data to which the scopes give access. A wildcard scope covers the given
+// types.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)
 	if all {

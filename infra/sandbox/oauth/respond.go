@@ -26,11 +26,11 @@ func (a responder) writeJSON(w http.ResponseWriter, status int, body any) {
 	h.Set("Pragma", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// The client may have disconnected.
+	// The error is ignored, because the client may have disconnected.
 	_, _ = w.Write(raw)
 }
 
-// writeError responds with status 401 if client authentication failed, and with status 400 otherwise.
+// writeError responds with status 401 if client authentication failed, and with status 400 for any other error.
 func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	status := http.StatusBadRequest
 	if problem.code == "invalid_client" {
@@ -40,7 +40,7 @@ func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	a.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
 }
 
-// fail responds to an internal error. Only the log contains the cause.
+// fail logs err and responds with status 500. The response does not reveal the cause.
 func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
 	a.writeJSON(w, http.StatusInternalServerError, map[string]string{

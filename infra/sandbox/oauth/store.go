@@ -19,10 +19,10 @@ import (
 type Store interface {
 	// Put writes the value under key, replacing any existing value.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	// Get returns the value under key. If key does not exist, found is false.
+	// Get returns the value under key. If the key does not exist, found is false.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
 	// Swap atomically replaces the value under key if the current value equals old. If old is nil, Swap writes only if
-	// key does not exist. If the current value differs from old, Swap writes nothing and returns false. Of several
+	// the key does not exist. If the current value differs from old, Swap writes nothing and returns false. Of several
 	// identical concurrent calls, only one returns true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
@@ -80,7 +80,7 @@ type ledger struct {
 	random io.Reader
 }
 
-// newSecret returns 256 random bits, as 43 URL-safe characters.
+// newSecret returns 256 random bits encoded as 43 URL-safe characters.
 func (l *ledger) newSecret() (string, error) {
 	raw := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(l.random, raw); err != nil {
@@ -91,7 +91,7 @@ func (l *ledger) newSecret() (string, error) {
 }
 
 // load decodes the record under key into out and returns the record's raw bytes for use with swap. It returns nil if
-// key does not exist.
+// the key does not exist.
 func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := l.store.Get(ctx, key)
 	if err != nil {
@@ -119,7 +119,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces a record if its bytes still equal old, as returned by load. Otherwise, it returns false.
+// swap replaces a record if its bytes still equal old, as returned by load. It returns false if they differ.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -156,7 +156,7 @@ func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 			return nil
 		}
 		grant.Revoked = true
-		// A grant changes only once, so after a failed swap the next load finds the grant revoked.
+		// A grant can change only once, so after a failed swap, the next load finds the grant revoked.
 		swapped, err := l.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
 		if err != nil || swapped {
 			return err

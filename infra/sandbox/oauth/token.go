@@ -152,8 +152,8 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	return nil
 }
 
-// refresh rotates a refresh token. Rotation invalidates the old token. Reuse of an old token revokes every token in the
-// family (RFC 9700 §4.14.2).
+// refresh issues new tokens in exchange for a refresh token. The exchanged token becomes invalid. Reusing an old
+// refresh token revokes every token in its family (RFC 9700 §4.14.2).
 func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
@@ -206,11 +206,11 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 type foundToken struct {
 	token tokenRecord
 	grant grantRecord
-	raw   []byte // the token's stored bytes, for a swap
+	raw   []byte // stored bytes of the token, for a compare-and-swap
 }
 
-// liveToken looks up a token and its grant. If either has expired or been revoked, or the token has already been used,
-// liveToken sets found and returns false for live.
+// liveToken looks up a token and its grant. If the token or its grant has expired or been revoked, or the token has
+// already been used, liveToken sets found and returns false for live.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

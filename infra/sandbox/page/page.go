@@ -1,6 +1,6 @@
 // Package page serves the sandbox's pages. Each page is a static document whose script renders a JSON block. Pages
-// don't use HTML templates, which would double the binary's size. Each page's content belongs to the package that
-// serves it.
+// don't use HTML templates, which would double the binary's size. Each page's content is defined by the package that
+// calls Write.
 package page
 
 import (
@@ -13,12 +13,12 @@ import (
 const place = "__PAGE_DATA__"
 
 // policy forbids everything except the page's own style sheet and script. Pages use links instead of forms, because
-// browsers apply form-action to every redirect after a form submission, and the client determines those redirects.
+// browsers apply form-action to every redirect after a form submission, and the client chooses the redirect targets.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
 // Write responds with document, inserting block as JSON. If block can't be encoded, Write returns an error without
-// responding.
+// writing a response.
 func Write(w http.ResponseWriter, status int, document []byte, block any) error {
 	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
 	raw, err := json.Marshal(block)

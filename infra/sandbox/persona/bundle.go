@@ -21,7 +21,7 @@ type entry struct {
 	Resource json.RawMessage `json:"resource"`
 }
 
-// resources assigns an ID to every entry and rewrites URLs of entries in the bundle as relative references (Type/id).
+// resources assigns an ID to every entry and rewrites URLs of the bundle's entries as relative references (Type/id).
 func (b bundle) resources() ([]Resource, error) {
 	if b.ResourceType != "Bundle" {
 		return nil, errNotBundle
@@ -76,8 +76,8 @@ func (e entry) identify() (Resource, error) {
 	return Resource{Type: head.ResourceType, ID: head.ID, Body: e.Resource}, nil
 }
 
-// relink re-encodes the resource with its ID and rewrites URLs of entries in the bundle as relative references. Numbers
-// keep their digits, because FHIR distinguishes 1.0 from 1.00.
+// relink re-encodes the resource with its assigned ID and rewrites URLs of the bundle's entries as relative references.
+// Numbers keep their digits, because FHIR distinguishes 1.0 from 1.00.
 func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.UseNumber()

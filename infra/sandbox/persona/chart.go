@@ -16,15 +16,15 @@ import (
 var errOverfull = errors.New("the record does not fit its size")
 
 // chart is a record under construction, built section by section. A section that would exceed the requested size is
-// dropped entirely, so that references never dangle.
+// dropped entirely, so that no references dangle.
 type chart struct {
 	spec   spec
 	out    []Resource
-	serial map[string]int  // last ID number by resource type
+	serial map[string]int  // highest ID number assigned so far, by resource type
 	shared map[string]bool // shared resources already in the chart, by Type/id
 	visits int
 
-	// References that later sections use. A reference is empty if the section that creates its target was dropped.
+	// References for use in later sections. A reference is empty if the section that creates its target was dropped.
 	encounter, condition, coverage, medication string
 
 	err error
@@ -59,8 +59,8 @@ func (s spec) generate() ([]Resource, error) {
 	return patientFirst(c.out)
 }
 
-// try adds a section to the chart and reports whether the section was added. If the section does not fit or fails, the
-// chart's resources stay unchanged.
+// try adds a section to the chart and reports whether the section was added. If the section does not fit or an error
+// occurs, the chart's resources stay unchanged.
 func (c *chart) try(section func(*chart)) bool {
 	draft := *c
 	draft.out = slices.Clip(c.out)
@@ -115,7 +115,7 @@ func (c *chart) put(resourceType, id string, body object) string {
 }
 
 // roll returns a pseudorandom number below n that depends only on the persona, the label and the serial number. All
-// variation comes from roll: with a seeded math/rand, an additional draw would change every later value.
+// randomness comes from roll, because with a seeded math/rand, an additional draw would change every later value.
 func (c *chart) roll(label string, serial, n int) int {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
 
@@ -124,7 +124,7 @@ func (c *chart) roll(label string, serial, n int) int {
 
 func (c *chart) patient() object { return reference("Patient/" + c.spec.patientID()) }
 
-// at returns the time that is the given number of minutes after the start of visit n.
+// at returns the time that is the given number of minutes after visit n starts.
 func (c *chart) at(n, minutes int) time.Time {
 	first, err := time.Parse(time.DateOnly, c.spec.firstVisit)
 	if err != nil {

@@ -2,7 +2,7 @@ package persona
 
 import "maps"
 
-// problem adds a Condition with onset at visit n.
+// problem adds a Condition whose onset is at visit n.
 func (c *chart) problem(what code, n int, category, status string) string {
 	return c.add("Condition", object{
 		"clinicalStatus":     concept(terminology+"condition-clinical", status, status),

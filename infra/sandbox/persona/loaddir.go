@@ -29,12 +29,12 @@ var (
 	errDuplicatePerson = errors.New("two bundles hold the same Patient id")
 )
 
-// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in dir, ordered by file name. A persona's ID is
-// the ID of its Patient. References of the form urn:uuid are rewritten to Type/id, as a server does for a transaction
-// (https://hl7.org/fhir/R4/http.html#trules).
+// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in dir, ordered by file name. The ID of a persona
+// is the ID of its Patient resource. References of the form urn:uuid are rewritten to Type/id, as a server does for a
+// transaction (https://hl7.org/fhir/R4/http.html#trules).
 //
-// LoadDir validates each file but does not keep its record in memory. The file is read again on the persona's first
-// use. If a file is not an R4 bundle, LoadDir returns an error that names the file.
+// LoadDir validates each file but does not keep its record in memory. The file is read again when the persona is first
+// used. If a file is not an R4 bundle, LoadDir returns an error that names the file.
 func LoadDir(dir string) ([]Persona, error) {
 	folder := os.DirFS(dir)
 	names, err := bundleNames(folder)

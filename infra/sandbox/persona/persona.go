@@ -13,7 +13,7 @@ import (
 // Persona is a synthetic person and a loader for the person's record. Its fields are available without generating the
 // record, for sign-in pages and CapabilityStatements.
 type Persona struct {
-	// ID identifies the persona on the sign-in page and in tests. It is unique within a sandbox.
+	// ID identifies the persona on the sign-in page and in tests. ID is unique within a sandbox.
 	ID string
 	// PatientID is the ID of the persona's Patient resource.
 	PatientID string
@@ -29,8 +29,8 @@ type Persona struct {
 	load func() ([]Resource, error)
 }
 
-// Resource is a FHIR R4 resource as compact JSON. Every literal reference in Body is relative ("Type/id") and resolves
-// within the same record, or refers to the resource itself ("#id").
+// Resource is a FHIR R4 resource encoded as compact JSON. Every literal reference in Body is relative ("Type/id") and
+// resolves within the same record, or refers to the resource itself ("#id").
 type Resource struct {
 	Type string
 	ID   string
@@ -54,7 +54,7 @@ func Builtin() []Persona {
 }
 
 // Of returns a generated persona with the given demographics. sex is a FHIR administrative gender, and birth is a FHIR
-// date. The record describes a healthy adult with a few years of check-ups.
+// date. The record is that of a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
 		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",

@@ -2,7 +2,7 @@ package persona
 
 import "time"
 
-// spec holds a generated persona's settings, which alone determine the record.
+// spec holds the settings of a generated persona; they alone determine its record.
 type spec struct {
 	id            string
 	given, family string
@@ -67,8 +67,8 @@ func builtinSpecs() []spec {
 	}
 }
 
-// generatedTypes lists every type that the generator can produce, sorted. A test compares this list with the generated
-// records.
+// generatedTypes lists, in sorted order, every type that the generator can produce. A test compares this list with the
+// generated records.
 var generatedTypes = []string{
 	"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
 	"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",

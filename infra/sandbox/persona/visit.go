@@ -40,7 +40,7 @@ func visit(c *chart) {
 	}
 }
 
-// homeReading adds one Observation that references only the patient. It fills a record to its exact size.
+// homeReading adds one Observation that references only the patient. homeReading pads a record to its exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
 	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})
@@ -71,7 +71,7 @@ func (c *chart) vitals(n int) {
 	}
 }
 
-// observe adds an Observation of m at visit n. extra holds additional elements.
+// observe adds an Observation of measure m at visit n. extra holds additional elements.
 func (c *chart) observe(category string, m measure, n, serial int, extra object) string {
 	body := object{
 		"status":            "final",

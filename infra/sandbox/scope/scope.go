@@ -1,7 +1,7 @@
-// Package scope implements the SMART App Launch scopes that the sandbox supports. The package determines which
-// requested scopes a person can grant and which access the granted scopes allow.
+// Package scope implements the SMART App Launch scopes that the sandbox supports. The package determines the requested
+// scopes that a person can grant and the access that granted scopes allow.
 //
-// The package handles only syntax; package oauth stores the grants. Syntax:
+// The package handles only the syntax of scopes; package oauth stores the grants. Syntax:
 // https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
 package scope
 
@@ -14,7 +14,7 @@ import (
 // Interaction is an operation on a resource type.
 type Interaction byte
 
-// Interactions that a read-only server supports, named by their SMART v2 scope letters.
+// Interactions that a read-only server supports, represented by their SMART v2 scope letters.
 const (
 	Read   Interaction = 'r'
 	Search Interaction = 's'
@@ -26,7 +26,8 @@ const (
 	onlineAccess  = "online_access"
 )
 
-// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are unsupported and never granted.
+// clinical matches a scope of the form patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are
+// unsupported and never granted.
 var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|write|\*|c?r?u?d?s?)$`)
 
 // Supported returns the scopes to advertise in the discovery document.

@@ -30,8 +30,8 @@ const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntoleranc
 	"SupplyDelivery SupplyRequest Task TerminologyCapabilities TestReport TestScript ValueSet " +
 	"VerificationResult VisionPrescription"
 
-// Listed returns a scope with the given rights for every R4 type, in alphabetical order. Servers without wildcard
-// support advertise scopes in this form.
+// Listed returns a scope with the given rights for every R4 resource type, in alphabetical order. Servers without
+// wildcard support advertise one such scope for each type.
 func Listed(rights string) []string {
 	all := strings.Fields(resourceTypes)
 	for i, name := range all {

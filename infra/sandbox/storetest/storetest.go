@@ -15,7 +15,7 @@ import (
 
 const rivals = 20
 
-// Run runs all tests against s, which must be empty. Values written by the tests expire long after now.
+// Run runs all tests against s, which must be empty. Values written by the tests expire far in the future.
 func Run(t *testing.T, s oauth.Store, now time.Time) {
 	t.Helper()
 	t.Run("a put replaces", func(t *testing.T) { putReplaces(t, s, now.Add(time.Hour)) })

@@ -1,8 +1,8 @@
 // Package switches defines the sandbox's simulated faults. It holds the table of all switches and parses the switches
 // in a FHIR base URL's path, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
-// The package defines only the switches' names and values. Packages oauth and sandbox implement their effects on
-// responses.
+// The package defines only the switches' names and values. Packages oauth and sandbox implement the switches' effects
+// on responses.
 package switches
 
 import (
@@ -33,7 +33,7 @@ const (
 	keySet   = "<jwks>"     // a JWKS in base64url without padding
 )
 
-// maxNumber is the maximum value of a numeric switch. It keeps counters and lifetimes within a reasonable range.
+// maxNumber is the maximum value of a numeric switch. The limit keeps counters and lifetimes within a reasonable range.
 const maxNumber = 1_000_000_000
 
 // maxText is the maximum length of a text or JWKS value, in characters. It leaves room for a JWKS in the path and stays
@@ -82,7 +82,7 @@ func (s Switch) accepts(value string) bool {
 	}
 }
 
-// Set holds the enabled switches and their values. In the zero value, no switch is enabled.
+// Set holds the enabled switches and their values. The zero value enables no switches.
 type Set struct{ values map[string]string }
 
 // Parse parses comma-separated switches, each written as name or name:value. Error messages are safe to show to the

@@ -24,8 +24,8 @@ func (s *Server) anchor(w http.ResponseWriter, r *http.Request) {
 	writePEM(w, keys.anchor.Raw)
 }
 
-// certificate serves POST /udap/certificate. It issues a client certificate to any caller, for the key and single URI
-// in a PEM-encoded PKCS #10 request (RFC 2986). The private key never leaves the caller.
+// certificate serves POST /udap/certificate. It issues a client certificate to any caller, for the public key and the
+// single URI in a PEM-encoded PKCS #10 request (RFC 2986). The private key is known only to the caller.
 func (s *Server) certificate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	block, _ := pem.Decode(body)

@@ -35,8 +35,8 @@ const (
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and a key that all portals share. A store holds
-// only one community, which is created once.
+// community is the stack's trust community: an anchor with its key, and a key shared by all portals. A store holds only
+// one trust community, which is created once.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time

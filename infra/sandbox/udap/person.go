@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// verified holds an identity provider's claims about a person, both top-level and nested (OpenID Connect for Identity
-// Assurance).
+// verified holds the claims, both top-level and nested, that an identity provider makes about a person (OpenID Connect
+// for Identity Assurance).
 type verified struct {
 	demographics
 
@@ -40,8 +40,8 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person returns the persona for a token request. An identity provider must have verified the person, whose details
-// must match the Patient in the request.
+// person returns the persona to which a token request refers. An identity provider must have verified the person, whose
+// details must match the Patient resource in the request.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
 	if err != nil {
@@ -72,7 +72,8 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 	return persona.Persona{}, problem{"invalid_grant", "no patient here matches the id_token"}, nil
 }
 
-// is reports whether the Patient has the person's name and birth date. Additional given names are allowed.
+// is reports whether the Patient has the given person's name and birth date. Additional given names do not prevent a
+// match.
 func (p patient) is(who demographics) bool {
 	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate ||
 		!strings.EqualFold(p.Name[0].Family, who.Family) {

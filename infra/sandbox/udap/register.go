@@ -27,7 +27,7 @@ type registration struct {
 	URI string `json:"uri"`
 }
 
-// register serves POST /udap/register. A client that registers again keeps its ID.
+// register serves POST /udap/register. A client that registers again keeps its client ID.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Statement string `json:"software_statement"`

@@ -99,7 +99,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.config.Portal.IssueTo(w, r, client, s.tokenPerson(found).ID, r.PostForm.Get("scope"))
 }
 
-// tokenPerson returns the person whose record the token gives access to. A portal with the other-patient fault returns
+// tokenPerson returns the person to whose record the token gives access. A portal with the other-patient fault returns
 // a different person.
 func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {

@@ -1,11 +1,11 @@
-// Package udap implements the sandbox EHR's UDAP server. The server represents a facility in a network with facilitated
+// Package udap implements the sandbox EHR's UDAP server. The server simulates a facility in a network with facilitated
 // FHIR. It supports signed metadata, dynamic registration, and tokens for people verified by an external identity
 // provider (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is
 // defined in a draft, docs/develop/tefca.md).
 //
 // Each stack has its own trust community. The anchor and the portal's key are created on first use and kept in the
-// sandbox's store. All instances of a stack share these keys; other stacks have different keys. Any caller can get a
-// client certificate, because all patients are invented. The package parses JWTs independently of its client
+// sandbox's store. All server instances of a stack share these keys, which differ between stacks. Any caller can obtain
+// a client certificate, because all patients are invented. The package parses JWTs independently of its client
 // (shared/tefca/facilitated).
 package udap
 
@@ -25,7 +25,7 @@ import (
 
 // Issuers provides the keys of the identity providers that the portal trusts.
 type Issuers interface {
-	// Keys returns an issuer's public keys. The result is empty if the portal does not trust the issuer.
+	// Keys returns an issuer's public keys. Keys returns an empty set if the portal does not trust the issuer.
 	Keys(ctx context.Context, issuer string) (jose.KeySet, error)
 }
 
@@ -49,12 +49,12 @@ type Server struct {
 	site      string // prefix of store keys that isolates each portal's clients
 }
 
-// New returns the server for a portal without simulated faults.
+// New returns a server for a portal without simulated faults.
 func New(c Config) *Server {
 	return &Server{config: c, community: &community{store: c.Store, now: c.Now, random: c.Random}}
 }
 
-// At returns a server for another portal in the same trust community, with the faults in with.
+// At returns a server for another portal in the same trust community; with holds its faults.
 func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) *Server {
 	moved := *s
 	moved.config.Base, moved.config.Portal, moved.site, moved.with = base, portal, site, with

@@ -2,9 +2,9 @@
 // patient. The steps verify that the API is reachable, follows docs/openapi.yaml, applies rate limits and connects
 // patients. If the stack includes the sandbox, the check also signs in a synthetic patient and exports a record.
 //
-// The check is safe on a stack that serves patients: it rejects a live mode credential before sending any request. It
-// works in a single organisation. At the end, even if a step failed, it deletes what it created and lists anything that
-// remains. It never prints keys, tokens or URL queries.
+// The check is safe on a stack that serves patients, because it rejects a live mode credential before sending any
+// request. It affects only one organisation. At the end, even if a step failed, it deletes the data that it created and
+// lists any that remain. It never prints keys, tokens or URL query strings.
 package check
 
 import (
@@ -28,13 +28,13 @@ import (
 // Options selects the stack and organisation to check.
 type Options struct {
 	BaseURL string // API base URL without a trailing slash
-	// Credential is a test mode credential. If it lacks a public ID, the check uses Rules to create an organisation
-	// with a credential, and deletes them afterwards.
+	// Credential is a test mode credential. If it has no public ID, the check uses Rules to create an organisation with
+	// a credential, and deletes both afterwards.
 	Credential runfile.Organisation
 	Rules      *wiring.Operator // the stack's operator rules; nil without operator access
-	EndpointID string           // endpoint to connect; by default the sandbox's, from Rules
-	InboxURL   string           // URL of a webhook inbox like make run's; "" if there is none
-	HTTP       *http.Client     // client that must not follow redirects
+	EndpointID string           // endpoint to connect to; defaults to the sandbox's, from Rules
+	InboxURL   string           // URL of a webhook inbox such as that of make run; "" if there is none
+	HTTP       *http.Client     // client configured not to follow redirects
 	Now        func() time.Time
 	Out        io.Writer
 }
@@ -51,12 +51,12 @@ type check struct {
 	api                    *contract.API
 	left                   []string
 	ok, failed, notChecked int
-	portal                 *url.URL // authorization URL that the API redirected to
+	portal                 *url.URL // authorization URL to which the API redirected
 	connectionID           string
 	isMade                 bool
 }
 
-// step is a single check. Its function returns a message to print.
+// step is a single check. look returns a message to print.
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
@@ -92,7 +92,8 @@ func Run(ctx context.Context, o Options) error {
 // ErrRefused means that the run was rejected before any request was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse returns an error unless the options contain a test mode credential or the rules for creating one.
+// refuse returns an error unless the options contain a test mode credential, or no credential but the rules for
+// creating one.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
@@ -132,7 +133,7 @@ func (c *check) steps() []step {
 	}
 }
 
-// take runs a step and prints the result. It returns false if the step failed.
+// take runs a step, prints its result and reports whether it succeeded.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
 	said, err := s.look(ctx)
@@ -152,7 +153,7 @@ func (c *check) take(ctx context.Context, s step) bool {
 	return true
 }
 
-// queries matches URL queries, which can contain tokens, codes and signatures.
+// queries matches URL query strings, which may contain tokens, codes or signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
 // sayf prints a line with secrets and URL queries redacted.

@@ -18,7 +18,7 @@ import (
 // maxAnswer limits the size of an API response in bytes.
 const maxAnswer = 1 << 20
 
-// elsewhere is the origin of a fictional web page that calls the API.
+// elsewhere is the origin of a fictional third-party page that calls the API.
 const elsewhere = "https://app.example"
 
 type request struct {
@@ -80,7 +80,7 @@ func (c *check) expect(ctx context.Context, of request, status int, code string)
 	var envelope struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(got.Body, &envelope) // non-JSON and non-object bodies have no error code
+	_ = json.Unmarshal(got.Body, &envelope) // bodies that are not JSON objects have no error code
 	if got.Status != status || envelope.Error != code {
 		return got, fmt.Errorf("%s %s returned %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
 			envelope.Error, status, code, got.Header.Get("X-Request-Id"))

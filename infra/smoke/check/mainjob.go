@@ -52,7 +52,7 @@ func (c *check) connect(ctx context.Context) (string, error) {
 }
 
 // bound checks that the response sets at least one cookie and that every cookie is HttpOnly and SameSite=Lax. If
-// isSecure is set, every cookie must also be Secure.
+// isSecure is set, every cookie must also have the Secure attribute.
 func bound(header http.Header, isSecure bool) error {
 	cookies := (&http.Response{Header: header}).Cookies()
 	for _, cookie := range cookies {

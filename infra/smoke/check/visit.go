@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// returnURL is the redirect URI for the organisation's patients. It is never requested, because the check acts as the
-// browser and does not follow the redirect to it.
+// returnURL is the redirect URI for the organisation's patients. The URL is never requested, because the check acts as
+// the browser and does not follow the redirect.
 const returnURL = "https://smoke.example/return"
 
 // arrive creates an organisation with a test mode credential, unless the options contain a credential.

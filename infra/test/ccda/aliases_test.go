@@ -10,8 +10,8 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestConvertAcceptsTemplateAliases replaces template IDs with their aliases from older C-CDA releases. The converted
-// resources must not change.
+// TestConvertAcceptsTemplateAliases replaces template IDs with their aliases from older C-CDA releases. The replacement
+// must not change the converted resources.
 func TestConvertAcceptsTemplateAliases(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
@@ -22,7 +22,7 @@ func TestConvertAcceptsTemplateAliases(t *testing.T) {
 		most = max(most, len(rules[rule]))
 	}
 	// with replaces every template ID of the rule named by only with that rule's alias at index place. If only is
-	// empty, with replaces every rule's template IDs.
+	// empty, with replaces the template IDs of every rule.
 	with := func(document []byte, only string, place int) []byte {
 		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
 			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]

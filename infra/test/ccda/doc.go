@@ -1,8 +1,8 @@
 // Package ccdatest tests the conversion of C-CDA documents independently of the converter. It parses the XML with the
 // standard library and its own tables, lists each document's facts, and checks that the converted resources contain
-// these facts. The tests count missing facts by kind: codes, times, statuses, authors, performers, values with units,
-// and reference ranges.
+// them. The tests count missing facts by kind: codes, times, statuses, authors, performers, values with units, and
+// reference ranges.
 //
-// The package contains only tests. The converter's unit tests are in its own package. The script .ci/ccda validates the
-// resources.
+// The package contains only tests. The converter's unit tests are in the converter's package. The script .ci/ccda
+// validates the resources.
 package ccdatest

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measure is a kind of fact. Recall is counted per measure.
+// measure is a kind of fact. Recall is computed separately for each measure.
 type measure = string
 
 const (
@@ -13,7 +13,7 @@ const (
 	ofTime      measure = "time"
 	ofStatus    measure = "status"
 	ofAuthor    measure = "author"
-	ofWriting   measure = "written" // when an author wrote the statement
+	ofWriting   measure = "written" // time at which the author wrote it
 	ofPerformer measure = "performer"
 	ofValue     measure = "value"
 	ofRange     measure = "range"
@@ -23,13 +23,13 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is one item of information from a statement. The converted resources may contain a code anywhere. Any other fact
-// must appear in a resource that has one of the statement's codes.
+// fact is one item of information, such as a code or a time, from a clinical statement. A code may appear anywhere in
+// the converted resources. Any other fact must appear in a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
 	about   []coding // the statement's codes; empty if it has none
-	held    bool     // whether about holds nested statements' codes
-	want    []string // accepted representations, any of which suffices
+	held    bool     // whether about holds the codes of nested statements
+	want    []string // accepted representations, any one of which suffices
 }
 
 type coding struct{ system, code string }
@@ -83,8 +83,8 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	return facts
 }
 
-// concern reports whether an act only groups other statements, as a problem concern does. FHIR has a single status for
-// the group and its statements, and the statements' statuses take precedence ("C-CDA on FHIR", Problems).
+// concern reports whether an act only groups other statements, as a problem concern does. In FHIR, the group and its
+// statements have a single status, and the statements' statuses take precedence ("C-CDA on FHIR", Problems).
 func concern(s *element) bool {
 	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
 		len(s.all("entryRelationship", "substanceAdministration"))+
@@ -92,7 +92,7 @@ func concern(s *element) bool {
 }
 
 // codingsOf lists the codings of a statement's code, value, product, participants and similar elements, including
-// translations. Codings of nested statements are excluded.
+// translations. The codings of nested statements are excluded.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
@@ -130,8 +130,8 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf returns the codes that identify a statement's subject. If the statement has no such codes, subjectOf
-// returns the codes of nested statements and sets held.
+// subjectOf returns the codes that identify a statement's subject. If there are no such codes, subjectOf returns the
+// codes of nested statements and sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)
 	for _, path := range [][]string{{"entryRelationship", "*"}, {"component", "*"}} {

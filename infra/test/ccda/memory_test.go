@@ -12,15 +12,15 @@ import (
 	large "recordbridge/infra/testkit/ccdatest"
 )
 
-// largeDocument is the size of the test documents, in bytes. peakLimit limits the memory for converting one
+// largeDocument is the size of the test documents, in bytes. peakLimit limits the memory for converting one document
 // (docs/develop/performance.md).
 const (
 	largeDocument = 50 << 20
 	peakLimit     = 200 << 20
 )
 
-// TestPeakMemoryOfLargeDocumentsStaysBelowLimit measures `ctl ccda` in a separate process. RECORDBRIDGE_CTL contains
-// the path of the ctl program. Only `make ccda` runs this test, which takes a minute.
+// TestPeakMemoryOfLargeDocumentsStaysBelowLimit measures `ctl ccda` in a separate process. RECORDBRIDGE_CTL is the path
+// of the ctl program. Only `make ccda` runs this test, which takes a minute.
 func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:paralleltest // one process at a time
 	ctl := os.Getenv("RECORDBRIDGE_CTL")
 	if ctl == "" {
@@ -50,8 +50,8 @@ func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:para
 	}
 }
 
-// writeLarge streams a document to a file to keep the test process small, because a child process inherits its parent's
-// memory usage until it executes a program.
+// writeLarge streams a document to a file so that the test process stays small, because a child process counts its
+// parent's memory as its own until it executes a program.
 func writeLarge(t *testing.T, file, shape string) {
 	t.Helper()
 	out, err := os.Create(file)

@@ -50,7 +50,7 @@ func readPassage(text string) (*passage, error) {
 	}
 }
 
-// letters returns the passage's text with all white space removed.
+// letters returns the passage's text without white space.
 func (p *passage) letters() string {
 	var b strings.Builder
 	for _, part := range p.all() {
@@ -77,7 +77,7 @@ func (p *passage) child(name string) *passage {
 	return &passage{}
 }
 
-// shape counts the rows, cells, list items and line breaks in a passage, which its readability depends on.
+// shape counts the rows, cells, list items and line breaks in a passage, on which its readability depends.
 func (p *passage) shape() map[string]int {
 	counts := map[string]int{}
 	for _, part := range p.all() {
@@ -95,8 +95,8 @@ func (p *passage) shape() map[string]int {
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable parses a narrative. If a browser can't display it or it contains active content, openable returns nil and
-// the reason.
+// openable parses a narrative. If a browser can't display the narrative or it contains active content, openable returns
+// nil and the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
 	if err != nil {
@@ -120,13 +120,14 @@ func openable(div string) (*passage, string) {
 	return p, ""
 }
 
-// opened holds the text that an application can display from the resources.
+// opened holds the text in the resources that an application can display.
 type opened struct {
 	narratives []*passage
 	plain      []string // text/plain attachments, with white space removed
 }
 
-// openAll collects the text of every narrative and attachment. It fails the test if one can't be displayed.
+// openAll collects the text of every narrative and attachment. It fails the test if any narrative or attachment can't
+// be displayed.
 func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	t.Helper()
 	add := func(div string) {
@@ -171,7 +172,7 @@ func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	return o
 }
 
-// holdsSection reports whether a displayable narrative has the same text as the section, and the same numbers of rows,
+// holdsSection reports whether a displayable narrative has the same text as the section and the same numbers of rows,
 // cells, list items and line breaks.
 func (o opened) holdsSection(text *passage) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool {

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources. The recall of the affected kind of
-// fact must drop.
+// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources and checks that the recall for the
+// affected kind of fact decreases.
 func TestRecallDecreasesWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))
 	lost := func(m measure, ndjson []byte) int { return len(recall(facts, contentOf(t, ndjson))[m].lost) }
 	for _, c := range []struct {
 		measure measure
-		without func(name string, value any) bool // selects the members to remove
+		without func(name string, value any) bool // selects the JSON members to remove
 	}{
 		{ofCode, func(name string, _ any) bool { return name == "valueCodeableConcept" }},
 		{ofTime, func(name string, _ any) bool { return strings.HasPrefix(name, "effective") }},
@@ -55,7 +55,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
 		{"Slot", "completed", "completed", false}, // a resource type without known statuses
-		{"Encounter", "normal", "finished", true}, // a status that HL7 does not define
+		{"Encounter", "normal", "finished", true}, // a status code that HL7 does not define
 		{"Encounter", "normal", "entered-in-error", false},
 	} {
 		if got := fits(c.kind, c.status, c.told); got != c.fits {

@@ -15,7 +15,7 @@ func timesOf(s *element, about []coding) []fact {
 	for _, when := range s.all("effectiveTime") {
 		for _, point := range append([]*element{when}, when.children...) {
 			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
-				continue // low and high already define the time
+				continue // low and high already specify the time
 			}
 			if value := point.attrs["value"]; isTime(value) &&
 				slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
@@ -53,7 +53,7 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// every returns a text such as "every 12": the interval between repetitions, in hours. It returns "" if the interval is
+// every formats the interval between repetitions in hours, such as "every 12". It returns "" if the interval is
 // invalid.
 func every(period, frequency, unit string) string {
 	hours := map[string]int64{
@@ -81,12 +81,12 @@ func valuesOf(s *element, about []coding) []fact {
 			want := []string{value}
 			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
 				if n <= 0 && s.name == "substanceAdministration" {
-					continue // repeat count of a medication not given
+					continue // the repeat count belongs to a medication that was not given
 				}
 				if n >= 999 && strings.Trim(value, "9") == "" {
 					continue // unknown frequency
 				}
-				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR excludes the first dispense
+				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR's count excludes the first dispense
 			}
 			facts = append(facts, fact{measure: kind, about: about, want: want})
 		}
@@ -105,7 +105,8 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists the quantities in an element: its own value, or its bounds or components. Codes are not quantities.
+// amounts lists the quantities in an element: its own value, or its bounds or components. Coded values are not
+// quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -133,8 +134,8 @@ func quantity(e *element) string {
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
-// participationsOf lists a statement's authors and performers, by name or identifier, and the times at which authors
-// wrote it.
+// participationsOf lists a statement's authors and performers, by name or identifier, and the times at which the
+// authors wrote it.
 func participationsOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, author := range s.all("author") {
@@ -157,7 +158,7 @@ func participationsOf(s *element, about []coding) []fact {
 func identities(role *element) []string {
 	var all []string
 	for _, id := range slices.Concat(role.all("id"), role.all("representedOrganization", "id")) {
-		// Only OIDs and UUIDs are compared.
+		// Only identifiers whose root is an OID or a UUID are compared.
 		root := strings.ToLower(id.attrs["root"])
 		if id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" {
 			all = append(all, identifier(id.attrs["root"], id.attrs["extension"]))
@@ -174,7 +175,7 @@ func identities(role *element) []string {
 	return all
 }
 
-// identifier formats an HL7 instance identifier (II) as one lower-case word.
+// identifier formats an HL7 instance identifier (II) as a single lower-case word.
 func identifier(root, extension string) string {
 	if extension == "" {
 		return strings.ToLower(root)

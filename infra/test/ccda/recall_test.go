@@ -70,8 +70,8 @@ func recall(facts []fact, told []*content) map[measure]count {
 	return counts
 }
 
-// isAbout reports whether a resource has one of the codes. If held is set, a resource that it references, or that
-// references it, may have the code instead. If codes is empty, isAbout returns true.
+// isAbout reports whether a resource has one of the codes. If held is set, the code may instead be in a resource that
+// references it or that it references. If codes is empty, isAbout returns true.
 func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -82,7 +82,7 @@ func (told *content) has(f fact) bool {
 		switch f.measure {
 		case ofTime, ofWriting:
 			return slices.ContainsFunc(told.times, func(at string) bool {
-				// a Goal stores only the date
+				// a Goal can store only the date
 				return sameTime(want, at) ||
 					told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
 			})
@@ -135,7 +135,8 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// checkRecall fails the test if the recall of any kind of fact is below minRecall. It logs every missing fact.
+// checkRecall fails the test if the recall for any kind of fact is below minRecall. checkRecall also logs every missing
+// fact.
 func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {
@@ -189,7 +190,7 @@ func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 }
 
 // TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder checks the documents in the folder that
-// RECORDBRIDGE_DOCUMENTS specifies. If the variable is unset, the test is skipped.
+// RECORDBRIDGE_DOCUMENTS specifies. The test is skipped if the variable is not set.
 func TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_DOCUMENTS")

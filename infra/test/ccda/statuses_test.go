@@ -6,7 +6,7 @@ import (
 )
 
 // statuses maps a resource type and a statement's status (HL7 ActStatus) to the allowed FHIR statuses. Sources: "C-CDA
-// on FHIR" and FHIR R4's value sets, by type. Types not listed must not have a status.
+// on FHIR" and FHIR R4's value sets, by type. Resources of types not listed must not have a status.
 var statuses = map[string]map[string]string{
 	"Observation": {
 		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered",
@@ -23,8 +23,8 @@ var statuses = map[string]map[string]string{
 		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	// Encounter statuses follow ConceptMap CF-EncounterStatus. The status of an active encounter depends on the
-	// document's time.
+	// Encounter statuses follow ConceptMap CF-EncounterStatus. The status of an encounter that is active in CDA depends
+	// on the document's time.
 	"Encounter": {
 		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
 		"cancelled": "cancelled",
@@ -34,8 +34,8 @@ var statuses = map[string]map[string]string{
 		"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done",
 		"cancelled": "not-done",
 	},
-	// A medication may still be in use after its act is completed, because the act's status describes the ordering or
-	// documenting.
+	// A MedicationRequest may still be active after its act is completed, because the act's status describes the
+	// ordering or documenting of the medication.
 	"MedicationRequest": {
 		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold",
 		"aborted": "stopped", "cancelled": "cancelled",
@@ -58,8 +58,8 @@ var statuses = map[string]map[string]string{
 		"suspended": "on-hold",
 	},
 	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
-	// For problems and allergies, "completed" means that the observation is complete. The resource has a clinical or
-	// verification status instead.
+	// In problem and allergy statements, the status "completed" means that the observation is complete, not that the
+	// condition has ended. The FHIR resource has a clinical or verification status instead.
 	"Condition": {
 		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed",
 		"active":    "active resolved inactive confirmed refuted unconfirmed",
@@ -87,7 +87,7 @@ const actStatuses = "new active held completed suspended aborted cancelled nulli
 
 // fits reports whether a resource's status is a valid mapping from the statement's status.
 func fits(kind, status, told string) bool {
-	// A code outside HL7 ActStatus has no known meaning.
+	// A status outside HL7 ActStatus has no known meaning, so every FHIR status except entered-in-error is accepted.
 	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) {
 		return told != "entered-in-error"
 	}

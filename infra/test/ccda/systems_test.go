@@ -55,7 +55,7 @@ func systemURI(oid string) string {
 }
 
 // namesOf returns the acceptable forms of a coding: the code with FHIR's URI or with the OID. If the sender wrote a
-// name or a value set instead of a code system, the code alone is acceptable.
+// name or a value set instead of a code system, a match of the code alone is accepted.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}
@@ -63,7 +63,7 @@ func namesOf(c coding) []string {
 	return []string{systemURI(c.system) + "|" + c.code, "urn:oid:" + c.system + "|" + c.code}
 }
 
-// equivalents maps values that FHIR requires to C-CDA codes with the same meaning. It covers SNOMED CT severities and
+// equivalents maps FHIR's required values to C-CDA codes with the same meaning. It covers SNOMED CT severities and
 // statuses ("C-CDA on FHIR", Allergies and Problems), and HL7 criticalities and genders.
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},

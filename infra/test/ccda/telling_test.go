@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// content holds a resource's content in a form comparable with facts.
+// content holds a resource's content in a form that can be compared with facts.
 type content struct {
 	kind    string
 	codes   map[string]bool // system|code
 	nearby  map[string]bool // codes of referenced and referencing resources
 	times   []string        // FHIR dates and times
 	amounts map[string]bool // numbers with and without units, and strings
-	ranges  map[string]bool // amounts in reference ranges
+	ranges  map[string]bool // amounts that occur in reference ranges
 	status  []string
 	refs    []string        // references, as Type/id
 	targets []string        // a Provenance's targets
-	names   map[string]bool // identifiers and names, including referenced resources'
+	names   map[string]bool // identifiers and names, including those of referenced resources
 }
 
 func newTelling() *content {
@@ -32,8 +32,9 @@ func newTelling() *content {
 	}
 }
 
-// contentOf parses NDJSON and merges related content into each resource. It adds the codes of the medication, device,
-// specimen and location, the names of referenced resources, and the times and references of Provenances.
+// contentOf parses NDJSON and merges the content of related resources into each resource. The added content includes
+// the codes of the medication, device, specimen and location, the names of referenced resources, and the times and
+// references of Provenances.
 func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
 	byRef := map[string]*content{}

@@ -72,8 +72,8 @@ func TestConvertIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestConvertMergesFactsFromTwoFacilities converts two facilities' documents about the same patient. They share a
-// hospital stay and facts with identical IDs.
+// TestConvertMergesFactsFromTwoFacilities converts two facilities' documents about the same patient. The two documents
+// share a hospital stay, and both contain facts with identical IDs.
 func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
@@ -82,12 +82,12 @@ func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 		kind, code string
 		want       int
 	}{
-		{"Condition", "59621000", 1},           // hypertension, in both documents
-		{"Condition", "385093006", 1},          // pneumonia, in both documents and four sections
-		{"AllergyIntolerance", "7982", 1},      // penicillins, in both documents
-		{"AllergyIntolerance", "385420005", 1}, // contrast agent, only from the hospital
-		{"AllergyIntolerance", "762952008", 1}, // peanut, only from the clinic
-		{"Encounter", "IMP", 1},                // hospital stay, recorded three times in the two documents
+		{"Condition", "59621000", 1},           // hypertension, recorded in both documents
+		{"Condition", "385093006", 1},          // pneumonia, recorded in both documents and in four sections
+		{"AllergyIntolerance", "7982", 1},      // penicillin allergy, recorded in both documents
+		{"AllergyIntolerance", "385420005", 1}, // contrast agent allergy, recorded only by the hospital
+		{"AllergyIntolerance", "762952008", 1}, // peanut allergy, recorded only by the clinic
+		{"Encounter", "IMP", 1},                // hospital stay, recorded three times across the two documents
 		{"MedicationAdministration", "2193", 1},
 		{"Procedure", "52734007", 1}, // hip replacement, in two sections of the clinic's document
 	} {
@@ -121,7 +121,7 @@ func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 }
 
 // TestConvertKeepsFactsWhenDocumentsAreMerged converts all documents in a single call. HL7's sample documents reuse IDs
-// for different facts, which must not be lost.
+// for different facts, all of which must be kept.
 func TestConvertKeepsFactsWhenDocumentsAreMerged(t *testing.T) {
 	t.Parallel()
 	var all [][]byte

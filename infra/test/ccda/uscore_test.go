@@ -8,8 +8,8 @@ import (
 )
 
 // required lists, by resource type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can
-// always populate. If the document lacks a value, the converter writes a code for "unknown" or a data-absent reason.
-// The suffix "[x]" stands for any type of value.
+// always populate. If the document lacks a required value, the converter writes a code for "unknown" or a data-absent
+// reason. The suffix "[x]" stands for any type of value.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},
 	"CarePlan":            {"status", "intent", "category", "subject"},

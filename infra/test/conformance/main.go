@@ -4,8 +4,8 @@
 //
 //	go run ./infra/test/conformance -servers DIR [-server NAME] [-run PART] [-list FILE] [-v]
 //
-// DIR is the folder where .ci/conformance installed the servers. The exit status is 1 if there is an unlisted
-// difference or a server is missing.
+// DIR is the folder where .ci/conformance installed the servers. The exit status is 1 if a difference is not listed or
+// a server is missing.
 package main
 
 import (

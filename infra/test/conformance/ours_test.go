@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// minScripts is the minimum size of the corpus. A smaller number means that the corpus did not load completely.
+// minScripts is the minimum number of scripts in the corpus. If fewer scripts were loaded, the corpus is incomplete.
 const minScripts = 400
 
 // TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. The corpus must
@@ -55,7 +55,7 @@ func checkCoverage(t *testing.T, scripts int, seen *seen) {
 		}
 	}
 	for _, code := range handled(t) {
-		// A script's calls are sequential and therefore can't conflict. Package ddb's tests cover conflicts.
+		// A script's calls are sequential and therefore can't conflict. The tests of package ddb cover conflicts.
 		if !seen.outcomes[code] && code != "TransactionConflict" && code != "TransactionConflictException" {
 			t.Errorf("our code handles %s, and no script meets it", code)
 		}
@@ -113,7 +113,7 @@ func (s *seen) watch(next wire.Handler) wire.Handler {
 	}
 }
 
-// watcher records the status of a response and the body of an error response.
+// watcher records a response's status and, for an error, its body.
 type watcher struct {
 	http.ResponseWriter
 
@@ -137,7 +137,7 @@ var (
 	input      = regexp.MustCompile(`\b(?:aws)?(dynamodb|sqs|s3|kms|ses|secretsmanager|ssm)\.(\w+)Input\{`)
 	exception  = regexp.MustCompile(`\*?types\.(\w+(?:Exception|Exists|NotFound|NoSuch\w+))\b`)
 	reasonCode = regexp.MustCompile(`"(ConditionalCheckFailed|TransactionConflict|NoSuch\w+|PreconditionFailed)"`)
-	// handler matches an entry in a service's table of operations.
+	// handler matches an entry in the table that maps a service's operations to handlers.
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
@@ -149,7 +149,7 @@ func productFolders() []string {
 	}
 }
 
-// called lists the operations that production code calls, as shown by the SDK's input types.
+// called lists the operations that production code calls, according to the SDK input types that it uses.
 func called(t *testing.T) []string {
 	t.Helper()
 	return found(t, input, isProgram, operationOf, productFolders()...)

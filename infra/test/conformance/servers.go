@@ -10,7 +10,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// servers returns the servers that .ci/conformance installs. Each service has one server.
+// servers returns the servers that .ci/conformance installs. Each AWS service has one server.
 func servers() []suite.Server {
 	return []suite.Server{
 		{

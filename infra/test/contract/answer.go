@@ -149,8 +149,8 @@ func (r *response) wrongBody(got Answer, note func(string)) []string {
 	return append(r.body.violations("", value), undeclared("", value, []*schema{r.body}, note)...)
 }
 
-// wrongLocation checks a redirect URL's query against the response's location schemas, and reports violations of the
-// closest one.
+// wrongLocation checks a redirect URL's query string against the response's location schemas and reports violations of
+// the closest match.
 func (r *response) wrongLocation(address string, note func(string)) []string {
 	target, err := url.Parse(address)
 	if err != nil {

@@ -25,16 +25,16 @@ type path struct {
 }
 
 type operation struct {
-	name      string // method and path, as in the document
+	name      string // method and path, as written in the document
 	responses map[int]*response
 }
 
 type response struct {
-	name      string // operation and status, used as a prefix for the names of its parts
+	name      string // operation and status; prefix of its parts' names
 	media     string // media type; empty if the response has no body
 	body      *schema
 	headers   map[string]header
-	locations []*schema // alternative schemas for the Location URL's query
+	locations []*schema // alternative schemas for the query string of the Location URL
 }
 
 type header struct {

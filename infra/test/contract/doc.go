@@ -1,7 +1,8 @@
 // Package contract checks the service's responses and events against docs/openapi.yaml and docs/asyncapi.yaml, and the
 // reverse. Each response and event must match its schema and must not contain undeclared members. By the end of the
-// tests, every declared part must have appeared in a response or event.
+// tests, every part of the documents must have appeared in a response or event.
 //
-// The package validates the subset of JSON Schema that the two documents use. Any other keyword is an error, so no rule
-// is silently ignored. The package sends no requests; tests pass it the responses and events that they receive.
+// The package validates only the subset of JSON Schema that the two documents use. Any other schema keyword is an
+// error, so that no rule is silently ignored. The package sends no requests itself; tests pass it the responses and
+// events that they receive.
 package contract

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// schema is a compiled JSON Schema. It supports the keywords of draft 7 and of OpenAPI 3.0's dialect that the documents
-// use.
+// schema is a compiled JSON Schema. It supports those keywords of draft 7 and of OpenAPI 3.0's dialect that the
+// documents use.
 type schema struct {
 	tests    []test // checks that don't depend on subschemas
 	required []string
@@ -20,7 +20,7 @@ type schema struct {
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // values that match when must also match then; all others must match other
+	when     *schema // a value that matches when must also match then; any other must match other
 	then     *schema
 	other    *schema
 }
@@ -57,7 +57,7 @@ func (c *compiler) follow(value any) (map[string]any, error) {
 	}
 }
 
-// lookUp resolves a JSON pointer within the document. It returns nil if the target does not exist.
+// lookUp resolves a JSON pointer within the document. lookUp returns nil if the target does not exist.
 func (c *compiler) lookUp(pointer string) any {
 	var at any = c.document
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {
@@ -94,7 +94,7 @@ func (c *compiler) compile(value any) (*schema, error) {
 
 func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 	switch keyword {
-	case "description", "default", "example", "deprecated": // annotations that do not constrain a value
+	case "description", "default", "example", "deprecated": // JSON Schema annotations, which do not constrain a value
 	case "properties":
 		s.members, err = c.named(rule)
 	case "additionalProperties":
@@ -170,7 +170,7 @@ func texts(rule any) ([]string, error) {
 	return all, nil
 }
 
-// scalar returns the test for a keyword whose check doesn't depend on subschemas.
+// scalar returns the test for a keyword that doesn't involve subschemas.
 func scalar(keyword string, rule any) (test, error) {
 	failing := func(holds func(value any) bool) test {
 		return func(value any) string {

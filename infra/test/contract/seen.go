@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// record tracks which declared parts have appeared. It is safe for concurrent use.
+// record tracks which declared parts have appeared in responses and events. It is safe for concurrent use.
 type record struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -28,7 +28,7 @@ func (r *record) declare(place string) {
 	r.seen[place] = false
 }
 
-// note records that parts have appeared. It ignores undeclared parts.
+// note records that the parts in places have appeared. Undeclared parts are ignored.
 func (r *record) note(places ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

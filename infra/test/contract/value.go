@@ -106,7 +106,7 @@ func shapeOf(schemas []*schema) shape {
 		}
 	}
 	if len(together.members) == 0 && len(together.others) == 0 {
-		together.open = true // no schema has rules for the members
+		together.open = true // no schema restricts the members
 	}
 	return together
 }

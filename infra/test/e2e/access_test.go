@@ -16,18 +16,18 @@ type access int
 
 const (
 	keyed      access = iota + 1 // HTTP Basic authentication
-	keyedList                    // JSON for backends, with a key: the key's organisation's list
-	keyedMode                    // JSON for backends, with a key: one list for all keys of a mode
-	keyedTest                    // JSON for backends, with a test key
-	byPublicID                   // JSON for browsers, with a public ID
+	keyedList                    // JSON for backends; the key selects the organisation whose list is returned
+	keyedMode                    // JSON for backends; every key of a mode returns the same list
+	keyedTest                    // JSON for backends, authenticated with a test key
+	byPublicID                   // JSON for browsers, identified by a public ID
 	page                         // a page that a browser can open
-	ownForm                      // a page that can be opened only by a form on one of our pages
-	bearer                       // JSON for browsers, with a public ID and the attempt's token
+	ownForm                      // a page that only a form on one of the service's pages can open
+	bearer                       // JSON for browsers, with a public ID and the attempt's bearer token
 	open                         // no access control
 	foreign                      // the sandbox's simulation of a third-party server
 )
 
-// routeAccess returns the access control of every route except those that readers returns. The tests fail if a route in
+// routeAccess returns the access control of every route except those that readers returns. A test fails if a route in
 // the template has no entry, so no route is left unprotected.
 func routeAccess() map[string]access {
 	return map[string]access{
@@ -46,9 +46,9 @@ func routeAccess() map[string]access {
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
-		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // public ID and attempt's token
-		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // public ID and attempt's token
-		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // public ID and attempt's token
+		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also requires the attempt's token
+		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // also requires the attempt's token
+		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // also requires the attempt's token
 		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
@@ -143,7 +143,7 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
-				if seen[name] { // several functions can serve one path with different methods
+				if seen[name] { // several functions can serve different methods of the same path
 					continue
 				}
 				seen[name] = true
@@ -177,8 +177,8 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists a function's routes. A route with method ANY is replaced by one route for each method in the Allow
-// header of its 405 response.
+// methods lists the function's routes, one for each method. A route with method ANY is replaced by one route for each
+// method in the Allow header of its 405 response.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -196,8 +196,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that the route rejects an unknown public ID without a challenge, because a challenge would make
-// the browser open a password dialog.
+// checkPublicID checks that the route rejects an unknown public ID without an authentication challenge, because a
+// challenge would make the browser open a password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{
@@ -218,8 +218,8 @@ func (f finished) checkPublicID(t *testing.T, route template.Route, status int, 
 	}
 }
 
-// checkOwnForm checks that the route rejects requests not sent by a form on one of our pages, with or without a public
-// ID. A rejected request must not start an attempt.
+// checkOwnForm checks that the route rejects requests that were not sent by a form on one of the service's pages, with
+// or without a public ID. A rejected request must not start an attempt.
 func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	t.Helper()
 	for _, query := range []string{"", "?public_id=" + f.seeded.Organisations[0].PublicID, "?attempt=x"} {

@@ -27,8 +27,8 @@ type expected struct {
 	code   string
 }
 
-// checkKeys checks that the route rejects invalid keys. Another organisation's key must get the response in others, and
-// the organisation's live key the response in live.
+// checkKeys checks that the route rejects invalid keys. others is the expected response to another organisation's key,
+// and live the one to the organisation's own live key.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -76,8 +76,8 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode checks that all keys of a mode get the same status and error code. The status must be 200, or 404 if the
-// mode has no data.
+// checkMode checks that all keys of a mode result in the same status and error code. The status must be 200, or 404 if
+// the mode has no data.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected

@@ -25,7 +25,7 @@ type request struct {
 	authorize    string
 	body         string
 	form         string  // form body, sent instead of a JSON body
-	as           *person // person whose dashboard session sends the request
+	as           *person // person from whose dashboard session the request is sent
 }
 
 // requests returns a valid request for each operation, keyed by the operation's name in the document. Requests that
@@ -210,7 +210,7 @@ type wrong struct {
 	status int
 	rules  []faults.Rule
 	slow   bool // whether functions take longer than API Gateway's timeout
-	// changes a request, or returns false if inapplicable to the operation
+	// change modifies a request, or returns false if the change does not apply to the operation.
 	change func(operation string, r *http.Request) (is bool)
 }
 
@@ -220,7 +220,7 @@ func wrongs() map[string]wrong {
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
 		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
-	} // for forms, both body errors have status 400
+	} // form operations return 400 for both kinds of invalid body
 	return map[string]wrong{
 		"a failing service": {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":  {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
@@ -244,7 +244,7 @@ func wrongs() map[string]wrong {
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
 				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
-				r.URL.RawQuery = "%zz" // any other invalid input would make the path unknown
+				r.URL.RawQuery = "%zz" // any other invalid input would result in an unknown path
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
@@ -263,7 +263,7 @@ func wrongs() map[string]wrong {
 		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
-				// an unregistered URI, because the response would redirect to a registered one
+				// an unregistered URI, because the response would redirect to a registered URI
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example"
 			}
 			return !isFile(operation)
@@ -271,7 +271,7 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all returns the fault rules that break every operation's dependencies: the tables, the JWKS's keys and other
+// all returns fault rules that break the dependencies of every operation: the tables, the JWKS's keys and other
 // releases' files.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
@@ -367,8 +367,8 @@ func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	})
 }
 
-// withValue returns a copy of environment with one value changed. Tests must not modify the original because they share
-// it.
+// withValue returns a copy of environment with one value changed. Tests share the original environment and must not
+// modify it.
 func withValue(environment map[string]string, name, value string) map[string]string {
 	changed := maps.Clone(environment)
 	changed[name] = value

@@ -21,7 +21,7 @@ import (
 type hostility struct {
 	name   string
 	says   map[string]any
-	pinned bool // whether the operator pinned the portal's URLs before it turned hostile
+	pinned bool // whether the operator pinned the portal's URLs before the portal became hostile
 }
 
 func hostilities() []hostility {
@@ -41,8 +41,8 @@ func hostilities() []hostility {
 	return all
 }
 
-// hostileAs returns a stack with an honest portal and one that has turned hostile. The service's client has the same
-// client ID at both.
+// hostileAs returns a stack with an honest portal and one that has become hostile. The service's client has the same
+// client ID at both portals.
 func hostileAs(t *testing.T, h hostility) *mixup {
 	t.Helper()
 	m := newMixup(t)
@@ -150,7 +150,7 @@ func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 }
 
 // TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint checks that a platform's client secret is never sent to a token
-// endpoint that only a site's discovery document names. Anyone can trigger a token request by starting an attempt and
+// endpoint named only by a site's discovery document. Anyone can trigger a token request by starting an attempt and
 // supplying an arbitrary code.
 func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
@@ -163,7 +163,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					m := newMixup(t)
-					// The operator has approved the secret only for the honest hospital.
+					// The operator has approved the use of the secret only for the honest hospital.
 					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))

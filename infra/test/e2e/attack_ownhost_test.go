@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectURICannotPointToOwnConnectEndpoint checks that an organisation can't use the start URL of an attempt at
-// another organisation as its redirect URI. The service must reject its registration, and must not redirect to one that
-// an earlier release stored.
+// TestRedirectURICannotPointToOwnConnectEndpoint checks that an organisation's redirect URI can't be the URL that
+// starts an attempt at another organisation. The service must reject the registration of such a URI, and must not
+// redirect to one that an earlier release stored.
 func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// redirectTrick is a query that must not be accepted as the registered redirect_uri.
+// redirectTrick is a query whose redirect_uri imitates the registered one and must be rejected.
 type redirectTrick struct {
 	name, query string
 }
@@ -36,7 +36,7 @@ func redirectTricks() []redirectTrick {
 	return tricks
 }
 
-// trickyURIs returns variations of the registered URI, before percent-encoding.
+// trickyURIs returns variations of the registered redirect URI, before percent-encoding.
 func trickyURIs(registered string) map[string]string {
 	return map[string]string{
 		"another host":             "https://evil.example/_local/return",
@@ -93,7 +93,7 @@ func trickyURIs(registered string) map[string]string {
 }
 
 // TestConnectRejectsUnregisteredRedirectURI checks that a redirect_uri must exactly match a registered URI. For any
-// other URI, connect and reconnect must neither redirect nor start an attempt.
+// other redirect URI, connect and reconnect must neither redirect nor start an attempt.
 func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	})
 }
 
-// redirecting returns the paths that can redirect, each with the query parameters that it needs besides redirect_uri.
+// redirecting returns the paths that can redirect, each with its required query parameters other than redirect_uri.
 func redirecting(o *outside, connectionID string) map[string]string {
 	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{

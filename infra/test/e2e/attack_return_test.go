@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning follows a browser through the portal and returns the callback URL without requesting it.
+// returning follows a browser's redirects through the portal and returns the callback URL without requesting it.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -40,7 +40,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	return nil
 }
 
-// with returns a copy of address with query parameters replaced. An empty value removes the parameter.
+// with returns a copy of address with the given query parameters replaced. An empty value removes the parameter.
 func with(address *url.URL, changes map[string]string) *url.URL {
 	changed, query := *address, address.Query()
 	for name, value := range changes {
@@ -107,7 +107,7 @@ func (o organisation) countConnections() int {
 	return len(page.Connections)
 }
 
-// TestCallbackIsSingleUse checks that repeating a callback request does not affect the portal or the connection. The
+// TestCallbackIsSingleUse checks that repeating a callback request affects neither the portal nor the connection. The
 // test repeats the request in the same browser, with and without its cookie, and in another browser.
 func TestCallbackIsSingleUse(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 }
 
 // TestCallbackRequiresSameBrowserFromOutside checks that a victim's browser can't finish an attacker's sign-in,
-// whatever its cookies. The attacker's own browser must still be able to finish it.
+// regardless of the browser's cookies. The attacker's own browser must still be able to complete the attempt.
 func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -192,7 +192,7 @@ func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 }
 
 // TestCallbackRejectsWrongIss checks that a portal that advertises the iss parameter must send its own issuer (RFC
-// 9207). If it doesn't, the client must not redeem the code anywhere.
+// 9207). If the issuer is wrong, the client must not redeem the code anywhere.
 func TestCallbackRejectsWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
@@ -223,7 +223,7 @@ func TestCallbackRejectsWrongIss(t *testing.T) {
 	}
 }
 
-// TestCallbackRejectsResponseFromAnotherPortal checks that a dishonest portal can't succeed by sending the honest
+// TestCallbackRejectsResponseFromAnotherPortal checks that a dishonest portal can't obtain tokens by sending the honest
 // portal's issuer or omitting the issuer. While the victim signs in at the honest portal, the dishonest portal
 // redirects the browser to its own attempt's callback URL.
 func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
@@ -246,8 +246,9 @@ func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
 	}
 }
 
-// TestCallbackNotifiesOwningOrganisationFromOutside checks a browser with attempts from two organisations. Each
-// organisation's redirect URI and webhook must receive only its own result.
+// TestCallbackNotifiesOwningOrganisationFromOutside checks that a callback notifies the right organisation when a
+// browser has attempts from two organisations. Each organisation's redirect URI and webhook must receive only that
+// organisation's result.
 func TestCallbackNotifiesOwningOrganisationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

@@ -94,8 +94,8 @@ func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time, which keeps
-// links and forms on other sites from binding a sign-in to an attempt.
+// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time, so that links
+// and forms on other sites cannot bind a sign-in to an attempt.
 func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +157,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 		link, err := url.Parse(form.url + "?" + url.Values{name: {form.value}}.Encode())
 		expect.NoError(t, err)
 		ofGet := http.StatusBadRequest
-		if strings.HasSuffix(link.Path, "/start") { // the path accepts only POST
+		if strings.HasSuffix(link.Path, "/start") { // the path accepts only POST requests
 			ofGet = http.StatusMethodNotAllowed
 		}
 		checkRefusal(t, b.get(link), ofGet)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestGetAttemptHidesAttemptStartedByRedirect checks that an attempt started by a redirect can't be read. The attempt
-// has no token, and no response reveals its ID.
+// TestGetAttemptHidesAttemptStartedByRedirect checks that the API doesn't return an attempt started by a redirect. The
+// attempt has no token, and no response reveals its ID.
 func TestGetAttemptHidesAttemptStartedByRedirect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestGetAttemptHidesAttemptStartedByRedirect(t *testing.T) {
 }
 
 // checkBearer checks that requests with a wrong token, ID or public ID get the same response as requests for a
-// nonexistent attempt. So must requests for the attempts in hidden.
+// nonexistent attempt. Requests for the attempts in hidden must also get that response.
 func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
@@ -73,7 +73,8 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	}
 }
 
-// attemptOfARedirect starts an attempt without a widget. It returns the attempt's ID, which clients can't see.
+// attemptOfARedirect starts an attempt by a redirect, without a widget. It returns the attempt's ID, which clients
+// can't see.
 func attemptOfARedirect(t *testing.T, s *stack) string {
 	t.Helper()
 	s.patient.browser().returning(s.patient.connectURL(), crashPersona)

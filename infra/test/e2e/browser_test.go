@@ -18,8 +18,8 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// browser follows redirects and stores cookies like a patient's browser. As in real browsers, loopback addresses count
-// as secure.
+// browser follows redirects and stores cookies like a patient's browser. As in browsers, loopback addresses count as
+// secure.
 type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
@@ -32,7 +32,7 @@ func (o browsing) browser() *browser {
 }
 
 // open follows redirects from address and submits the patient's decision at the portal. It stops at the application's
-// return page or at the first response that does not redirect.
+// return page or at the first response that is not a redirect.
 func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
@@ -63,8 +63,8 @@ type visited struct {
 	body   []byte
 }
 
-// location returns the URL to which the redirect or the start page's script sends the browser. It returns nil if there
-// is none.
+// location returns the URL to which the redirect or the start page's script sends the browser. location returns nil if
+// there is no such URL.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -77,12 +77,12 @@ func (v *visited) location() *url.URL {
 	return target
 }
 
-// startForm is a form on one of our pages that starts an attempt.
+// startForm is a form on one of the service's pages that starts an attempt.
 type startForm struct {
 	url, value string
 }
 
-// start submits a form as one of our pages does. The caller adds the headers that browsers set.
+// start submits a form as one of the service's pages would. The caller adds the headers that browsers set.
 func (b *browser) start(form startForm) *visited {
 	b.t.Helper()
 	target, err := url.Parse(form.url)
@@ -94,7 +94,7 @@ func (b *browser) start(form startForm) *visited {
 	return b.send(r)
 }
 
-// leave submits a form that starts an attempt, then follows redirects like open.
+// leave submits a form that starts an attempt, then follows redirects as open does.
 func (b *browser) leave(form startForm, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	answer := b.start(form)

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// usualRate is an endpoint's default limit on delivery attempts per second.
+	// usualRate is the default limit on delivery attempts per second to an endpoint.
 	usualRate = 50
 	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with five invocations
 	// and scales to 50.
@@ -34,7 +34,7 @@ const (
 	answerTakes = 100 * time.Millisecond
 )
 
-// bulkSize returns how many of a customer's connections are revoked at once.
+// bulkSize returns the number of a customer's connections to revoke at once.
 func bulkSize() int {
 	switch {
 	case isLongSoak():
@@ -46,11 +46,11 @@ func bulkSize() int {
 	}
 }
 
-// TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that one customer's burst of events does not delay another
-// customer's events. The burst drains at its endpoint's rate, and each event is delivered once. The other customer's
-// export events arrive within seconds, whether sent right after the burst or while it drains. The simulated queue
-// delivers messages in the order of sending, which is the worst case: SQS's fair queues would favour other customers'
-// messages.
+// TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that a burst of revocations by one customer does not delay
+// another customer's events. The burst drains at the endpoint's rate, and each event is delivered once. The other
+// customer's export events arrive within seconds, whether they are sent right after the burst or while it drains. The
+// simulated queue delivers messages in the order in which they were sent. This is the worst case, because SQS's fair
+// queues would favour other customers' messages.
 func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,10 +86,10 @@ func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	})
 }
 
-// receivers responds to webhooks in place of the inbox, which stores at most 1,000 deliveries.
+// receivers accepts webhooks in place of the inbox, which stores at most 1,000 deliveries.
 type receivers struct {
 	mu      sync.Mutex
-	arrived map[string]map[string][]time.Time // arrival times, keyed by inbox and webhook-id
+	arrived map[string]map[string][]time.Time // arrival times by inbox and webhook-id header
 }
 
 func (r *receivers) serve(in *http.Request) *http.Response {
@@ -145,9 +145,10 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 	}
 }
 
-// checkRate checks that no period contains more deliveries than allowed. On top of the rate, it allows a burst of one
-// second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without checking the rate.
-// Deliveries may be late because message delays are whole seconds and messages wait briefly in the queue.
+// checkRate checks that no interval contains more deliveries than allowed. In addition to the rate, checkRate allows a
+// burst of one second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without
+// checking the rate. Deliveries may be late, because message delays are in whole seconds and messages wait briefly in
+// the queue.
 func checkRate(t *testing.T, times []time.Time) {
 	t.Helper()
 	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {

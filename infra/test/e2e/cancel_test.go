@@ -129,8 +129,8 @@ func TestCancelledAttemptYieldsNoConnectionFromOutside(t *testing.T) {
 	})
 }
 
-// TestCancelSurvivesCrashAnywhere checks that a cancellation succeeds when retried after a crash, and that the
-// cancelled attempt's window can't create a connection.
+// TestCancelSurvivesCrashAnywhere checks that a cancellation retried after a crash succeeds, and that the cancelled
+// attempt's window can't create a connection.
 func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CancelAttemptFunction", func(t *testing.T, s *stack) {
@@ -153,8 +153,8 @@ func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after a crash at any point of the callback. The
-// cancellation must either report the new connection or prevent one.
+// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after the callback crashes at any point. The
+// cancellation must either report the new connection or prevent it.
 func TestCancelAfterCallbackCrashMatchesConnections(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CallbackFunction", func(t *testing.T, s *stack) {
@@ -186,8 +186,8 @@ func cancelUntilAnswered(t *testing.T, s *stack, of attempt) answer {
 	return answer{}
 }
 
-// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and last pages of an attempt's window. The
-// browser's preferred language must not change the pages' language.
+// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks that the first and last pages of an attempt show the
+// organisation in the patient's language. The browser's preferred language must not change the pages' language.
 func TestWindowsShowOrganisationInPatientsLanguageFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {

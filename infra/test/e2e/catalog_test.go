@@ -57,7 +57,7 @@ func (s catalogs) institutions(others int) record.Catalog {
 func (s catalogs) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
 	if _, isTest := s.t.(*testing.T); isTest {
-		s.t.Cleanup(synctest.Wait) // waits for searches that are loading files into the test's folder
+		s.t.Cleanup(synctest.Wait) // waits for searches that are still loading files into the test's folder
 	}
 	files := s.catalog.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
@@ -203,7 +203,7 @@ func (s catalogs) catalogueFiles() map[string]string {
 }
 
 // TestSearchPaginatesWithoutDuplicatesDuringPublication checks that later pages stay consistent while a new catalogue
-// is published, even on an instance that has never loaded the old catalogue. The test uses the production wiring.
+// is published, even on an instance that has never loaded the previous catalogue. The test uses the production wiring.
 func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestCatalogReturnsInstitutionDetails checks that a catalogue contains each institution's location and its logo's
-// owner, whether it is closed, and whether any list still confirms it.
+// TestCatalogReturnsInstitutionDetails checks that a catalogue contains each institution's location, the owner of its
+// logo, whether it is closed, and whether any list still confirms it.
 func TestCatalogReturnsInstitutionDetails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

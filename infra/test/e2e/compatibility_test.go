@@ -1,6 +1,6 @@
 package e2e_test
 
-// Each test below sends the same requests as an API client listed in docs/reference/compatibility.md.
+// Each test below sends the same requests as one of the API clients listed in docs/reference/compatibility.md.
 
 import (
 	"encoding/base64"
@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// TestDownloadLinkIgnoresForeignAuthorizationFromOutside checks clients that send their own token to the download URL,
-// as in a published quick start, and clients whose HTTP library resends the Authorization header.
+// TestDownloadLinkIgnoresForeignAuthorizationFromOutside checks that download URLs work for clients that send their own
+// token, as in a published quick start, and for clients whose HTTP library resends the Authorization header.
 func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -49,8 +49,8 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 // operatorsAddress is the value of the SupportMail parameter in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestTeamSupportTicketReachesOperatorAndOrganisation sends the four fields of POST /support/request
-// (docs/openapi.yaml), and checks that both the organisation and the operator are notified.
+// TestTeamSupportTicketReachesOperatorAndOrganisation posts the four fields of POST /support/request
+// (docs/openapi.yaml) and checks that both the organisation and the operator are notified.
 func TestTeamSupportTicketReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

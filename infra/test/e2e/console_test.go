@@ -70,7 +70,7 @@ func (c *console) signInAgain() {
 	c.owner = c.signedIn(c.own, account.Owner, false)
 }
 
-// text returns the string at the given path of member names.
+// text returns the string at the given path of keys.
 func text(data map[string]any, names ...string) string {
 	for _, name := range names[:len(names)-1] {
 		data, _ = data[name].(map[string]any)
@@ -79,7 +79,7 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard performs every dashboard action on credentials, webhooks, deliveries, connections, exports and the
+// runDashboard performs each dashboard action on credentials, webhooks, deliveries, connections, exports and the
 // organisation once.
 func runDashboard(s *stack) {
 	s.t.Helper()
@@ -113,7 +113,7 @@ func runDashboard(s *stack) {
 // verifyAddress makes email the only recipient of the organisation's notices and verifies it.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
-	<-time.After(time.Minute) // a code may have been sent to the address less than a minute ago
+	<-time.After(time.Minute) // a code may have been sent to the email address less than a minute ago
 	org := "/dashboard/organisations/" + c.own
 	if got := c.at(http.MethodPatch, org,
 		map[string]any{"emails": []string{email}}); fmt.Sprint(got["verified_emails"]) != "[]" {

@@ -50,8 +50,8 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	}
 }
 
-// TestMain runs the tests. A complete run must cover every part of the two API documents, because an untested
-// description may be wrong.
+// TestMain runs the tests and requires that a complete run covers every part of the two API documents, because an
+// untested description may be wrong.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // frequent collections would free little memory, because stacks are small and short-lived
 	code := m.Run()
@@ -78,8 +78,8 @@ func isWhole() bool {
 	return !testing.Short()
 }
 
-// unseen returns the documented parts that were neither covered by tests nor exempted by neverSeen, and the exempted
-// parts that were covered.
+// unseen returns the documented parts that are neither covered by tests nor exempted by neverSeen, and the exempted
+// parts that are covered.
 func unseen() []string {
 	api, err := described()
 	if err != nil {
@@ -191,7 +191,7 @@ func neverSeen() map[string]string {
 		excuses["DELETE /bridge/tefca/records/{attemptId} 200 data."+member] = read + "tefca/records/{attemptId}"
 	}
 	for operation := range dashboardBodies() {
-		// This operation's 503 must be covered: sending an email can fail.
+		// This operation's 503 response must be covered, because sending an email can fail.
 		if operation != "POST /dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}/answers" {
 			excuses[operation+" 503"] = contended
 		}

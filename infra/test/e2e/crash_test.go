@@ -60,7 +60,7 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 }
 
 // TestExportSurvivesCrashAnywhere checks that an accepted export ends with one file, one event ID and no pending work,
-// whichever function crashes after whichever call.
+// regardless of which function crashes and after which call.
 func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -109,7 +109,8 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending checks that every queue is empty and that nothing is due except the expiry of the export's file.
+// nothingPending checks that every queue is empty and that nothing is due except the scheduled expiry of the export's
+// file.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)

@@ -19,12 +19,12 @@ const (
 	// life of a connection").
 	mostAtOnce = 4
 	// The surge guard engages if the portal rejects nearly all of surgeFrom refreshes within surgeWindow. While
-	// engaged, it revokes a connection only if the portal rejects the token again at least secondAfter later.
+	// engaged, the guard revokes a connection only if the portal rejects the token again at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
-// crowdSizes returns the number of patients at each portal that must not trigger the guard, and at the portal that
-// must. The second is always 100, because the guard needs enough data; in a soak, both are 100.
+// crowdSizes returns the number of patients at each portal that must not trigger the surge guard (few) and at the
+// portal that must (many). many is always 100, because the guard needs enough data; in a soak, both are 100.
 func crowdSizes() (few, many int) {
 	if isSoak() {
 		return 100, 100
@@ -32,7 +32,7 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is a portal's connections, which all come due at once.
+// crowd is a set of connections at one portal that all come due at once.
 type crowd struct {
 	with     string
 	path     string            // portal's path
@@ -40,10 +40,10 @@ type crowd struct {
 	now, max int               // current and maximum numbers of concurrent refreshes
 }
 
-// TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections come due at once at each of three
-// portals. A portal must receive at most 4 concurrent refreshes, and a failing portal must not lose any connection. If
-// a portal rejects every refresh, only the first few connections are revoked immediately. The rest are revoked when the
-// portal rejects their tokens again an hour later. Each revocation is reported once.
+// TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals due for a
+// refresh at once. A portal must receive at most 4 concurrent refreshes, and a failing portal must not lose any
+// connection. If a portal rejects every refresh, only the first few connections are revoked immediately. The remaining
+// connections are revoked when the portal rejects their tokens again an hour later. Each revocation is reported once.
 func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 		s.pollers = 5
 		for n := 0; n < 60 && isAnyLeft(s, surging); n++ {
 			if n == 10 {
-				<-time.After(30 * time.Minute) // outlasts all short retry delays
+				<-time.After(30 * time.Minute) // longer than all short retry delays
 			}
 			s.clock.pass(time.Minute)
 		}
@@ -130,8 +130,8 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge checks that every connection was revoked and reported once. Once the guard engages, the first rejection of
-// a token must not revoke its connection.
+// checkSurge checks that every connection was revoked and that each revocation was reported once. Once the surge guard
+// engages, the first rejection of a token must not revoke its connection.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))

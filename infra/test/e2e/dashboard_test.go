@@ -29,7 +29,7 @@ func (s staff) newPerson(email string) *person {
 	return &person{stack: s.stack, email: email, cookies: map[string]string{}}
 }
 
-// ask sends a request as a dashboard page does and stores the cookies in the response.
+// ask sends a request as a dashboard page would and stores the cookies in the response.
 func (p *person) ask(method, path string, body any, into any) int {
 	p.t.Helper()
 	text := []byte(nil)
@@ -80,7 +80,7 @@ func (p *person) sign(r *http.Request) {
 	}
 }
 
-// do is like ask, but fails the test on an error response.
+// do calls ask and fails the test if the response is an error.
 func (p *person) do(method, path string, body any, into any) {
 	p.t.Helper()
 	if status := p.ask(method, path, body, into); status != http.StatusOK {

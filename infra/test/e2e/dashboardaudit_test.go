@@ -69,7 +69,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(p.t, err)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		who := a.whoAsks(r.Context(), r, body) // must be read before the request changes the session
+		who := a.whoAsks(r.Context(), r, body) // must be found before the request changes the session
 		out := httptest.NewRecorder()
 		served.ServeHTTP(out, r)
 		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
@@ -80,8 +80,8 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks returns the account of the request's session. For a link sent to a former email address, it returns the
-// link's account.
+// whoAsks returns the account to which the request's session belongs. For a link sent to a former email address, it
+// returns the account to which the link belongs.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.CookiesAt(host).Name(httpapi.SessionCookie))
@@ -97,7 +97,7 @@ func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) str
 	return id
 }
 
-// look compares the new audit rows in the member's organisations with those that the operation should write.
+// look compares the new audit rows in the member's organisations with the rows that the operation should write.
 func (a *auditor) look(ctx context.Context, method, path, who string, worked bool) {
 	a.t.Helper()
 	i := slices.IndexFunc(a.operations, func(g guarded) bool { return g.Method == method && isPathOf(g.Path, path) })
@@ -134,8 +134,8 @@ func isPathOf(declared, path string) bool {
 }
 
 // TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml except GET. Each
-// operation not listed in quietOperations must write an audit row that names the member. The resulting chain must be
-// intact, and verification must detect any change to it.
+// operation not listed in quietOperations must write an audit row that names the member. The resulting audit chain must
+// be intact, and verification must detect any change to it.
 func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,8 +160,8 @@ func TestDashboardAuditsEveryChange(t *testing.T) {
 	})
 }
 
-// checkTampering changes the audit table as an attacker with write access could. Verification must detect each change,
-// which is then reverted.
+// checkTampering changes the audit table as an attacker with write access could. Verification must detect each change;
+// checkTampering then reverts it.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. From then on, the connection
-// rejects new exports, and its file can't be downloaded. The refresh worker deletes the tokens and asks the portal to
-// revoke them.
+// TestDashboardDisconnectIsPerformedByWorker checks that a worker performs a disconnection requested in the dashboard.
+// From the request on, the connection rejects new exports, and its file can't be downloaded. The refresh worker deletes
+// the tokens and asks the portal to revoke them.
 func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,8 +35,8 @@ func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	})
 }
 
-// TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker after each of their
-// calls in turn. The client retries failed requests. Every step must take effect and be recorded exactly once.
+// TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker in turn, after each of
+// their calls. The test's client retries failed requests. Every step must take effect and be recorded exactly once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -83,7 +83,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// disconnectWithRetry disconnects like a dashboard user, retrying a failed request.
+// disconnectWithRetry disconnects as a dashboard user would, retrying a failed request.
 func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {

@@ -16,8 +16,8 @@ import (
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // TestPracticeCanSignUpAndInviteColleague signs up a member of a practice, sets the practice's colour and invites a
-// colleague. The colleague can't create another organisation with the same email domain. Members and invited people
-// can't be invited again.
+// colleague. The invited colleague can't create another organisation with the same email domain. Members and people
+// already invited can't be invited again.
 func TestPracticeCanSignUpAndInviteColleague(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -21,8 +21,8 @@ func mailsTo(s *stack, email string) []ses.Mail {
 	})
 }
 
-// useInbox sends two inquiries from a patient: a request for help, and a request to add a health system. An owner
-// reads, answers and closes the request for help. useInbox returns that request's path.
+// useInbox sends two of a patient's inquiries: a request for help, and a request to add a health system. An owner
+// reads, answers and closes the help request. useInbox returns the request's path.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
@@ -66,7 +66,7 @@ func TestInboxEmailsReplyOnceWithoutLoggingIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		answered := c.useInbox()
-		// a client retries if it loses the first response
+		// a client retries if it does not receive the first response
 		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer())
 		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.stack, patientsAddress)) != 1 {
 			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.stack, patientsAddress)))
@@ -107,8 +107,8 @@ func TestInboxEmailsReplyOnceWithoutLoggingIt(t *testing.T) {
 	})
 }
 
-// TestInboxReportsUndeliveredReply checks that a member who answers an inquiry gets an error if the email can't be
-// sent. A retry must succeed a minute later.
+// TestInboxReportsUndeliveredReply checks that a member who replies to an inquiry gets an error if the email can't be
+// sent. A retry one minute later must succeed.
 func TestInboxReportsUndeliveredReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

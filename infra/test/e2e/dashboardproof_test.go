@@ -12,15 +12,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// proofCase is a request that requires a recent proof of identity. If its path contains a mode, the mode is live.
+// proofCase is a request that requires a recent proof of identity. If the path contains a mode, the mode is live.
 type proofCase struct {
 	name, method, path string
 	body               any
 }
 
-// TestRecordAccessActionsRequireRecentProof sends every request that opens records or weakens their protection, first
-// with an outdated proof of identity. Each must be rejected without changing data. With a fresh proof, each must
-// succeed.
+// TestRecordAccessActionsRequireRecentProof sends every request that opens records or weakens their protection, at
+// first with a proof of identity that is too old. Each of these requests must be rejected without changing data. With a
+// recent proof of identity, each request must succeed.
 func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns the organisation's webhooks, credentials, members and audit log, none of which a rejected request may
+// stored returns the organisation's webhooks, credentials, members and audit log, which a rejected request must not
 // change.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
@@ -102,12 +102,12 @@ func (c *console) stored(t *testing.T) string {
 }
 
 // TestWebhookHeadersAreDeletedWhenOriginChanges changes the URL of a webhook with custom headers. The webhook must
-// continue to send them to the same origin, but not to a different host.
+// continue to send its custom headers to the same origin, but not to a different host.
 func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		got := map[string]string{} // value of the header received, by path
+		got := map[string]string{} // header value received, by path
 		c.intercept = func(in *http.Request) *http.Response {
 			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
 				return nil

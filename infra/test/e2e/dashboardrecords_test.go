@@ -75,7 +75,7 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	c.clock.advance(40)
-	c.signInAgain() // the repeated request needs a fresh proof of identity
+	c.signInAgain() // repeating the request requires a new proof of identity
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
 	if text(proof, "stage") != "done" || text(proof, "finished_at") == "" ||

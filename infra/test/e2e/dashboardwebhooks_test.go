@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// receiver simulates a webhook receiver at a path of the inbox. mu guards the fields because deliveries are concurrent.
+// receiver simulates a webhook receiver at one of the inbox's paths. mu guards the fields because deliveries are
+// concurrent.
 type receiver struct {
 	mu     sync.Mutex
 	takes  time.Duration // response time
@@ -32,7 +33,7 @@ func (r *receiver) at(s *stack, path string) {
 	}
 }
 
-// next counts a request and returns the response's duration and status.
+// next counts a request and returns the duration and status of its response.
 func (r *receiver) next() (takes time.Duration, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +54,8 @@ func (r *receiver) requests() int {
 	return r.got
 }
 
-// failing creates a webhook with a signing key and makes eleven deliveries to it fail at a slow receiver. It returns
-// the paths of the webhook and its deliveries.
+// failing creates a webhook with a signing key and makes eleven deliveries to it fail because the receiver is slow. It
+// returns the paths of the webhook and its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
@@ -124,7 +125,8 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	})
 }
 
-// checkItFails navigates from the overview through a failing webhook to a single attempt, and returns the data shown.
+// checkItFails navigates in the dashboard from the overview through a failing webhook to a single attempt, and returns
+// the data shown.
 func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) map[string]any {
 	t.Helper()
 	failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any)
@@ -168,7 +170,7 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	if without := c.do(http.MethodDelete, hook+"/signing-key", nil); text(without, "public_key") != "" {
 		t.Errorf("the key is still there: %v", without)
 	}
-	for range 2 { // the second value replaces the first
+	for range 2 { // the second key replaces the first
 		signing := c.do(http.MethodPost, hook+"/signing-key", nil)
 		if text(signing, "public_key") == "" || text(signing, "public_key") == publicKey {
 			t.Errorf("the key is %q, before it was %q", text(signing, "public_key"), publicKey)
@@ -181,8 +183,8 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	}
 }
 
-// TestWebhookFailuresAreResetWhenURLChanges checks that a webhook's failures at its old URL do not count against the
-// new URL.
+// TestWebhookFailuresAreResetWhenURLChanges checks that failed deliveries to a webhook's old URL do not count against
+// its new URL.
 func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

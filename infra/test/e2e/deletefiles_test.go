@@ -13,13 +13,13 @@ func (o organisation) deleteFiles(taskID string) answer {
 	return o.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
-// runDeleteFiles downloads an export's file, then requests its deletion as the organisation.
+// runDeleteFiles downloads an export's file, then requests the file's deletion as the organisation.
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
-	for range 2 { // a repeated request has no further effect
+	for range 2 { // repeating the request has no further effect
 		if got := s.org.deleteFiles(taskID); got.status != http.StatusOK ||
 			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
@@ -75,7 +75,7 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 }
 
 // TestPresignedURLStopsWorkingWhenFileIsDeleted checks that deleting a file immediately invalidates its presigned URL,
-// although the URL's signature is valid for ten minutes.
+// even though the URL's signature remains valid for ten minutes.
 func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	})
 }
 
-// checkGone checks that clients can't download the file, either through its link or with a key.
+// checkGone checks that clients can no longer download the file, either through its link or with a key.
 func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
 	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
@@ -116,8 +116,8 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	}
 }
 
-// TestFileDeletionSurvivesCrashAnywhere checks that clients can't download deleted files. If the function crashes, the
-// sweeper deletes the remaining files, whether or not the organisation retries.
+// TestFileDeletionSurvivesCrashAnywhere checks that a deleted file can't be downloaded, even after a crash at any
+// point. If the function crashes, the sweeper deletes the remaining files, whether or not the organisation retries.
 func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"

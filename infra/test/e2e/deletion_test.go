@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other one. Calling it
+// swap exchanges the stack's first two organisations, so that subsequent helpers act for the other one. Calling swap
 // again restores the order.
 func swap(s *stack) {
 	all := s.seeded.Organisations
@@ -63,8 +63,8 @@ func organisationName(s *stack) string {
 	return found.Name
 }
 
-// leave creates every kind of data in the first organisation, requests its deletion and waits until the deletion is
-// about to start. It returns the connections' IDs.
+// leave creates every kind of data in the first organisation, requests the organisation's deletion and waits until the
+// deletion is about to start. It returns the connections' IDs.
 func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -90,7 +90,7 @@ func leave(s *stack) []string {
 		map[string]string{"name": organisationName(s)}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-	s.crash("ExportWorkerFunction", 12) // keeps the next export from finishing
+	s.crash("ExportWorkerFunction", 12) // prevents the next export from finishing
 	s.org.startExport(second)
 	s.clock.advance(1)
 	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
@@ -132,7 +132,7 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 }
 
 // checkWhatStays searches rows and objects for the IDs. Only the data listed in docs/develop/lifecycles.md may contain
-// them.
+// the IDs.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -148,7 +148,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 					return strings.Contains(pk, kind)
 				})
 			if _, ends := item["ttl"]; ends && passing {
-				continue // DynamoDB deletes the row when it expires
+				continue // DynamoDB deletes the row after it expires
 			}
 			for _, id := range ids {
 				if strings.Contains(row, id) {
@@ -166,7 +166,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	}
 }
 
-// keysOf returns the keys of all rows that mention an organisation and do not expire.
+// keysOf returns the keys of all rows that mention an organisation and never expire.
 func keysOf(s *stack, orgID string) []string {
 	s.t.Helper()
 	var keys []string
@@ -238,7 +238,7 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 }
 
 // TestOrganisationDeletionSurvivesCrashAnywhere checks that only the documented rows and a single proof of deletion
-// remain, whichever call the eraser crashes after.
+// remain, regardless of the call after which the eraser crashes.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)

@@ -38,8 +38,8 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each has its own webhook at the receiver, so that an endpoint's rate
-	// limit never affects the measurement.
+	// benchedTenants is the number of tenants in the benchmark. Each tenant has its own webhook at the receiver, so
+	// that an endpoint's rate limit never affects the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
@@ -49,8 +49,8 @@ const (
 	benchedBatches = 4
 )
 
-// deliveries benchmarks the webhook worker within this process, using the embedded AWS, the runner's triggers and a
-// receiver on a local socket.
+// deliveries benchmarks the webhook worker in this process with the embedded AWS, the runner's triggers and a receiver
+// on a local socket.
 type deliveries struct {
 	b        *testing.B
 	stack    *stack
@@ -58,11 +58,11 @@ type deliveries struct {
 	enqueued queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
-	calls    atomic.Int64 // AWS calls by the worker
+	calls    atomic.Int64 // AWS calls made by the worker
 	serve    invocation
 
 	mu      sync.Mutex
-	arrived map[string]time.Time // arrival times by webhook-id
+	arrived map[string]time.Time // arrival times by webhook-id header
 	each    chan struct{}
 }
 
@@ -116,8 +116,8 @@ func (d *deliveries) worker() template.Function {
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept discards log lines. With io.Discard, the logger would not format them, although formatting takes time in
-// production.
+// unkept is a log writer that discards all lines. With io.Discard, the logger would skip formatting the lines, which
+// takes time in production.
 type unkept struct{ io.Writer }
 
 func (d *deliveries) start() {
@@ -265,8 +265,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls measures an upper bound on delivery throughput. It makes only CreateEvent and the five AWS
-// calls for a first delivery to a busy endpoint, without the worker, the queue or the receiver.
+// BenchmarkDeliveryCalls measures an upper bound on delivery throughput. The benchmark makes only the CreateEvent call
+// and the five AWS calls for a first delivery to a busy endpoint, without the worker, the queue or the receiver.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -275,7 +275,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			// CreateEvent is included because it costs as much as the other calls
+			// CreateEvent is included, because its cost is comparable to that of the other calls
 			expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)

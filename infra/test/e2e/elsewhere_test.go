@@ -29,24 +29,24 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// nameEnd is the suffix of tests that use only the stack's public interfaces. The make e2e command selects these tests
-// by the suffix.
+// nameEnd is the name suffix of tests that use only the stack's public interfaces. The make e2e command selects these
+// tests by their name suffix.
 const nameEnd = "FromOutside"
 
-// Polling interval and maximum number of polls for a running stack, whose first responses may require cold starts of
-// containers.
+// Polling interval and maximum number of polls for a running stack, whose first responses may require container cold
+// starts.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
 )
 
-// runningStack is a stack outside this process against which all tests run their journeys.
+// runningStack is a stack outside this process on which all tests run their journeys.
 type runningStack struct {
 	stack    target.Stack
 	operator *wiring.Operator
 	baseURL  string
 	endpoint string // sandbox endpoint's ID
-	inboxURL string // "" if the stack has no webhook inbox
+	inboxURL string // URL of the webhook inbox; "" if the stack has none
 	client   *http.Client
 
 	mu   sync.Mutex
@@ -90,12 +90,12 @@ func usesRunningStack() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newTenantOnRunningStack creates organisations for a journey and deletes them at the end of the test.
+// newTenantOnRunningStack creates organisations for a journey and deletes them when the test ends.
 func newTenantOnRunningStack(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	// ReturnURL is never requested, because the browser stops before it.
+	// ReturnURL is never requested, because the test's browser stops before requesting it.
 	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"}
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
@@ -156,7 +156,7 @@ func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// received returns an inbox's deliveries, in the format served by `make run`.
+// received returns an inbox's deliveries in the format in which `make run` serves them.
 func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	t.Helper()
 	if address == "" {

@@ -18,14 +18,14 @@ import (
 // the response to a patient's sign-in.
 func onlyWithAPatient() []string {
 	return []string{
-		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the response names another issuer
+		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the response names a wrong issuer
 		"id-token:wrong-nonce", "id-token:bad-signature",
 		"patient-unnamed",
 	}
 }
 
-// TestEndpointTestPredictsWhetherSignInSucceeds checks that an endpoint test predicts whether sign-in succeeds. If all
-// checks succeed, a patient can connect. If one fails, the patient can't connect, or the connection does not last.
+// TestEndpointTestPredictsWhetherSignInSucceeds checks that a patient can connect if all of an endpoint test's checks
+// succeed. If one of the checks fails, the patient can't connect, or the connection does not last.
 func TestEndpointTestPredictsWhetherSignInSucceeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestEndpointTestPredictsWhetherSignInSucceeds(t *testing.T) {
 			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
 				t.Errorf("%s: nothing has failed, and a patient meets %s", q.with, refused)
 			case refused == "" && slices.ContainsFunc(failed, func(step smartprobe.Step) bool {
-				// with too few scopes, a patient can connect, but exports are incomplete
+				// with too few scopes, a patient can connect but exports are incomplete
 				return step != smartprobe.Scopes && (!q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode)
 			}):
 				t.Errorf("%s: %v have failed, and a patient connects", q.with, failed)

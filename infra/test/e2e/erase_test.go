@@ -29,7 +29,7 @@ func erased(s *stack) (id string, exports []string) {
 	}
 	s.clock.advance(10)
 	<-time.After(25 * time.Hour)
-	s.crash("ExportWorkerFunction", 12) // keeps the next export running and its slot occupied
+	s.crash("ExportWorkerFunction", 12) // keeps the next export running so that its slot stays occupied
 	exports = append(exports, s.org.startExport(id))
 	s.staff.requestErasure(id)
 	return id, exports
@@ -70,8 +70,8 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft searches every row and object for the IDs. It allows them in the erasure's audit rows and in two kinds
-// of expired rows: rows of attempts, and rows that prevent attempts from creating the connection again.
+// nothingIsLeft searches every row and object for the IDs. It allows the IDs in the erasure's audit rows and in two
+// kinds of expired rows: rows of attempts, and rows that prevent attempts from creating the connection again.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -85,7 +85,7 @@ func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 			pk := string(item["pk"])
 			ofAttempt := table.Name == "test-FlowTable" || strings.Contains(pk, "#TEFCA#") || strings.Contains(pk, "#ERASED#")
 			if ends, isPassing := item["ttl"]; isPassing && ofAttempt && numberOf(t, ends) < time.Now().Unix() {
-				continue // DynamoDB deletes expired rows
+				continue // DynamoDB will delete the expired row
 			}
 			for _, id := range ids {
 				isAudit := table.Name == "test-AuditTable" && strings.Contains(row, "connection.eras")
@@ -132,7 +132,7 @@ func TestErasureLeavesNoData(t *testing.T) {
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
-		<-time.After(3 * time.Hour) // longer than an attempt's lifetime
+		<-time.After(3 * time.Hour) // longer than the lifetime of an attempt
 		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
 		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere checks that the erasure completes with a single proof, whichever call the eraser
-// crashes after.
+// TestErasureSurvivesCrashAnywhere checks that the erasure completes with a single proof, regardless of the call after
+// which the eraser crashes.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

@@ -53,7 +53,7 @@ func (s ehr) documents() blob.Bucket {
 	}
 }
 
-// cached returns the objects in the bucket for cached records.
+// cached returns the bucket's objects that hold cached records.
 func (s ehr) cached() []string {
 	s.t.Helper()
 	bucket := s.ehr.documents()
@@ -106,7 +106,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// Recognisable keys let tests find rows named after them.
+		// Recognisable keys let tests find the rows named after them.
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -130,8 +130,8 @@ func checkFacilityRecord(s *stack) {
 	}
 }
 
-// runFacility exports a cached record, then ends a connection in every possible way. Each way must delete the cached
-// record.
+// runFacility exports a cached record, then ends a connection in each possible way. Each way of ending the connection
+// must delete the cached record.
 func runFacility(s *stack) {
 	s.t.Helper()
 	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
@@ -174,9 +174,9 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordCanBeExportedUntilConnectionExpires checks that a facility connection's expiry is announced
-// immediately. The expiry must revoke the connection once and delete the cached record. Events must omit IDs that the
-// connection does not have.
+// TestFacilityRecordCanBeExportedUntilConnectionExpires checks that a facility's record can be exported until the
+// connection expires, and that the expiry is announced immediately. When the connection expires, it must be revoked
+// once and its cached record deleted. Events must omit IDs that the connection does not have.
 func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	})
 }
 
-// TestFacilityExportFailsWithoutDocuments checks that an export without documents fails unless its request names a
+// TestFacilityExportFailsWithoutDocuments checks that an export without documents fails unless the request specifies a
 // fixture. A later request without a fixture must fail again.
 func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	t.Parallel()
@@ -308,7 +308,7 @@ func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestFacilityDisconnectionSurvivesCrashAnywhere checks that no tokens or cached data remain after the connection
+// TestFacilityDisconnectionSurvivesCrashAnywhere checks that no tokens or cached data remain after a connection
 // expires, is erased, or is disconnected with retries.
 func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -350,7 +350,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
-			<-time.After(2 * time.Hour) // longer than the lifetimes of the attempt and the erasure's record
+			<-time.After(2 * time.Hour) // longer than the lifetimes of the attempt and the erasure record
 			s.check.nothingIsLeft(t, id)
 		})
 	})

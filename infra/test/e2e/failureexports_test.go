@@ -7,7 +7,7 @@ import (
 )
 
 // exported returns a stage that exports a patient's record from a portal. If isLate is set, the export starts two hours
-// after the sign-in.
+// after the patient signs in.
 func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
 
 func exportedWithin(minutes int, with string, isLate bool) stage {
@@ -62,8 +62,8 @@ func failedExports() map[string]stage {
 	}
 }
 
-// unsearchable returns a stage that exports from a server whose searches all fail. The stage advances the clock by the
-// given number of minutes.
+// unsearchable returns a stage that exports from a server on which every search fails. The stage also advances the
+// clock by the given number of minutes.
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *awsFailure) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")

@@ -72,8 +72,8 @@ func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger redacts log lines as in production. It also records the unredacted lines, so that tests detect secrets that
-// only redaction hides.
+// logger redacts log lines as the production logger does. It also records the unredacted lines, so that tests detect
+// secrets that only redaction hides.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
@@ -128,7 +128,7 @@ func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	}
 }
 
-// checkTold requires a log line that matches the row and that ctl explain attributes to it.
+// checkTold checks that a log line matches the row and that ctl explain attributes the line to it.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// stage produces a failure.
+// stage makes one of the documented failures happen.
 type stage func(s *stack, aws *awsFailure)
 
 // stagedFailures returns a stage for each failure in docs/operate/failures.md, keyed by the failure's name.
@@ -36,7 +36,7 @@ func stagedFailures() map[string]stage {
 	return all
 }
 
-// answering replaces the portal's responses from URLs that contain any of parts.
+// answering replaces the portal's responses to URLs that contain any of parts.
 func (s ehr) answering(status int, media, body string, parts ...string) {
 	s.intercept = func(r *http.Request) *http.Response {
 		for _, part := range parts {
@@ -51,7 +51,7 @@ func (s ehr) answering(status int, media, body string, parts ...string) {
 	}
 }
 
-// unreachable makes requests to URLs that contain part fail with the given error class.
+// unreachable makes requests fail with the given error class if their URL contains part.
 func unreachable(s *stack, class safehttp.Class, part string) {
 	s.unreached = func(r *http.Request) error {
 		if strings.Contains(r.URL.Path, part) {
@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // from a server that doesn't advertise sign-in
+				case strings.Contains(r.URL.Path, statements): // a CapabilityStatement that doesn't advertise sign-in
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
@@ -181,7 +181,7 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
-// connectionOfWrongClient creates a connection, then replaces the client secret with a wrong one.
+// connectionOfWrongClient creates a connection, then replaces the client secret with an incorrect one.
 func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := secretClient(s.stack, "right")

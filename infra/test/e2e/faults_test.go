@@ -23,7 +23,7 @@ func TestMainJobSurvivesFaults(t *testing.T) {
 }
 
 // survive runs the main job with patients and a backend that retry when a response asks them to. Each export must end
-// with a complete file and a success event, or with a failure event. No work may remain pending.
+// with a complete file and a success event, or with a failure event. At the end, no work may remain pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
@@ -93,7 +93,7 @@ func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string 
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
 }
 
-// signInUntilAuthorized is like connectUntilAuthorized, but starts at a connect or reconnect URL.
+// signInUntilAuthorized is like connectUntilAuthorized, but starts at a given connect or reconnect URL.
 func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
@@ -114,7 +114,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 	return ""
 }
 
-// requestUntilAccepted requests an export like a backend, retrying after 5xx errors.
+// requestUntilAccepted requests an export as a customer's backend does, retrying after 5xx errors.
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
@@ -139,13 +139,13 @@ func checkFailure(t *testing.T, got answer) {
 	checkReveals(t, string(got.raw))
 }
 
-// checkTryAgain checks the response to a browser that can't continue. It must be the standard envelope or the error
-// page, and must ask for a retry.
+// checkTryAgain checks the response to a browser that can't continue. The response must be the standard envelope or the
+// error page, and must ask the client to retry.
 func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	checkReveals(t, string(got.body))
 	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		// If the service consumed the state but the response was lost, the retry looks like reuse of the state.
+		// If the service consumed the state but the response was lost, the retry looks like a replay of the state.
 		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was already used") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
@@ -187,11 +187,11 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has a single task with a single event. Each task must have a reported failure,
-// or a file that contains every resource of the record exactly once.
+// checkEnds checks that each connection has exactly one task with exactly one event. Each task must have a reported
+// failure, or a file that contains every resource of the record exactly once.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
-	told := map[string]map[string]exportData{} // event data, by task and event ID
+	told := map[string]map[string]exportData{} // event data by task ID and event ID
 	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
 		for _, d := range s.webhooks.events(kind) {
 			var body struct {
@@ -256,11 +256,11 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Logf("an honest failure: %s", reason)
 }
 
-// firstPage is an upper bound on the calls that a new export worker makes before the refresh completes.
+// firstPage is an upper bound on the number of calls that a new export worker makes before the refresh completes.
 // TestExportSurvivesCrashAnywhere covers later calls.
 const firstPage = 16
 
-// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token expires. The export may fail only if a
+// TestExportRefreshSurvivesCrashAnywhere starts an export whose access token has expired. The export may fail only if a
 // crash lost the new refresh token, and must report the failure in a single event.
 func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -281,7 +281,7 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that no row or queue has pending work. Every dead-lettered message's work must be complete.
+// nothingWaits checks that no row or queue has pending work. The work of every dead-lettered message must be complete.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {

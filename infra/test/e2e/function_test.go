@@ -77,12 +77,12 @@ import (
 type function struct {
 	stack    *stack
 	declared template.Function
-	starting chan struct{} // semaphore for starting an instance; blocking on a mutex would stop virtual time
-	queue    *sqs.Client   // client of Lambda's poller, for functions with a queue
+	starting chan struct{} // semaphore that serialises instance starts; blocking on a mutex would stop virtual time
+	queue    *sqs.Client   // client of Lambda's poller, for functions that have a queue
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // whether a crash is still to come
-	idle     int          // consecutive scheduled invocations without work
+	armed    bool         // whether a crash is still pending
+	idle     int          // number of consecutive scheduled invocations without work
 	watched  *faults.Life // instance that must crash
 	serve    invocation
 	traced   atomic.Int64
@@ -120,7 +120,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	select {
 	case <-done:
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda stops waiting at the deadline
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // like Lambda, stop waiting at the deadline
 			life.End()
 			f.replace(life)
 			if caller.Err() != nil {
@@ -145,7 +145,7 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
 	life, serve := f.present()
-	if serve != nil && life.Dead() { // Lambda noticed that background work crashed after the last response
+	if serve != nil && life.Dead() { // Lambda has noticed that background work crashed after the last response
 		f.replace(life)
 		life, serve = f.present()
 	}
@@ -207,7 +207,7 @@ func callOfAWS(r *http.Request) faults.Call {
 	return faults.Call{Kind: kindOf(r), Reads: faults.ReadsOnly(r), At: time.Now()}
 }
 
-// callOutside describes a request already received by a server outside AWS.
+// callOutside describes a request that a server outside AWS has already received.
 func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
 // kindOf returns a call's kind: the AWS operation in X-Amz-Target, "FHIR", or the method with either the last path
@@ -349,7 +349,7 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 	}
 }
 
-// quietly adapts the constructor of a handler that calls servers outside AWS and returns only an error.
+// quietly adapts the constructor of a handler that calls servers outside AWS and whose only result is an error.
 func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H,
 	error),
 ) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {

@@ -40,11 +40,11 @@ type hangs struct {
 	stack *stack
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // time of sending, by event ID
-	arrived map[string]map[string]time.Time // time of first arrival, by host and event ID
+	sent    map[string]time.Time            // time at which each event was sent, by event ID
+	arrived map[string]map[string]time.Time // time of the first arrival, by host and event ID
 	posts   map[string]int
 	hanging int
-	most    int // maximum number of concurrent requests that hang
+	most    int // highest number of requests hanging at the same time
 }
 
 // TestHangingReceiverDoesNotDelayOtherReceivers checks that a receiver that gets 20 events per second and never
@@ -66,8 +66,9 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// The receiver gets 20 requests in the second before its webhook is classified as slow. Once the webhook is
-		// slow, the receiver gets a burst of one second, then as many requests as the limit of 50 allows.
+		// A receiver gets 20 requests in the second before its webhook is classified as slow. Once the webhook has been
+		// classified as slow, its receiver gets a burst of one second's requests, then as many requests as the limit of
+		// 50 allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -78,8 +79,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 // slowAtOnce is the maximum number of concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang: 24 of one organisation, and one
-// each of many others. The test uses the maximum number of workers on AWS.
+// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang: 24 of one organisation, and one of
+// each of many other organisations. The test uses the maximum number of workers allowed on AWS.
 func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 		for n := range many {
 			many[n] = h.organisation(fmt.Sprintf("hang-of-%d", n))
 		}
-		for n, tenant := range many { // each message gets its own invocation until the limit is reached
+		for n, tenant := range many { // each message gets its own invocation until the concurrency limit is reached
 			h.announce(tenant, n)
 			if n%2 == 0 {
 				h.announce(other, n)
@@ -124,8 +125,8 @@ func newHangs(t *testing.T) *hangs {
 	return h
 }
 
-// answer responds for every receiver. A receiver whose host begins with "hang-" responds only after its caller has
-// stopped waiting.
+// answer responds on behalf of every receiver. A receiver whose host begins with "hang-" responds only after its caller
+// has stopped waiting.
 func (h *hangs) answer(r *http.Request) *http.Response {
 	host, isReceiver := strings.CutSuffix(r.URL.Host, ".example")
 	if !isReceiver {
@@ -201,7 +202,8 @@ func (h *hangs) trigger() template.QueueTrigger {
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start delivers messages to the worker like Lambda, with at most batches concurrent invocations, until stop is called.
+// start delivers messages to the worker as Lambda does, with at most batches concurrent invocations, until stop is
+// called.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{
@@ -220,7 +222,7 @@ func (h *hangs) start(batches int) (stop func()) {
 	}
 }
 
-// check requires that host received n events, each within a second of sending.
+// check requires that host received n events, each within a second of being sent.
 func (h *hangs) check(t *testing.T, host string, n int) {
 	t.Helper()
 	h.mu.Lock()

@@ -50,8 +50,8 @@ func (s state) healthRows() store.CatalogHealth {
 	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 }
 
-// checkHealth checks the health summary used by searches. It must contain the sandbox's state and omit endpoints that
-// have not been probed.
+// checkHealth checks the health summary that searches use. The summary must contain the sandbox's state and omit
+// endpoints that have not been probed.
 func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")

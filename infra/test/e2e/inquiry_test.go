@@ -82,7 +82,7 @@ func supportForm(token string) map[string]string {
 	}
 }
 
-// sentCode is the page's data about a sent code.
+// sentCode is the page data that describes a sent code.
 type sentCode struct {
 	ID    string    `json:"verification_id"`
 	Until time.Time `json:"expires_at"`
@@ -132,8 +132,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's address and sends two inquiries: one to add a health system and one for help. It sends
-// the second twice, like a client that lost the first response.
+// runForms verifies a patient's email address and sends two inquiries: one to add a health system and one for help. It
+// sends the second inquiry twice, as a client that lost the first response would.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)
@@ -182,8 +182,8 @@ func TestPatientCanSendInquiriesAfterVerifyingEmail(t *testing.T) {
 	})
 }
 
-// TestInquiriesAreStoredWithoutWebhook checks that an organisation without a webhook for inquiries loses none. The
-// patient must get the same response as with a webhook.
+// TestInquiriesAreStoredWithoutWebhook checks that an organisation without a webhook for inquiries does not lose any
+// inquiry. The patient must get the same response as if a webhook existed.
 func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 	})
 }
 
-// mailedShape matches IDs, which differ in every response.
+// mailedShape matches the IDs that differ between responses.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
 // TestSendCodeReportsUndeliveredEmail checks that the patient gets an error with instructions if the email can't be
@@ -309,7 +309,7 @@ func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone requests and submits codes, within the rate limit, until the service returns a token.
+// verifyUntilDone requests and submits codes within the rate limit until the service returns a token.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

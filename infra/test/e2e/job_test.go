@@ -55,7 +55,7 @@ func (o organisation) startExport(connectionID string) string {
 func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
-	told := map[string]string{} // path of the event's first delivery, by event ID
+	told := map[string]string{} // path to which each event was first delivered, by event ID
 	for _, d := range o.received() {
 		var body struct {
 			ID   string `json:"id"`
@@ -65,7 +65,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
-			known && first != d.Path { // the same event sent to another webhook is skipped
+			known && first != d.Path { // skip the same event sent to another webhook
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))
@@ -74,7 +74,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
-		// The verifier's timestamp check would use the wall clock instead of virtual time.
+		// The verifier's timestamp check would use the wall clock, not virtual time.
 		expect.NoError(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}

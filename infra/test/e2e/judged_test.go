@@ -13,8 +13,8 @@ import (
 )
 
 // TestExportsAreWrittenToConfiguredFolder writes exports in every FHIR format to the folder named by
-// RECORDBRIDGE_EXPORTS, for an external validator (.ci/ccda). It exports two patients' records at a portal and two
-// facilities' documents.
+// RECORDBRIDGE_EXPORTS, for an external validator (.ci/ccda). The test exports two patients' records at a portal and
+// two facilities' documents.
 func TestExportsAreWrittenToConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")

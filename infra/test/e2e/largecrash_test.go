@@ -41,12 +41,12 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	return sha256.Sum256(answer.body)
 }
 
-// TestLargeExportSurvivesCrashAnywhere checks that the exported file is byte-identical whichever call the export worker
-// crashes after. A long soak exports a record of 2,000 resources in several runs and covers every call. A short soak
-// covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
+// TestLargeExportSurvivesCrashAnywhere checks that the exported file is byte-identical regardless of the call after
+// which the export worker crashes. A long soak exports a record of 2,000 resources in several runs and covers every
+// call. A short soak covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
 func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	who, step := "hazel-fern", 97 // 97 and 31 are coprime to the period of the engine's repeating calls
+	who, step := "hazel-fern", 97 // 97 and 31 are coprime to the period of the engine's repeating sequence of calls
 	switch {
 	case isLongSoak():
 		who, step = "cedar-brook", 1

@@ -15,18 +15,18 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// ledger records token requests to the portals and the tokens that the portals issue.
+// ledger records the token requests sent to the portals and the tokens that the portals issue.
 type ledger struct {
 	stack *stack
 
 	mu      sync.Mutex
-	grants  int                    // number of codes exchanged
-	refused int                    // number of codes rejected
-	grantOf map[string]int         // grant for which each refresh token was issued, counted from 1
+	grants  int                    // number of authorization codes exchanged
+	refused int                    // number of authorization codes rejected
+	grantOf map[string]int         // number of the grant for which each refresh token was issued, starting at 1
 	shown   map[string][]time.Time // times at which each refresh token was sent
 	latest  string                 // last refresh token used
-	newest  string                 // last refresh token issued for a code
-	revoked map[string]int         // number of revocation requests by token
+	newest  string                 // last refresh token issued in exchange for a code
+	revoked map[string]int         // number of revocation requests for each token
 }
 
 func (s ehr) keepLedger() *ledger {
@@ -93,8 +93,8 @@ func (l *ledger) refreshes() int {
 	return n
 }
 
-// checkUses checks that refresh tokens were not used more than most times. A second use is allowed only if a crash
-// interrupted the first use.
+// checkUses checks that no refresh token was used more than most times. A refresh token may be used a second time only
+// if a crash interrupted its first use.
 func (l *ledger) checkUses(t *testing.T, most int) {
 	t.Helper()
 	l.mu.Lock()

@@ -43,7 +43,7 @@ func (o organisation) disconnect() (id string) {
 	if pending.status != http.StatusOK {
 		o.t.Fatalf("a new export answered %d", pending.status)
 	}
-	for range 2 { // a repeated request has no further effect
+	for range 2 { // repeating the request has no further effect
 		got := o.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
 		if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"revoked"`) {
 			o.t.Fatalf("DELETE answered %d %s", got.status, got.raw)

@@ -16,8 +16,8 @@ import (
 )
 
 // TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker who has a copy of the table. The attacker tries every
-// combination of address, limit name and public ID. Without the secret key, no combination may yield a
-// row's key.
+// combination of IP address, limit name and public ID. Without the secret key, no combination may yield the key of a
+// row.
 func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,8 +110,8 @@ func withPublicID(path, publicID string) string {
 	return path + "?public_id=" + publicID
 }
 
-// TestAbandonedAttemptsDoNotBlockBrowser starts and abandons 140 attempts in a single browser. The patient can still
-// complete the attempts in the last two tabs, in either order.
+// TestAbandonedAttemptsDoNotBlockBrowser starts and abandons 140 attempts in a single browser. Afterwards, the patient
+// can still complete the attempts in the last two tabs, in either order.
 func TestAbandonedAttemptsDoNotBlockBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

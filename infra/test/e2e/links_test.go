@@ -22,9 +22,9 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 )
 
-// runEchoingReceiver exports to a receiver that echoes all received data. The receiver responds with two errors before
-// it succeeds. A later request resends the success event before the receiver becomes unavailable. runEchoingReceiver
-// returns the success event's bodies in order of receipt.
+// runEchoingReceiver exports to a receiver that echoes all received data. The receiver returns two errors before it
+// accepts a delivery. A later request resends the success event before the receiver becomes unavailable.
+// runEchoingReceiver returns the success event's bodies in order of receipt.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
 	var mu sync.Mutex // protects bodies and isGone against concurrent deliveries

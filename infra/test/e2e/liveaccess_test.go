@@ -64,7 +64,7 @@ func (n newcomer) request() int {
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
-// complete completes the checklist. Before each step, it checks that a request for live mode is rejected.
+// complete completes the setup checklist. Before each step, it checks that a request for live mode is rejected.
 func (n newcomer) complete() {
 	n.t.Helper()
 	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
@@ -98,7 +98,8 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive checks that a live credential is accepted by key, by public ID and in a browser if and only if isOpen.
+// checkLive checks that a live credential is accepted by key, by public ID and in a browser if and only if isOpen is
+// set.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -130,7 +131,7 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	}
 }
 
-// checkClosed checks that the remaining operations reject a live credential.
+// checkClosed checks that all other operations reject a live credential.
 func (n newcomer) checkClosed(publicID, key string) {
 	n.t.Helper()
 	task := strings.ReplaceAll(unknownID, "-", "")

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestRefreshIsRetriedAfterLostResponse drops the portal's response to a refresh, which reveals nothing about consent.
-// If the portal still accepts the old refresh token, the connection survives. If the portal has replaced the token, the
-// connection ends with rotation_lost.
+// TestRefreshIsRetriedAfterLostResponse drops the portal's response to a refresh, so the service learns nothing about
+// the patient's consent. If the portal still accepts the old refresh token, the connection survives. If the portal has
+// replaced the token, the connection ends with rotation_lost.
 func TestRefreshIsRetriedAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	for portal, ended := range map[string]string{

@@ -56,7 +56,7 @@ type who struct {
 }
 
 // column is a kind of caller: a role, a fresh or stale proof of identity, and the organisation's live-access stage. The
-// test calls every dashboard operation in both modes for each column.
+// test calls every dashboard operation in both modes for each column of the permission matrix.
 type column struct {
 	role    account.Role
 	isStale bool
@@ -74,7 +74,8 @@ func columns() []column {
 	return all
 }
 
-// refusal returns the error code that an operation must return to the column in a mode, or "" if access is allowed.
+// refusal returns the error code with which an operation must reject a user with the column's role in the given mode,
+// or "" if access is allowed.
 func (c column) refusal(g guarded, mode org.Mode) string {
 	switch {
 	case !c.role.May(account.Permission(g.Permission).In(mode)):
@@ -88,12 +89,12 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 }
 
 // createsCredential reports whether an operation creates a credential. Adding a key to a live credential also requires
-// live access, but in the matrix, only organisations with live access have live credentials.
+// live access. In the matrix, however, only organisations with live access have live credentials.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
 
-// refusals returns the error codes that depend on the caller rather than the request.
+// refusals returns the error codes that depend on the caller and not on the request.
 func refusals() []string {
 	return []string{"svc_forbidden", "svc_proof_required", "svc_live_access_required"}
 }
@@ -104,7 +105,7 @@ type matrix struct {
 	orgs      map[org.LiveAccess]string
 	byColumn  map[column]who
 	elsewhere who // an owner of another organisation
-	pending   who // an owner whose second factor is not yet verified
+	pending   who // an owner who has not yet verified a second factor
 	hooks     map[string]string
 	asked     int
 }
@@ -158,9 +159,9 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardEnforcesDocumentedPermissions calls every dashboard operation's real function, both as every column of
-// the matrix and as users without access. Each operation must enforce the permission (x-permission) and the proof of
-// identity (x-proof) stated in docs/openapi.yaml.
+// TestDashboardEnforcesDocumentedPermissions calls the production function of every dashboard operation as every kind
+// of caller in the permission matrix and as users without access. Each operation must enforce the permission
+// (x-permission) and the proof of identity (x-proof) stated in docs/openapi.yaml.
 func TestDashboardEnforcesDocumentedPermissions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -186,7 +187,7 @@ func TestDashboardEnforcesDocumentedPermissions(t *testing.T) {
 }
 
 // operations returns the operation for each dashboard route in template.yaml and each method that the route's function
-// supports. Each operation must be documented.
+// supports. operations fails the test if an operation is not documented.
 func (m *matrix) operations(t *testing.T) []guarded {
 	t.Helper()
 	described := map[string]guarded{}
@@ -250,7 +251,7 @@ func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	}
 }
 
-// askMembers calls an operation as every caller in the matrix.
+// askMembers calls an operation as every kind of caller in the permission matrix.
 func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	if !strings.Contains(g.Path, "{orgId}") {
@@ -287,7 +288,7 @@ func (m *matrix) askAccount(g guarded) {
 
 // TestDashboardIsolatesTestAndLiveModes requests an organisation's test-mode rows through every path that identifies a
 // row. The rows must exist in test mode but not in live mode. Another organisation's owner must not find the rows under
-// either organisation's path.
+// either organisation's URL path.
 func TestDashboardIsolatesTestAndLiveModes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

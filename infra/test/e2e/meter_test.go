@@ -23,14 +23,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the simulated response time of external servers while costs are counted, and the unit of
+// answersAfter is the response time that simulated external servers have while costs are counted, and the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
 // meter counts the functions' AWS calls in AWS's billing units.
 type meter struct {
 	stack    *stack       // nil until the stack is created
-	refusals atomic.Int32 // number of webhook deliveries still to fail
+	refusals atomic.Int32 // number of webhook deliveries that will still fail
 
 	mu   sync.Mutex
 	rows map[journey.Cost]journey.Cost // rows by their descriptive fields (see aboutOf)
@@ -52,7 +52,7 @@ func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns the counts for the given functions and for external servers since the previous take, labelled with the
+// take returns the counts for the given functions and for external servers since its previous call, labelled with the
 // journey's name.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
@@ -113,15 +113,15 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 		return nil
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
-	<-time.After(answersAfter + apart(r)) // virtual time: the test runs in a synctest bubble
+	<-time.After(answersAfter + apart(r)) // virtual time, because the test runs in a synctest bubble
 	if kind != "webhook" || m.refusals.Add(-1) < 0 {
 		return nil
 	}
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart returns a delay of up to a millisecond, so that responses to simultaneous requests arrive in the same order in
-// each run. An export's requests depend on the order of earlier responses.
+// apart returns a delay of up to a millisecond, so that the responses to simultaneous requests arrive in the same order
+// in each run. The requests of an export depend on the order of the earlier responses.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
@@ -153,7 +153,7 @@ func (m *meter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// rowKey is a row's primary key, which can be decoded from a complete row's JSON.
+// rowKey is a row's primary key; it can be decoded from a complete row's JSON.
 type rowKey struct {
 	PK, SK struct{ S string }
 }
@@ -198,7 +198,8 @@ func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request,
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// read counts the rows that a call read. One unit is 4 KB of a consistently read row or of a query's rows in total.
+// read counts the rows read by a call. One read unit covers 4 KB, either of one row read consistently or of all rows
+// that a query reads.
 func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	var out struct {
 		Items     []rowKey
@@ -229,8 +230,9 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a row write, including one whose condition failed, and the affected index entries. A unit is 1 KB of
-// the old or the new row, whichever is larger. Transactions cost twice as much, including in indexes (DynamoDB Local).
+// written counts a row write, including one whose condition failed, and the affected index entries. A write unit is 1
+// KB of the old or the new row, whichever is larger. A transactional write costs twice as much, including its index
+// entries (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
@@ -245,14 +247,15 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 			continue
 		}
 		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, times
-		if was != "" && is != "" { // moving an entry takes a delete and an insert
+		if was != "" && is != "" { // moving an index entry takes a delete and an insert
 			cost.Writes = 2 * times
 		}
 		m.add(cost)
 	}
 }
 
-// row returns the current row, or its entry in the index if index is set. A missing row or entry yields the zero value.
+// row returns the current row or, if index is set, its entry in that index. A missing row or entry yields the zero
+// value.
 func (m *meter) row(table, index string, key rowKey) ddb.Row {
 	for _, row := range m.browse(table, index) {
 		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	honestHost   = "http://127.0.0.7" // the sandbox, acting as a hospital with its own origin
+	honestHost   = "http://127.0.0.7" // the sandbox in the role of a hospital with its own origin
 	hostileHost  = "http://127.0.0.66"
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"
@@ -39,8 +39,8 @@ type mixup struct {
 
 	mu        sync.Mutex
 	discovery map[string]any // the hostile portal's discovery document
-	silent    string         // the honest portal's URL if it must not send iss
-	// redirect URI at the honest portal; empty if both portals share one
+	silent    string         // the honest portal's URL if that portal must not send iss
+	// redirect URI used at the honest portal; empty if both portals share one
 	callback  string
 	challenge string                       // replaces the service's code challenge; empty for no change
 	got       []string                     // secrets that the hostile portal received
@@ -49,7 +49,7 @@ type mixup struct {
 	moved bool
 }
 
-// ownDiscovery returns the discovery document that the hostile portal served before it turned hostile.
+// ownDiscovery returns the discovery document that the hostile portal served before it became hostile.
 func ownDiscovery() map[string]any {
 	return map[string]any{
 		"authorization_endpoint": hostileHost + "/authorize", "token_endpoint": hostileHost + "/token",
@@ -119,7 +119,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	return answer
 }
 
-// replacing returns a replacer that changes the host in the sandbox's URLs, including URLs in queries.
+// replacing returns a replacer that changes the host in the sandbox's URLs, including URLs in query strings.
 func replacing(from, to string) *strings.Replacer {
 	const mount = "/v1/sandbox"
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
@@ -156,7 +156,7 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 }
 
 // toHonest returns the URL of the honest portal's sign-in page with the attacked attempt's state. The attacker
-// redirects the victim to this URL.
+// redirects the victim to the returned URL.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -178,8 +178,8 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that the hostile portal received no secrets of the service or the patient, and has no
-// connection.
+// checkHarmless checks that the hostile portal received no secrets of the service or the patient, and that no
+// connection to it exists.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()

@@ -19,16 +19,17 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// These switches simulate portals that do not issue refresh tokens. A connection to such a portal ends when its access
-// token expires. The constants briefly and forYear use the shortest and the longest token lifetime.
+// These switches simulate portals that do not issue refresh tokens. A connection to a portal that issues no refresh
+// tokens ends when its access token expires. The constants briefly and forYear select the shortest and the longest
+// token lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
-// TestConnectionWithoutRefreshTokenExpires checks that the connection's expiry is announced at sign-in and that exports
-// work until then. The connection must be revoked exactly once, even if nobody requests an export. A reconnect must
-// authorize the connection again.
+// TestConnectionWithoutRefreshTokenExpires checks that the expiry of a connection without a refresh token is announced
+// at sign-in and that exports work until then. The connection must be revoked exactly once, even if no export is
+// requested. A reconnect must authorize the connection again.
 func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
 	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
@@ -69,7 +70,7 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 		id, _ := s.ehr.connectUntil(briefly, 5*time.Minute)
 		s.intercept = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
-				<-time.After(2 * time.Minute) // virtual time: the test runs in a synctest bubble
+				<-time.After(2 * time.Minute) // virtual time, because the test runs in a synctest bubble
 			}
 			return nil
 		}
@@ -107,8 +108,8 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	})
 }
 
-// connectUntil connects a patient at a portal that issues only an access token, and returns the connection's expiry.
-// The redirect, the event and the connection's details must state this expiry.
+// connectUntil connects a patient at a portal that issues no refresh token, and returns the connection's expiry. The
+// redirect, the event and the connection's details must state this expiry.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})
@@ -146,7 +147,7 @@ func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	}
 }
 
-// warned checks that the expiry was announced once, with its cause.
+// warned checks that the connection's expiry was announced exactly once, with its cause.
 func (s checks) warned(id string, ends time.Time) {
 	s.t.Helper()
 	told := s.webhooks.events("patient.authorization_expiring")

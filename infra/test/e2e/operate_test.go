@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// traced adds a new trace to an invocation's context under the key that aws-lambda-go uses, as Lambda does.
+// traced adds a new trace to an invocation's context under aws-lambda-go's key, as Lambda does.
 func traced(ctx context.Context) context.Context {
 	id := strings.ReplaceAll(ids.Random(), "-", "")
 	//nolint:revive,staticcheck // the library's key
@@ -67,7 +67,7 @@ func TestTraceIDLinksExportAcrossLogs(t *testing.T) {
 	})
 }
 
-// TestJourneysEmitMetrics covers a successful export, a failed export, a webhook receiver that responds 410, and a
+// TestJourneysEmitMetrics covers a successful export, a failed export, a webhook receiver that responds with 410, and a
 // caller over the rate limit.
 func TestJourneysEmitMetrics(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestJourneysEmitMetrics(t *testing.T) {
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
-			// one attempt each for the connection's event and the export's event
+			// one attempt for the connection event and one for the export event
 			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2,
 		} {
 			if got[name] != want {

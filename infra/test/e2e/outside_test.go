@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack that tests access only through the API, the portal, a webhook receiver, and the operator's
+// outside is a stack to which tests have access only through the API, the portal, a webhook receiver and the operator's
 // commands.
 type outside struct {
 	patient  browsing
@@ -30,7 +30,7 @@ type outside struct {
 	mostTicks int    // maximum number of ticks to wait for a condition
 	operator  *wiring.Operator
 	seeded    runfile.Run
-	secrets   map[string]string // secrets of webhooks created by a test, by inbox path
+	secrets   map[string]string // secrets of the webhooks that a test created, by inbox path
 }
 
 // fromOutside runs a journey that uses only the stack's public interfaces. The journey runs on a separate stack if the
@@ -65,7 +65,7 @@ func (o webhooks) awaitEvents(eventType string, many int) {
 	o.await(eventType, func() bool { return len(o.webhooks.events(eventType)) >= many })
 }
 
-// owner returns the first organisation's test-mode tenant.
+// owner returns the test-mode tenant of the first organisation.
 func (o *outside) owner() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: o.seeded.Organisations[0].ID}
 }

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// page requests a path below the base URL as a browser does. header lists additional headers as name-value pairs.
+// page requests a path below the base URL as a browser would. header lists additional headers as name-value pairs.
 func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
@@ -64,7 +64,7 @@ func (s *stack) keepReleased(paths ...string) {
 	}
 }
 
-// runPages requests the widget's pages as a browser does, and then paths that must not be served.
+// runPages requests the widget's pages as a browser would, and then paths that must not be served.
 func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
@@ -118,8 +118,8 @@ func runPages(s *stack) {
 	}
 }
 
-// TestUnknownAssetReturns404 checks that a missing file yields 404. S3 itself returns 403 to callers that may not list
-// the bucket.
+// TestUnknownAssetReturns404 checks that a request for a missing file returns 404. S3 itself returns 403 to callers
+// that may not list the bucket.
 func TestUnknownAssetReturns404(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestHostedPageConnectsChosenInstitutionFromOutside(t *testing.T) {
 }
 
 // TestWidgetElementMatchesManifestFromOutside checks that each version's file matches the manifest's integrity value.
-// The major version's URL must serve the newest release's file.
+// The major version's URL must serve the file of the newest release.
 func TestWidgetElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -211,8 +211,9 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithClientChosenIDBelongsToCreator checks that an attempt whose ID and token the caller chose can be used
-// only with that token. The older element chooses both because its window creates the attempt.
+// TestAttemptWithClientChosenIDBelongsToCreator checks that an attempt whose ID and token were chosen by the caller can
+// be used only with that token. An older version of the widget element chooses both, because its window creates the
+// attempt.
 func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package e2e_test
 
-// A stack is divided into parts by subject, so that calls read like sentences, for example s.patient.connect,
-// s.org.startExport, s.clock.advance and s.check.nothingPending. Each part can access the other parts.
+// A stack is divided into parts by subject, so calls read like sentences: s.patient.connect, s.org.startExport,
+// s.clock.advance and s.check.nothingPending, for example. Each part can access the other parts.
 
 // browsing acts as a browser on the service's pages and in the portal.
 type browsing struct{ *outside }
@@ -9,14 +9,13 @@ type browsing struct{ *outside }
 // verifying acts as a TEFCA-mode patient who verifies their identity and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the first organisation's backend. Its methods use the organisation's keys and inspect the
-// organisation's data.
+// organisation acts as the first organisation's backend. Its methods use the organisation's keys and inspect its data.
 type organisation struct{ *outside }
 
 // webhooks reads the first organisation's inbox.
 type webhooks struct{ *outside }
 
-// queues delivers messages to the workers, as Lambda's event sources do.
+// queues delivers messages to the workers as Lambda's event source mappings do.
 type queues struct{ *stack }
 
 // clock advances virtual time, firing schedules and running workers as time passes.
@@ -34,7 +33,7 @@ type catalogs struct{ *stack }
 // ehr controls the behaviour of portals and facilities.
 type ehr struct{ *stack }
 
-// staff acts as dashboard users and as people who verify an email address.
+// staff simulates dashboard users and people who verify an email address.
 type staff struct{ *stack }
 
 func (o *outside) assemble() *outside {
@@ -42,7 +41,7 @@ func (o *outside) assemble() *outside {
 	return o
 }
 
-// assemble initialises the parts that only a full stack has.
+// assemble initialises the parts that exist only in a full stack.
 func (s *stack) assemble() {
 	s.queues, s.clock, s.state, s.check = queues{s}, clock{s}, state{s}, checks{s}
 	s.catalog, s.ehr, s.staff = catalogs{s}, ehr{s}, staff{s}

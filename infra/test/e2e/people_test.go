@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// proofAge is the age of a proof of identity that is stale for every action.
+// proofAge is the age of a proof of identity that is too old for every action.
 const proofAge = 16 * time.Minute
 
 // people creates sessions directly in the tables, for tests that cover access rather than sign-in.
@@ -45,7 +45,7 @@ func (p people) signedIn(of string, role account.Role, isPending bool) who {
 	return p.session(made.ID, isPending, now)
 }
 
-// stale returns a second session for the same account with a stale proof of identity.
+// stale returns a second session for the same account, with an outdated proof of identity.
 func (p people) stale(by who) who {
 	p.t.Helper()
 	return p.session(by.account, false, time.Now().Add(-proofAge))
@@ -60,7 +60,7 @@ func (p people) session(accountID string, isPending bool, provenAt time.Time) wh
 	return who{token: token, account: accountID}
 }
 
-// ask applies change to the headers and sends the request as a dashboard page does.
+// ask applies change to the headers and sends the request as a dashboard page would.
 func (p people) ask(g guarded, path string, by who, body map[string]any, change func(http.Header)) answer {
 	p.t.Helper()
 	header := http.Header{"Sec-Fetch-Site": {"same-origin"}}

@@ -16,8 +16,9 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
-// permission, it checks that a scenario that uses the permission fails without it. A long soak covers all permissions,
-// and a short soak covers a fifth. Other runs cover a fixed sample of permissions that cheap scenarios use.
+// permission, it checks that a scenario that uses the permission fails without it. A long soak covers all permissions;
+// a short soak covers a fifth. Other runs cover a fixed sample of the permissions, chosen from those that cheap
+// scenarios use.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
@@ -51,7 +52,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 	t.Helper()
 	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
-	grants := make([][]iam.Grant, len(all)) // permissions by scenario; all stacks have the same permissions
+	grants := make([][]iam.Grant, len(all)) // permissions by scenario; they are the same in every stack
 	t.Run("scenarios", func(t *testing.T) { // t.Run returns when all subtests have finished
 		for i, e := range slices.Backward(all) { // the longest scenarios start first
 			t.Run(e.name, func(t *testing.T) {
@@ -169,7 +170,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied checks that every call had the necessary permissions. It runs in every test.
+// checkNothingDenied checks that no call was denied for lack of permissions. Every test runs this check.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

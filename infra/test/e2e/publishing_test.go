@@ -30,7 +30,8 @@ func TestPatientCanConnectToInstitutionFromPublishedList(t *testing.T) {
 }
 
 // runPublishing imports and publishes a list, then connects a patient to the listed institution through the service's
-// registration with its platform. A later change to the endpoint must require an operator's approval.
+// client registration with the institution's platform. A later change to the endpoint must require an operator's
+// approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -59,10 +60,10 @@ func runPublishing(s *stack) {
 	republished(s, at.Sandbox.EndpointID)
 }
 
-// institution holds the IDs of an institution in search results.
+// institution holds the IDs of an institution in a search result.
 type institution struct{ brand, portal, endpoint string }
 
-// institution returns a search's only result.
+// institution returns the only result of a search.
 func (s catalogs) institution(mode, typed string) institution {
 	s.t.Helper()
 	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
@@ -135,7 +136,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published adds a list of clinics at a server, then runs catalogsync, which fetches and publishes all lists.
+// published adds a list of clinics that use a server, then runs catalogsync, which fetches and publishes all lists.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)

@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump delivers queued messages to the workers, as Lambda's event sources do, until all queues are empty. With several
-// pollers, invocations overlap.
+// pump delivers queued messages to the workers, as Lambda's event source mappings do, until all queues are empty. With
+// several pollers, invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -86,8 +86,8 @@ func (s queues) attach() {
 	}
 }
 
-// isEmpty reports whether a queue need not be polled because it has no visible messages. It returns false under a fault
-// plan, because messages then become visible irregularly.
+// isEmpty reports whether a queue need not be polled because it has no visible messages. Under a fault plan, isEmpty
+// returns false, because messages then become visible irregularly.
 func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -122,7 +122,7 @@ func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool
 	expect.NoError(s.t, err)
 	out, err := s.Invoke(s.t.Context(), f.LogicalID, payload)
 	if err != nil {
-		return true // a failed batch's messages reappear after the visibility timeout
+		return true // messages of a failed batch reappear after the visibility timeout
 	}
 	var answer events.SQSEventResponse
 	expect.NoError(s.t, json.Unmarshal(out, &answer))
@@ -163,7 +163,7 @@ func (s clock) advance(minutes int) {
 }
 
 // finish waits up to the given number of minutes until no work is pending. After six minutes, when only visibility
-// timeouts remain, it runs the schedules less often.
+// timeouts are still pending, it runs the schedules less often.
 func (s clock) finish(most int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -177,11 +177,11 @@ func (s clock) finish(most int) {
 	}
 }
 
-// pass waits and then runs the sweeper. With several pollers, the schedule fires twice, concurrently with the workers,
-// as EventBridge allows.
+// pass waits in virtual time and then runs the sweeper. With several pollers, the schedule fires twice while the
+// workers run, as EventBridge permits.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
-	<-time.After(wait) // virtual time: the test runs in a synctest bubble
+	<-time.After(wait) // virtual time, because the test runs in a synctest bubble
 	var sweeps sync.WaitGroup
 	if s.pollers > 1 {
 		sweeps.Go(s.clock.sweep)
@@ -194,8 +194,8 @@ func (s clock) pass(wait time.Duration) {
 	s.queues.pump()
 }
 
-// pending lists the queues with messages, or if all are empty, the rows with pending work. The expiry of a finished
-// task's file does not count as pending work.
+// pending lists the queues that have messages or, if all queues are empty, the rows with pending work. The scheduled
+// expiry of a finished task's file does not count as pending work.
 func (s clock) pending() []string {
 	s.t.Helper()
 	var left []string
@@ -211,10 +211,10 @@ func (s clock) pending() []string {
 	return s.clock.due("test-WorkTable", time.Now().Add(24*time.Hour))
 }
 
-// letIndexesCatchUp waits until every index reflects all previous writes.
+// letIndexesCatchUp waits until every index reflects all earlier writes.
 func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
-		<-time.After(longestLag) // virtual time: the test runs in a synctest bubble
+		<-time.After(longestLag) // virtual time, because the test runs in a synctest bubble
 	}
 }
 

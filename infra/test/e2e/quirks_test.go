@@ -21,9 +21,9 @@ import (
 type quirk struct {
 	with     string // the sandbox's switches
 	platform string // "" means sandbox
-	override string // overrides for the platform's profile
-	authID   string // client authentication; "" for a public client
-	refused  string // error that the application receives; "" if the connection succeeds
+	override string // settings that override the platform's profile
+	authID   string // ID of the client authentication; "" for a public client
+	refused  string // error code that the application receives; "" if the connection succeeds
 	later    bool   // whether the export starts after the access token has expired
 	failed   export.Reason
 }
@@ -32,7 +32,7 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing"}, // succeeds because the response's issuer is a prefix of the server's URLs
+		{with: "discovery-missing"}, // succeeds because the issuer in the response is a prefix of the server's URLs
 		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
@@ -53,7 +53,7 @@ func quirks() []quirk {
 		{with: "authorize-error:invalid_scope", refused: "invalid_scope"},
 		{with: "authorize-error:server_error", refused: "svc_token_exchange"},
 		{with: "authorize-error:login_required", refused: "svc_token_exchange"},
-		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // server and profile list no resource types
+		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // neither server nor profile lists resource types
 		{with: "scopes:no-wildcards", platform: "humana"},
 		{with: "scopes:v1"},
 		{with: "scopes:v2"},
@@ -135,8 +135,8 @@ func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 	}
 }
 
-// connectURLOf makes the portal connectable and returns its connect URL. The endpoint has no configured scopes, so the
-// platform and the discovery document determine them.
+// connectURLOf adds the portal to the catalogue and returns its connect URL. The endpoint has no configured scopes, so
+// the platform and the discovery document determine them.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
@@ -155,7 +155,7 @@ func (s ehr) connectURLOf(q quirk) string {
 
 // TestBasicCredentialsAreSentUnencodedWhenConfigured checks that a server configured for raw credentials receives
 // unencoded credentials on sign-in, refresh and revocation. Without this configuration, the organisation sees an error
-// that suggests the possible cause of invalid_client.
+// that suggests a possible cause of invalid_client.
 func TestBasicCredentialsAreSentUnencodedWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The scenarios below cover a connection's life after the first export: refresh, warning, revocation, reconnection and
+// The scenarios below cover a connection after its first export: refresh, warning, revocation, reconnection and
 // disconnection.
 
 // runKeepAlive checks that unused tokens are refreshed once a week.
@@ -23,7 +23,7 @@ func runKeepAlive(s *stack) {
 	s.t.Helper()
 	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
-		<-time.After(11 * 24 * time.Hour) // the refresh is overdue when the scheduler first runs
+		<-time.After(11 * 24 * time.Hour) // the refresh is already overdue when the scheduler first runs
 		s.clock.advance(3)
 		if got := s.state.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
@@ -59,8 +59,8 @@ func runRevocation(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// runRevocationByExport has an export discover withdrawn consent. The export itself, not the scheduler, must revoke the
-// connection, so the clock does not advance between the export and the revocation.
+// runRevocationByExport lets an export discover that consent was withdrawn. The export itself, not the scheduler, must
+// revoke the connection, so the clock does not advance between the export and the revocation.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -77,8 +77,7 @@ func runRevocationByExport(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// revoked checks that a connection is revoked, that the revocation was reported only once, and that the tokens are
-// deleted.
+// revoked checks that a connection is revoked, its revocation was reported exactly once, and its tokens are deleted.
 func (s checks) revoked(id, cause string) {
 	s.t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -103,7 +102,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers the warning before consent expires at a time stated by the portal.
+// runWarning covers the warning that precedes the consent's expiry, whose time the portal states.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -183,7 +182,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget creates an attempt as the widget page does, opens its window and polls its status.
+// runWidget creates an attempt as the widget page would, opens its window and polls its status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{
@@ -228,7 +227,7 @@ func runWidget(s *outside) {
 	}
 }
 
-// attempt holds the page's data about an attempt.
+// attempt holds the page data about an attempt.
 type attempt struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is an upper bound on the calls in the scheduler's first run with work: a query for each shard, a claim and
-// a message. The worker makes fewer calls.
+// firstTick is an upper bound on the number of calls in the scheduler's first run with work: a query for each shard, a
+// claim and a message. The refresh worker makes fewer calls.
 const firstTick = store.DueShards + 4
 
 // refreshers lists the functions that process due connections. The scheduler handles all due connections alike, so only
@@ -47,7 +47,7 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 					return
 				}
 				s.check.refreshed(t, id)
-				<-time.After(2 * time.Hour) // forces the export to refresh, which fails with an outdated refresh token
+				<-time.After(2 * time.Hour) // forces the export to refresh with an outdated refresh token, which fails
 				s.org.startExport(id)
 				s.clock.advance(2)
 				s.org.checkDownload(crashPersona)
@@ -62,8 +62,8 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// advanceQuarters waits for the given number of quarter hours. A quarter hour is longer than the refresh queue's
-// visibility timeout.
+// advanceQuarters advances virtual time by the given number of quarter hours. A quarter hour is longer than the refresh
+// queue's visibility timeout.
 func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()
 	for range quarters {
@@ -87,8 +87,8 @@ func (s checks) refreshed(t *testing.T, id string) {
 	}
 }
 
-// TestRevocationSurvivesCrashAnywhere checks that the connection is revoked, that its revocation is reported only once,
-// and that its tokens are deleted. If a crash loses the portal's rejection, the next rejection is treated as a lost
+// TestRevocationSurvivesCrashAnywhere checks that the connection is revoked, its revocation is reported exactly once,
+// and its tokens are deleted. If a crash loses the portal's rejection, the next rejection is treated as a lost
 // rotation.
 func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -116,8 +116,9 @@ func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry. If the row was never due, the
-// export detects the expiry. The connection must be revoked exactly once, without a request to the portal.
+// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the access token's expiry. If the
+// connection's row never becomes due, the export detects the expiry. The connection must be revoked exactly once,
+// without a request to the portal.
 func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range append(refreshers(), "ExportWorkerFunction") {
@@ -188,7 +189,7 @@ func (s checks) forgotten(t *testing.T, id string) {
 }
 
 // TestDisconnectionSurvivesCrashAnywhere disconnects a patient during an export, while an earlier export's file still
-// exists. After the organisation retries, neither access nor pending work may remain.
+// exists. After the organisation retries, no access and no pending work may remain.
 func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
@@ -223,7 +224,7 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// disconnectUntilDone disconnects as a backend would, retrying after 5xx errors.
+// disconnectUntilDone disconnects as a customer's backend would, retrying after 5xx errors.
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {

@@ -32,8 +32,8 @@ const unrenewing = "no-refresh,access:48h"
 
 // survivePatients simulates several connections over weeks, with patients and a backend that retry when a response
 // tells them to. A connection may end only if the portal rejected it, the organisation disconnected it, a worker
-// crashed before storing the new refresh token, or the portal issued no refresh token. Each end must be reported once.
-// Neither pending work nor tokens of ended connections may remain.
+// crashed before storing the new refresh token, or the portal issued no refresh token. The end of each connection must
+// be reported once. No work may remain pending, and no tokens of ended connections may remain stored.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
@@ -71,7 +71,8 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd records that a connection was revoked. Call it before a later action changes the connection's status.
+// noteEnd records that a connection was revoked. It must be called before a later action changes the connection's
+// status.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
@@ -124,7 +125,7 @@ func finishRefreshes(s *stack) {
 	}
 }
 
-// overdue lists the connections that are due for a refresh or whose grant must still be revoked.
+// overdue lists the connections that are due for a refresh or whose grants have yet to be revoked.
 func overdue(s *stack) []string {
 	s.t.Helper()
 	var found []string
@@ -138,8 +139,8 @@ func overdue(s *stack) []string {
 	return found
 }
 
-// checkLife checks that a connection is intact or ended for an allowed reason, and that each revocation was reported to
-// the organisation.
+// checkLife checks that a connection is either intact or ended for a permitted reason, and that each revocation was
+// reported to the organisation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.state.connection(p.id)

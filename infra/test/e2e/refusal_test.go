@@ -23,14 +23,15 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// probe is a call that a function must not be allowed to make.
+// probe is a call that a function must not be permitted to make.
 type probe struct {
 	action, resource string
 	call             func(ctx context.Context, cfg awssdk.Config) error
 }
 
-// TestFunctionsAreDeniedUngrantedActions makes every function attempt every action that the template does not grant it,
-// on every resource. Each function also attempts its granted actions on other functions' rows and for other purposes.
+// TestFunctionsAreDeniedUngrantedActions makes each function attempt, on every resource, every action that the template
+// does not grant it. Each function also attempts its granted actions on other functions' rows and for purposes not
+// granted to it.
 func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -58,8 +59,8 @@ func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	})
 }
 
-// mayUnconditionally reports whether a function may make the probe's call regardless of conditions. The rows and
-// purposes in probes belong to no function, so conditional grants never match.
+// mayUnconditionally reports whether a function may make the probe's call without any condition. The rows and purposes
+// in probes belong to no function, so conditional grants never match.
 func mayUnconditionally(f template.Function, p probe) bool {
 	return slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 		return slices.Contains(s.Actions, p.action) && slices.Contains(s.Resources, p.resource) && len(s.Condition) == 0

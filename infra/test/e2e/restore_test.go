@@ -56,8 +56,9 @@ func loseTokens(s *stack, connections ...string) {
 	}
 }
 
-// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens unused since the backup
-// must work again. Tokens used since the backup must never be sent to the portal, and their connections must end.
+// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens that have not been used
+// since the backup must work again. Tokens used since the backup must never be sent to the portal, and their
+// connections must end.
 func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +115,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
-		for _, id := range []string{used, later, gone} { // not exported: a request would return its recent export
+		for _, id := range []string{used, later, gone} { // not exported, because a request returns the recent export
 			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectSurvivesCrashAnywhere checks that after a crash, the patient is either authorized under the same ID with
-// the last sign-in's tokens, or asked to retry and succeeds.
+// TestReconnectSurvivesCrashAnywhere checks that after a crash, the patient is either authorised under the same ID with
+// the latest sign-in's tokens, or asked to retry and then succeeds.
 func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 				}
 				life()
 				l := s.ehr.keepLedger()
-				l.grants = 1 // the earlier grant, which predates the ledger
+				l.grants = 1 // the earlier grant, issued before the ledger existed
 				answer, last := s.patient.browser().open(s.patient.reconnectURL(id), crashPersona, "approve")
 				s.disarm(c.function)
 				if answer != nil {
@@ -84,7 +84,7 @@ func (o browsing) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// spare disables a function's crash until the caller calls resume.
+// spare prevents a function from crashing until the caller calls resume.
 func spare(s *stack, function string) (resume func()) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -98,8 +98,8 @@ func spare(s *stack, function string) (resume func()) {
 	}
 }
 
-// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry can sign in, and that the attempt's
-// status reports the result.
+// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry after a crash can sign in, and that
+// the attempt's status reports the result.
 func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -123,7 +123,7 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget creates attempts until one succeeds, like a patient who follows the pages' instructions.
+// signInByWidget creates attempts until one succeeds, as a patient following the pages' instructions would.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

@@ -88,11 +88,11 @@ func cheapScenarios() []scenario {
 		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
-		{name: "files whose time is over", run: runExpiry}, // last, because runExpiry takes days and renews tokens
+		{name: "files whose time is over", run: runExpiry}, // runs last, because runExpiry takes days and renews tokens
 	}
 }
 
-// large is a patient whose record is larger than one part of a multipart upload.
+// large is a patient whose record exceeds one part of a multipart upload.
 const (
 	large        = "larch-hollow"
 	largeEntries = 45
@@ -148,7 +148,7 @@ func runMainJob(s *stack) {
 	}
 }
 
-// checkDownload checks that exactly one success event was sent and that it links to the complete record.
+// checkDownload checks that exactly one success event was sent and that its links lead to the complete record.
 func (o organisation) checkDownload(personaID string) {
 	o.t.Helper()
 	found := o.org.download(o.webhooks.exportEvent().DownloadLinks[0].URL)
@@ -191,7 +191,7 @@ func runRetriedWebhook(s *stack) {
 }
 
 // refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns a counter of the remaining 503
-// responses, which further requests make negative.
+// responses, which becomes negative with further requests.
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
 	left.Store(n)
@@ -223,8 +223,8 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport starts two exports for the same organisation. One export waits in line during the other's several
-// worker runs.
+// runWaitingExport starts two exports for the same organisation. One export waits for a slot while several worker runs
+// process the other.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
@@ -281,8 +281,8 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices checks that the organisation receives emails about a new credential and a disabled webhook. The
-// credential's email must arrive even if the queue message is lost.
+// runNotices checks that the organisation receives emails about a new credential and a disabled webhook. The email
+// about the credential must arrive even if the queue message is lost.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
@@ -334,7 +334,7 @@ func runExpiry(s *stack) {
 	}
 }
 
-// runLongExport makes the portal request a pause in the middle of a record. The record is so long that the worker must
+// runLongExport makes the portal request a delay in the middle of a record. The record is so long that the worker must
 // hand over to another invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()

@@ -35,9 +35,9 @@ func realCatalogue(b *testing.B) record.Catalog {
 	return c
 }
 
-// BenchmarkSearch measures searches in the real list through the gateway, the production wiring and the embedded AWS.
-// It covers a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a warm function. Each
-// case reports the memory that a function retains.
+// BenchmarkSearch measures searches in a catalogue of real institutions through the gateway, the production wiring and
+// the embedded AWS. The cases are a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a
+// warm function. Each case reports how much memory a function retains.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})
@@ -73,7 +73,7 @@ func BenchmarkSearch(b *testing.B) {
 		warm = append(warm, time.Since(began))
 		i++
 	}
-	b.ReportMetric(held, "MB-held") // reported after the loop because Loop resets metrics
+	b.ReportMetric(held, "MB-held") // reported after the loop, because Loop resets the metrics
 	for unit, all := range map[string][]time.Duration{"ms-fetched": fetched, "ms-on-disk": onDisk, "ms-warm": warm} {
 		slices.Sort(all)
 		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, unit+"-p50")

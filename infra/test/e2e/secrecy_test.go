@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap records secrets and the text that must not contain them.
+// wiretap collects secrets and the text that must not contain them.
 type wiretap struct {
 	mu      sync.Mutex
-	secrets map[string]confidence // kinds of secrets, keyed by secret
+	secrets map[string]confidence // kind of each secret, keyed by secret
 	said    map[string][]string   // recorded text by location
 }
 
-// confidence is a kind of secret, with the prefixes of the locations that may contain it.
+// confidence is a kind of secret and the prefixes of the locations that may contain it.
 type confidence struct {
 	what   string
 	except []string
@@ -65,8 +65,9 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	}
 }
 
-// network records the traffic between the service and external servers. Data exchanged with the portal is secret. The
-// service's responses and outgoing messages must not contain secrets, except in files meant for the recipient.
+// network records the traffic between the service and external servers. All data exchanged with the portal counts as
+// secret. The service's responses and outgoing messages must contain no secrets, except in files intended for the
+// recipient.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/sandbox/"):
@@ -92,8 +93,8 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	}
 }
 
-// hideOwn records values that the service issues to a single browser or widget. Only the response that issues a value
-// may contain it.
+// hideOwn records secrets that the service issues to a single browser or widget. A value may appear only in the
+// response that issues it.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
 	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
@@ -144,7 +145,7 @@ func (w *wiretap) hideForm(text string) {
 	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
 }
 
-// hideLeaves records tokens and the personal data in FHIR resources.
+// hideLeaves records tokens and the personal data in FHIR resources as secrets.
 func (w *wiretap) hideLeaves(name string, value any) {
 	private := []string{
 		"access_token", "refresh_token", "id_token", "error_description", "diagnostics",
@@ -167,9 +168,9 @@ func (w *wiretap) hideLeaves(name string, value any) {
 	}
 }
 
-// TestSecretsAndRecordsDoNotLeak runs the main job, repeats it with refreshed tokens, and runs it at a portal that
-// fails it with errors containing private data. Further cases cover every later scenario in a connection's life. The
-// test searches logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
+// TestSecretsAndRecordsDoNotLeak runs the main job, repeats it with refreshed tokens, and then runs it at a portal
+// whose errors contain private data. Further cases cover every later scenario of a connection. The test searches logs,
+// queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -278,13 +279,13 @@ func runGossipingPortal(s *stack) {
 	}
 }
 
-// noteRows records the rows of every table. Encrypted attributes are recorded as stored, because they don't reveal
-// their content.
+// noteRows records the rows of every table. Encrypted attributes are recorded as stored, because the ciphertext doesn't
+// reveal their content.
 func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		if table.Name == "test-SandboxTable" {
-			continue // the sandbox's table belongs to the portal
+			continue // the sandbox's table belongs to the simulated portal, not to the service
 		}
 		for _, item := range s.state.browse(table.Name) {
 			row, err := json.Marshal(item)
@@ -294,7 +295,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	}
 }
 
-// browse reads a complete table in DynamoDB's wire format.
+// browse reads a complete table and returns its rows in DynamoDB's JSON format.
 func (s state) browse(table string) []map[string]json.RawMessage {
 	s.t.Helper()
 	var all []map[string]json.RawMessage

@@ -27,7 +27,7 @@ func TestNewStackListsConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})
-		t.Cleanup(synctest.Wait) // waits for searches that still load files into the test's folder
+		t.Cleanup(synctest.Wait) // waits for searches that are still loading files into the test's folder
 		if first := s.catalog.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is %s, and %s is found", s.seeded.Sandbox.BrandID, first.ID)
 		}

@@ -25,7 +25,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// smoke runs the smoke test on a stack while the stack's workers run, and returns the test's output. change adjusts the
+// smoke runs the smoke test on a stack while its workers run, and returns the test's output. change modifies the
 // options.
 func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	s.t.Helper()
@@ -134,7 +134,7 @@ func TestSmokeTestRunsMainJobAndCleansUp(t *testing.T) {
 // failingStack describes a defect that must fail the smoke test.
 type failingStack struct {
 	change func(s *stack, o *check.Options)
-	path   string // path whose responses get status or are changed by alter
+	path   string // path whose responses have the given status or are modified by alter
 	status int
 	alter  func(h http.Header)
 	want   string

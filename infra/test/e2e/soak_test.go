@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are a soak's minimum numbers of seeds for the main job and for connections' lives. A short
-// soak runs a tenth as many.
+// soakSeeds and soakLives are the minimum numbers of seeds that a soak runs for the main job and for simulated
+// connections. A short soak runs a tenth of these numbers.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
 // atLeast returns the minimum number of seeds to run regardless of the time budget.
@@ -28,7 +28,7 @@ func isLongSoak() bool {
 }
 
 // TestSoakMainJobSurvivesFaults runs the main job with seeded faults until the time budget set by make soak is used up.
-// A failure reports its seed, which RECORDBRIDGE_SEED reruns.
+// A failure reports its seed; set RECORDBRIDGE_SEED to the seed to repeat the run.
 func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
@@ -38,8 +38,8 @@ func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakTokenRefreshSurvivesInjectedErrors simulates connections' lives between exports, with seeded faults, until a
-// quarter of the time budget is used up.
+// TestSoakTokenRefreshSurvivesInjectedErrors simulates connections between exports, with seeded faults, until a quarter
+// of the time budget is used.
 func TestSoakTokenRefreshSurvivesInjectedErrors(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

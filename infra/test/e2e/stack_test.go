@@ -42,13 +42,13 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is the base URL of the customers' servers, on a different port from the service.
+	// customer is the base URL of the simulated customer servers, which use a different port from the service.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
 
-// stack is the complete service in this process: the real template, every function's production wiring, the embedded
-// AWS and the gateway. The stack uses no sockets, because it runs in virtual time.
+// stack is the complete service in this process: the project's template, every function's production wiring, the
+// embedded AWS and the gateway. The stack uses no sockets, because it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -64,7 +64,7 @@ type stack struct {
 	template *template.Template
 	retryer  func() awssdk.Retryer
 	plan     *faults.Plan     // fault plan; nil for no faults
-	pollers  int              // pollers per queue; 0 means 1
+	pollers  int              // number of pollers per queue; 0 means 1
 	rows     *dynamodb.Client // client for tests that inspect rows
 	inbox    *inbox.Inbox
 	gateway  http.Handler
@@ -86,7 +86,7 @@ type stack struct {
 
 type options struct {
 	dataDir string                                          // folder with the sandbox's bundles
-	plan    *faults.Plan                                    // paused until the scenario starts
+	plan    *faults.Plan                                    // fault plan, paused until the scenario starts
 	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; may be nil
 	made    func([]template.Parameter) []template.Parameter // modifies the parameters; may be nil
 	tap     *wiretap
@@ -173,8 +173,8 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 })
 
-// usual returns the template for a sandbox without bundles. The template is loaded once and shared by all tests, so
-// tests must not modify it.
+// usual loads the template for a sandbox without bundles. The template is loaded once and shared by all tests, so tests
+// must not modify it.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
 // load reads the template and its permissions, using the output of SAM's transform if .ci/run has created it. dataDir
@@ -188,7 +188,7 @@ func load(dataDir string) (*template.Template, error) {
 			"SupportMail":            operatorsAddress,
 			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // passkeys do not work with an IP address
 			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
-			"ExportsPerOrganisation":   "1", // a second export must wait
+			"ExportsPerOrganisation":   "1", // a second export must wait for the first
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",
@@ -205,8 +205,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files deployed next to every binary: the pages of functions/web. The folder is
-// created once and shared by all tests, so tests must not modify it. TestMain removes the folder.
+// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. The
+// folder is created once and shared by all tests, so tests must not modify it. TestMain removes the folder.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -215,7 +215,7 @@ var deployed = sync.OnceValues(func() (string, error) {
 	return folder, built.Into(filepath.Join(folder, "ui"))
 })
 
-// permitted returns the template with the permissions that the options set.
+// permitted returns the template with the permissions set by the options.
 func (o options) permitted(loaded *template.Template) *template.Template {
 	permitted := *loaded
 	if o.grants != nil {
@@ -224,8 +224,8 @@ func (o options) permitted(loaded *template.Template) *template.Template {
 	return &permitted
 }
 
-// attached returns the embedded AWS's options. The permission check comes last, so that it sees only calls that other
-// middleware passes on.
+// attached returns the embedded AWS's options. The permission check comes last so that it sees only the calls that the
+// other middleware forwards.
 func (o options) attached(authority *iam.Authority) aws.Options {
 	configured := aws.Options{URL: host}
 	if o.tap != nil {

@@ -17,7 +17,7 @@ type stranger struct {
 	*outside
 
 	publicID, key, redirect string
-	inboxes                 []string // inboxes that receive events about the stranger's connections
+	inboxes                 []string // inboxes that receive events about this organisation's connections
 }
 
 func (o *outside) newStranger() stranger {
@@ -64,8 +64,8 @@ func (o stranger) receivedByPath() map[string][]string {
 	return heard
 }
 
-// checkReceivedOnly checks that each of the stranger's webhooks received exactly one event, about the connection with
-// the given ID. If id is empty, the webhooks must have received no events.
+// checkReceivedOnly checks that each of the organisation's webhooks received exactly one event, about the connection
+// with the given ID. If id is empty, no webhook may have received an event.
 func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {

@@ -34,7 +34,7 @@ func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// Work in progress (the sign-in at the portal and the export) still completes and sends its events.
+		// Work already in progress (the sign-in at the portal and the export) still completes and sends its events.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
@@ -123,7 +123,7 @@ func TestDisabledEndpointKeepsConnectionsButRejectsNewOnes(t *testing.T) {
 		if _, last := patient.open(callback.String(), crashPersona, "approve"); last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
-		<-time.After(2 * time.Hour) // lets the access token expire, which causes a refresh
+		<-time.After(2 * time.Hour) // lets the access token expire, so that it must be refreshed
 		f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		f.clock.finish(5)

@@ -16,17 +16,17 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// aCall is the number of the only call after which a function crashes under -short. The race detector sees the same
-// code for every call.
+// aCall is the number of the only call after which a function crashes with -short. Crashes after other calls would show
+// the race detector no new code.
 const aCall = 3
 
-// A soak crashes functions after each of the first eachOf calls. Later calls are of the same kinds, so a short soak
-// crashes functions after only one in everyNth of them.
+// A soak crashes functions after each of their first eachOf calls. Later calls are of the same kinds, so a short soak
+// crashes functions after only one call in everyNth.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes runs a scenario once for each point at which a function can crash (faults.Points). A long soak covers
-// all points, and a short soak covers most. Other runs cover the first call of each kind and the last call, or only one
-// call under -short.
+// sweepCrashes repeats a scenario, crashing a function at a different point each time (faults.Points). A long soak
+// covers all crash points; a short soak covers most. Runs other than soaks cover the first call of each kind and the
+// last call, or only one call with -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -88,8 +88,8 @@ func sample(calls []faults.Call) []int {
 	return chosen
 }
 
-// skipIfShort skips a test under -short if it only repeats code that other tests also run. The race detector would not
-// find new races (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// skipIfShort skips a test with -short if the test only repeats code that other tests also run. The race detector would
+// find no additional races in such a test (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -97,8 +97,8 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-// sampleIfShort returns every fifth element under -short, as in `make race`. The race detector sees the same code for
-// each element.
+// sampleIfShort returns every fifth element with -short, as in `make race`. All elements run the same code, so a sample
+// suffices for the race detector.
 func sampleIfShort[T any](all []T) []T {
 	if !testing.Short() {
 		return all
@@ -110,7 +110,8 @@ func sampleIfShort[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes is like sweepCrashes, but limited to a function's first calls. The limit is most.
+// sweepFirstCrashes is like sweepCrashes, but crashes only a function's first calls. most is the maximum number of
+// calls.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, most, scenario)
@@ -171,14 +172,14 @@ func (s *stack) disarm(function string) {
 	}
 }
 
-// simulation is a stack with a seed's faults.
+// simulation is a stack into which a seed's faults are injected.
 type simulation struct {
 	*stack
 
 	random *rand.Rand // makes the scenario's random choices; derived from the seed
 }
 
-// begin enables the plan's faults and makes most functions crash once, after an early call.
+// begin enables the plan's faults and makes most functions crash once, after one of their first calls.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -196,13 +197,13 @@ func (o simulation) end() {
 	}
 }
 
-// atOnce is the limit on concurrent seeds.
+// atOnce is the maximum number of concurrent seeds.
 const atOnce = 20
 
-// sweepSeeds runs a scenario with consecutive seeds, starting at first, until more returns false. A seed's faults
+// sweepSeeds runs a scenario with consecutive seeds, starting with first, until more returns false. A seed's faults
 // include failing, broken, late and conflicting calls by every function, crashes, duplicate and reordered messages,
-// late indexes and wrong clocks. A failure reports the seed and its faults. If RECORDBRIDGE_SEED is set, sweepSeeds
-// runs only that seed.
+// delayed index updates and wrong clocks. A failure reports the seed and its faults. If RECORDBRIDGE_SEED is set,
+// sweepSeeds runs only that seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -230,8 +231,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs a scenario with several consecutive seeds (each) for every starting seed in firsts. Under -short, it
-// runs a single seed, because the race detector sees the same code.
+// sweepSample runs a scenario with several consecutive seeds (each) for every starting seed in firsts. With -short, it
+// runs a single seed, because more seeds show the race detector no new code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {
@@ -289,8 +290,9 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 // longestLag is longer than every index lag in planOf.
 const longestLag = 30 * time.Second
 
-// planOf returns a seed's fault plan. One seed in five has only crashes. The other seeds have faults at least as often
-// as AWS on a bad day. The sandbox has no faults, because it simulates a third-party server.
+// planOf returns a seed's fault plan. For one seed in five, the only faults are crashes. For the other seeds, faults
+// are at least as frequent as on a bad day on AWS. No faults are injected into the sandbox, because it simulates a
+// third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
 	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// syntheaDir contains public synthetic bundles, outside the repository.
+// syntheaDir is a folder outside the repository that contains public synthetic bundles.
 const syntheaDir = "../../../../shared/data/synthea"
 
 // smallBundle is the maximum compressed size, in bytes, of bundles that are exported outside a soak.
@@ -71,7 +71,7 @@ func TestEverySyntheaPatientIsExportedCompletely(t *testing.T) {
 				t.Skip("so large a record is exported by make soak")
 			}
 			patient, want := bundleIDs(t, file)
-			own := t.TempDir() // separate, because the sandbox reads every file in the folder
+			own := t.TempDir() // a separate folder, because the sandbox reads every file in its folder
 			expect.NoError(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
 			synctest.Test(t, func(t *testing.T) {
 				checkExport(t, newStack(t, options{dataDir: own}).outside, patient, want)

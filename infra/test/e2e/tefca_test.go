@@ -185,7 +185,7 @@ func (o verifying) locateFacilities() (v verification, found []string) {
 	return v, o.vault.awaitLocated(v, "located").chosen()
 }
 
-// runVault covers a verified patient who connects to the located facilities, returns later, and is disconnected.
+// runVault covers a verified patient who connects to the facilities found, returns later, and is disconnected.
 func runVault(s *stack) {
 	s.t.Helper()
 	first := s.vault.connect(twoHospitals, "patient-7")

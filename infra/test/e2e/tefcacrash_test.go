@@ -18,8 +18,7 @@ import (
 const twoHospitals = "p06"
 
 // TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry can connect. Each chosen
-// facility must end up with one connection and its tokens, reported once per authorisation. No identity data may
-// remain.
+// facility must have exactly one connection with tokens, reported once per authorisation. No identity data may remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -134,8 +133,8 @@ func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]str
 	return nil
 }
 
-// TestPatientHasOneConnectionPerFacility checks that a patient who connects again gets no second connection to a
-// facility. The test covers two concurrent tabs and devices, a later day, and a different external ID.
+// TestPatientHasOneConnectionPerFacility checks that a patient who connects again does not get a second connection to
+// the same facility. The test covers two concurrent tabs and devices, a later day, and a different external ID.
 func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestFacilityExportsUseDistinctResourceIDs exports a patient's records from two hospitals that state the same facts.
+// TestFacilityExportsUseDistinctResourceIDs exports a patient's records from two hospitals that report the same facts.
 // An export after a second authorisation must contain the same IDs as the earlier export.
 func TestFacilityExportsUseDistinctResourceIDs(t *testing.T) {
 	t.Parallel()

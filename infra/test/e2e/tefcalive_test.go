@@ -35,8 +35,8 @@ import (
 
 const (
 	networkHost   = "https://ehr.example" // an identity provider and a FHIR facility outside the stack
-	withDocuments = "urn:oid:2.999.20"    // a facility with XCPD and XCA
-	withFHIR      = "urn:oid:2.999.21"    // a facility with FHIR
+	withDocuments = "urn:oid:2.999.20"    // a facility with XCPD and XCA endpoints
+	withFHIR      = "urn:oid:2.999.21"    // a facility with a FHIR endpoint
 	goneGateway   = "urn:oid:2.999.22"    // a facility with an unreachable gateway
 	clientURI     = "https://us.example/udap#T-IAS"
 	secretOfOwn   = "networks"
@@ -56,7 +56,7 @@ type live struct {
 func newLive(t *testing.T) *live {
 	t.Helper()
 	s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
-		allowed := slices.Clone(functions) // adds the permission granted if a parameter names the secret
+		allowed := slices.Clone(functions) // adds the permission that is granted if a parameter names the secret
 		for i, f := range allowed {
 			allowed[i].Statements = slices.Clone(f.Statements)
 			for j, statement := range allowed[i].Statements {
@@ -96,7 +96,7 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// configure sets up both networks and the provider as docs/operate/tefca.md describes.
+// configure sets up both networks and the identity provider as docs/operate/tefca.md describes.
 func (l *live) configure() {
 	l.t.Helper()
 	gateways, err := ihe.NewAuthority("gateways")
@@ -205,8 +205,8 @@ func (l *live) begin() verification {
 	return v
 }
 
-// TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP
-// and FHIR. An unreachable gateway must not affect the other facilities.
+// TestLiveModeConnectsPatientThroughBothNetworks connects a patient through one network with XCPD and XCA over mutual
+// TLS, and through the other with UDAP and FHIR. An unreachable gateway must not affect the other facilities.
 func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -274,7 +274,7 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence checks that the log identifies an unresponsive facility only by its ID and an error class. The log must
+// checkSilence checks that log lines identify an unresponsive facility only by its ID and an error class. The log must
 // contain neither personal data nor the networks' credentials.
 func (l *live) checkSilence() {
 	l.t.Helper()

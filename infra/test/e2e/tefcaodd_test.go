@@ -16,7 +16,7 @@ import (
 
 // TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually and lists three invalid
 // documents: one of another patient, one of another community, and one with two IDs. The export may skip only the
-// invalid documents, and the outcome must count them.
+// invalid documents, and the outcome must state their number.
 func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestTEFCAAttemptRequiresItsBearerToken checks requests without the attempt's token and requests from another
-// organisation or mode. The response must be the same as for a nonexistent attempt.
+// TestTEFCAAttemptRequiresItsBearerToken checks that requests without the attempt's token, or from another organisation
+// or mode, are rejected. The response must be the same as for a nonexistent attempt.
 func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 }
 
 // TestFacilityChoiceRejectsUnmatchedFacility checks that a patient can choose only facilities that matched the patient.
-// The attempt's status must list facilities that did not respond.
+// The attempt's status must list the facilities that did not respond.
 func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,9 +74,9 @@ func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	})
 }
 
-// TestFailedFacilityDoesNotAffectOtherFacilities checks that if a facility fails, the other facilities stay connected
-// and the failure has a reason. The patient can choose the failed facility again until the identity expires, and must
-// then verify their identity again.
+// TestFailedFacilityDoesNotAffectOtherFacilities checks that if one facility fails, the others stay connected and the
+// failure has a reason. The patient can choose the failed facility again until the identity expires, and must then
+// verify their identity again.
 func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
-		for id := range done.connections() { // choosing a connected facility again has no effect
+		for id := range done.connections() { // choosing a facility that is already connected has no effect
 			got := s.vault.choose(v, id)
 			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
@@ -313,7 +313,7 @@ func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	})
 }
 
-// setPlan changes an organisation's plan, and waits until every function has reloaded it.
+// setPlan changes an organisation's plan and waits until every function has reloaded it.
 func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)

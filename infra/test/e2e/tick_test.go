@@ -36,8 +36,8 @@ func (s clock) sweep() {
 }
 
 // shouldFire reports whether to fire a schedule. It skips most ticks at which the schedule would query every shard
-// without finding work. Under a fault plan, or until a requested crash has happened, every tick fires, because faults
-// depend on the number of calls.
+// without finding work. Under a fault plan, or until a requested crash has happened, every tick fires, because the
+// faults depend on the number of calls.
 func shouldFire(s *stack, f template.Function) bool {
 	s.t.Helper()
 	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
@@ -45,7 +45,7 @@ func shouldFire(s *stack, f template.Function) bool {
 
 func hasWork(s *stack, f template.Function) bool {
 	s.t.Helper()
-	if f.Folder == "catalogprobe" { // catalogprobe probes endpoints in published catalogues
+	if f.Folder == "catalogprobe" { // catalogprobe probes the endpoints of published catalogues
 		return slices.ContainsFunc(s.state.browse(f.Environment["CATALOG_TABLE"]), func(r map[string]json.RawMessage) bool {
 			return strings.HasPrefix(textOf(s.t, r["pk"]), "POINTER#")
 		})
@@ -60,10 +60,10 @@ func hasWork(s *stack, f template.Function) bool {
 			return true
 		}
 	}
-	return !timers // a function without timers may always find work
+	return !timers // a function without timers may find work at any time
 }
 
-// isOf reports whether a function processes a table's timers.
+// isOf reports whether a function processes the timers of a table.
 func isOf(f template.Function, table template.Table) bool {
 	hasTimers := slices.ContainsFunc(table.Indexes, func(i template.Index) bool { return i.Name == byDue })
 	for _, value := range f.Environment {
@@ -74,7 +74,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts a schedule's consecutive ticks without work, and reports whether the current tick must fire.
+// tick counts the consecutive ticks at which a schedule finds no work and reports whether the current tick must fire.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +86,7 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
+// due lists the keys of the rows that are due before the given time according to the table's index. It reads the
 // embedded AWS's data directly, which is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()

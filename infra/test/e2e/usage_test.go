@@ -23,8 +23,8 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage is counted at the end of the day. The institution that the organisation
-// uses must then come first in its patients' search results.
+// runUsage checks that an organisation's usage is counted at the end of each day. In the search results of the
+// organisation's patients, the institution that the organisation uses must then come first.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(3))

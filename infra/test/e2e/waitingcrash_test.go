@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestQueuedExportsSurviveCrashAnywhere requests two exports for an organisation with one slot, so that each worker
-// finds the other export running. Each export must end once, and neither may remain in line.
+// TestQueuedExportsSurviveCrashAnywhere requests two exports for an organisation with a single slot, so that each
+// worker finds the other export running. Each export must end exactly once, and neither may remain queued.
 func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction", "SweeperFunction"} {
@@ -22,7 +22,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				}
 				s.intercept = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
-						<-time.After(time.Second) // virtual time: the test runs in a synctest bubble
+						<-time.After(time.Second) // virtual time, because the test runs in a synctest bubble
 					}
 					return nil
 				}
@@ -33,7 +33,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				if function == "SweeperFunction" {
 					s.queues.loseMessages()
 				}
-				s.clock.finish(260) // exceeds the export queue's visibility timeout and the line's timer
+				s.clock.finish(260) // exceeds the export queue's visibility timeout and the timer of waiting exports
 				ids := map[string]bool{}
 				for _, d := range s.webhooks.events("patient.ehi_export_success") {
 					ids[d.Headers["webhook-id"]] = true

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// fhirTimes forwards requests to a FHIR server and records their times.
+// fhirTimes forwards requests to a FHIR server and records the time of each request.
 type fhirTimes struct {
 	mu  sync.Mutex
 	all []time.Time
@@ -30,7 +30,7 @@ func (f *fhirTimes) note(r *http.Request) *http.Response {
 	return nil
 }
 
-// between returns the number of requests after from and before to.
+// between returns the number of requests that arrived after from and before to.
 func (f *fhirTimes) between(from, to time.Time) (count int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 	return count
 }
 
-// remind sends another message for a task, as a queue with at-least-once delivery may.
+// remind sends a duplicate message for a task, as a queue with at-least-once delivery may.
 func remind(s *stack, taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -51,7 +51,7 @@ func remind(s *stack, taskID string) {
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportHonoursRetryAfterFromServer checks that neither the sweeper nor repeated messages cause a request before
+// TestExportHonoursRetryAfterFromServer checks that neither the sweeper nor duplicate messages cause a request before
 // the Retry-After time, and that the export continues soon afterwards.
 func TestExportHonoursRetryAfterFromServer(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 	t.Parallel()
 	for name, accident := range map[string]struct {
 		switches string
-		begins   string // URL prefix of the failing requests
+		begins   string // URL prefix of requests that fail
 		mishap   mishap
 		times    int // number of failures; the retry after each one succeeds
 	}{

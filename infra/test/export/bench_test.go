@@ -12,7 +12,7 @@ import (
 // library is a FHIR server that uses almost no CPU time because all pages are built in advance.
 type library struct {
 	metadata  []byte
-	pages     map[string][]byte // bodies by URL, relative to the base URL
+	pages     map[string][]byte // response bodies by URL, relative to the base URL
 	resources int
 }
 
@@ -22,7 +22,7 @@ const (
 )
 
 // newLibrary returns a library whose pages contain as many Observations as fit. Each Observation is about as long as
-// the sandbox's.
+// those of the sandbox.
 func newLibrary() *library {
 	l := &library{
 		pages: map[string][]byte{"Patient/p1": []byte(`{"resourceType":"Patient","id":"p1"}`)},
@@ -76,8 +76,8 @@ func (l *library) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// BenchmarkExport measures the engine, the reader and the scanner in a complete export of 25,001 resources from a fast
-// server. The file is discarded. The goal is 25,000 resources per second.
+// BenchmarkExport measures the engine, the reader and the scanner during a complete export of 25,001 resources from a
+// fast server. The exported file is discarded. The goal is 25,000 resources per second.
 func BenchmarkExport(b *testing.B) {
 	source := newLibrary()
 	var written shredder

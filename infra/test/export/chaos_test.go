@@ -27,8 +27,8 @@ const (
 	chaosDeaths = 4
 )
 
-// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of them, and an
-// export must cope with every combination.
+// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of these
+// switches, and an export must cope with every combination.
 func chaosSwitches() []string {
 	return []string{
 		"outcome-entry", "session-next", "careplan-404", "suppressed-category:imaging", "reject-count", "unsupported-500",
@@ -41,7 +41,7 @@ func chaosSwitches() []string {
 }
 
 // contradict reports whether two switches are mutually exclusive. For example, one switch may require a parameter that
-// the other switch does not support.
+// the other makes unsupported.
 func contradict(a, b string) bool {
 	requires := func(s string) bool { return s == "require-intent" || s == "require-date" }
 	return a == "unsupported-500" && requires(b) || b == "unsupported-500" && requires(a)
@@ -82,8 +82,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// mishapOf chooses whether and how a request fails. The choice depends on the URL and attempt number, not on the order
-// of concurrent requests.
+// mishapOf chooses whether and how a request fails. The choice depends on the URL and the attempt number, not on the
+// order of concurrent requests.
 func mishapOf(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -133,8 +133,9 @@ func TestExportFileIsIdenticalDespiteChaos(t *testing.T) {
 	}
 }
 
-// checkChaos compares an export from a chaotic server with the server's true content. In a soak, it also compares the
-// file with an export from the same server without failures. Resources in both files must be byte-identical.
+// checkChaos compares an export from a chaotic server with the content that the server holds. In a soak, it also
+// compares the file with that of an export from the same server without failures. The resources must be byte-identical
+// in both files.
 func checkChaos(t *testing.T, s scenario) {
 	t.Helper()
 	rough := s.run(t)

@@ -16,9 +16,9 @@ import (
 	"recordbridge/shared/export"
 )
 
-// comparison is the result of comparing an export's file with the server's true content.
+// comparison is the result of comparing an export's file with the content that the server actually holds.
 type comparison struct {
-	wrong   []string // invalid lines: foreign, duplicate, changed, or without source
+	wrong   []string // invalid lines: foreign, duplicate, changed, or without a source
 	missing []string
 	silent  []string // missing resources that the outcome does not report
 	lines   []string // the file's lines, sorted
@@ -150,7 +150,7 @@ func checkStats(r result, counts map[string]int) (wrong []string) {
 	return wrong
 }
 
-// shortfall returns the losses reported by the success event, by type.
+// shortfall returns, by type, the losses that the success event reports.
 func (r result) shortfall(t *testing.T) map[string]string {
 	t.Helper()
 	var body struct {
@@ -174,8 +174,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether the file must contain a Provenance. It must if it contains a target of the Provenance
-// and the target's type is not reported as missing.
+// isAttachable reports whether the file must contain a Provenance. A Provenance is required if the file contains one of
+// its targets and the target's type is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -189,10 +189,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses lists the missing resources, and those that are not reported. The event must report every loss except
-// resources that the patient has not granted and resources requested by category, which only the outcome must report.
-// The engine can't know about a resource that only missing resources reference, so reporting those resources' types
-// suffices. Reporting a Provenance's target types covers the Provenance.
+// losses lists the missing resources and those among them that are not reported. The event must report every loss
+// except resources that the patient has not granted and resources requested by category, which only the outcome must
+// report. The engine can't know about a resource that only missing resources reference, so reporting the types of those
+// resources is sufficient. Reporting the types of a Provenance's targets as missing also accounts for the Provenance.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

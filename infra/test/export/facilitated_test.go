@@ -65,7 +65,7 @@ func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	return tefca.Assertion{Issuer: issuer, Subject: "s", Level: 2, Person: who, Token: secret.New(token), ExpiresAt: ends}
 }
 
-// member returns a single-facility network that has the service as a member.
+// member returns a network that consists of a single facility and has the service as a member.
 func member(t *testing.T, doer smart.Doer, base string) *facilitated.Network {
 	t.Helper()
 	const uri = "https://us.example/udap#T-IAS"
@@ -102,7 +102,7 @@ func fromSandbox(t *testing.T, method, path, body string) string {
 	return answer.Body.String()
 }
 
-// opened locates a person at the facility and returns the resulting tokens.
+// opened locates a person at the facility and returns the tokens issued.
 func opened(t *testing.T, doer smart.Doer, base string, who tefca.Person) tokens.Set {
 	t.Helper()
 	network, identity := member(t, doer, base), identityProvider().vouchesFor(t, who)
@@ -169,7 +169,7 @@ func TestExportFailsWithTokenOfAnotherPatient(t *testing.T) {
 			opens: func(t *testing.T, doer smart.Doer, base string) tokens.Set {
 				t.Helper()
 				set := opened(t, doer, base, tefca.Person{Given: "Rowan", Family: "Birch", BirthDate: "2017-03-21"})
-				set.PatientID = secret.New("patient-willow-ash") // a patient who exists but is not the token's
+				set.PatientID = secret.New("patient-willow-ash") // an existing patient other than the token's
 				return set
 			},
 		}.run(t)

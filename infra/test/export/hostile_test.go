@@ -15,12 +15,12 @@ import (
 	"recordbridge/shared/export"
 )
 
-// processBound is the worker process's memory limit in bytes, which must hold for any server response.
+// processBound is the worker process's memory limit in bytes, regardless of the server's responses.
 const processBound = 128 << 20
 
 // hostile is a FHIR server that generates and compresses its responses while sending them, to use little memory.
 type hostile struct {
-	pages   map[string]attack // attacks by requested resource type
+	pages   map[string]attack // attack for each requested resource type
 	verbose bool              // sends a CapabilityStatement and a Patient resource of the maximum size
 }
 
@@ -28,7 +28,7 @@ type hostile struct {
 type attack struct {
 	pages  int // number of pages; 0 means 1
 	write  func(w io.Writer, page int)
-	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has no outcome
+	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has none
 	heavy  bool                            // whether the attack runs only in a soak
 	status int                             // error status to send with the written body; 0 for a normal page
 }
@@ -99,7 +99,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func putf(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
 
-// fill writes text repeatedly until about size bytes are written.
+// fill writes text repeatedly until it has written about size bytes.
 func fill(w io.Writer, text string, size int) {
 	piece := strings.Repeat(text, 1+(16<<10)/len(text))
 	for ; size > 0; size -= len(piece) {
@@ -109,13 +109,13 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes the beginning of an entry with one of the patient's resources, up to the value of member.
+// one writes the beginning of an entry that contains one of the patient's resources, up to the value of member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
 }
 
-// contents is the path of attachments of the maximum size that is read ahead.
+// contents is the path of maximum-size attachments that are read ahead.
 const contents = "contents/"
 
 // large is slightly below a page's maximum size.
@@ -137,7 +137,7 @@ func attacks() map[string]attack {
 			one(w, "Encounter", 1, "x")
 			fill(w, "[", 1<<20)
 		}},
-		// An endless error response.
+		// An error response whose body never ends.
 		"FamilyMemberHistory": {
 			want: is(export.OutcomeDenied), status: http.StatusForbidden,
 			write: func(w io.Writer, _ int) {
@@ -153,7 +153,7 @@ func attacks() map[string]attack {
 			fill(w, "x", large)
 			putf(w, `"}}`)
 		}},
-		// a resource ID that fills a page
+		// a resource ID so long that it fills a page
 		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			putf(w, `,{"resource":{"resourceType":"Procedure","subject":{"reference":"Patient/p1"},"id":"`)
 			fill(w, `\u0041`, large)
@@ -183,7 +183,7 @@ func attacks() map[string]attack {
 			heavy: true,
 		},
 		"Observation": {pages: 2, write: inventedTypes},
-		// Many attachments that can be read ahead.
+		// The page contains many attachments that can be read ahead.
 		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
 				one(w, "Media", i, "content")
@@ -271,7 +271,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// Two readable types come first, because an export fails if it finds no records.
+				// The first two types are readable, because an export fails if it finds no records.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})
@@ -282,7 +282,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 		}
 	}
 	if soaking() {
-		t.Run("many handovers", func(t *testing.T) { // each run hands over 75 seconds before the invocation's timeout
+		t.Run("many handovers", func(t *testing.T) { // each run hands over 75 seconds before its invocation times out
 			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
 				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"],
 				"DiagnosticReport": all["DiagnosticReport"],

@@ -25,7 +25,7 @@ func TestExportIsCompleteWithAnyBatchSupport(t *testing.T) {
 	for _, c := range []struct {
 		switches string
 		works    bool
-		posts    []int // expected batch requests in the first and second exports
+		posts    []int // expected number of batch requests in the first and second exports
 	}{
 		{switches: "batch:whole", works: true, posts: []int{3, 5}},
 		{switches: "batch:refused", posts: []int{3, 0}},
@@ -37,7 +37,8 @@ func TestExportIsCompleteWithAnyBatchSupport(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
-				// The second person's record has different resource types, some with more resources than fit on a page.
+				// The second person's record has different resource types, some of which have more resources than fit
+				// on a page.
 				for nth, person := range []persona.Persona{people[0], wide} {
 					server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 					r := scenario{
@@ -131,7 +132,7 @@ func TestExportStoresServerPropertiesOncePerDay(t *testing.T) {
 		for nth := range 3 {
 			checkWhole(t, scenario{person: named(t, paged[0]), label: fmt.Sprintf("daily-%d", nth), known: remembered}.run(t))
 		}
-		if remembered.saved > 2 { // the second export may reach a higher concurrency and save it
+		if remembered.saved > 2 { // the second export may reach a higher concurrency and store it
 			t.Errorf("saved %d times in three exports", remembered.saved)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 type limitedServer struct {
 	handler http.Handler
 	late    time.Duration // delay before each response
-	bears   int           // concurrent requests allowed before a 429 response; 0 means unlimited
+	bears   int           // number of concurrent requests allowed before a 429 response; 0 means unlimited
 
 	mu      sync.Mutex
 	asked   int
@@ -49,7 +49,7 @@ func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request and reports whether it is within the concurrency limit.
+// enter counts a request and reports whether the concurrency limit allows it.
 func (c *limitedServer) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func TestExportLimitsConcurrencyAfter429(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &limitedServer{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}
-				if bears == 3 { // forces several runs; later runs start with the stored limit
+				if bears == 3 { // forces several worker runs; later runs start with the stored limit
 					s.deadline = func(int) time.Duration { return 76 * time.Second }
 				}
 				r := s.run(t)

@@ -29,7 +29,7 @@ import (
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound is the maximum live-heap growth during an export, in bytes, regardless of the record's size.
+	// heapBound is the maximum growth of the live heap during an export, in bytes, regardless of the record's size.
 	heapBound = 64 << 20
 )
 
@@ -137,12 +137,12 @@ func (*shredder) Close(context.Context) error { return nil }
 
 func (*shredder) Abort(context.Context) {}
 
-// plain implements source.Platforms with the default profile for every server.
+// plain implements source.Platforms, using the default profile for every server.
 type plain struct{}
 
 func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
-// exportOf exports the record at base into kept, with a token set that is valid for a day.
+// exportOf exports the record at base into kept, using a token set that is valid for a day.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	return exportWith(tb, doer, nil, kept, tokens.Set{
@@ -182,8 +182,8 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. Memory
-// retained by earlier tests is not counted.
+// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. The
+// measurement excludes memory retained by earlier tests.
 func TestExportOfLargeAttachmentsUsesBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")

@@ -13,7 +13,7 @@ import (
 // while clients read it and has no Content-Length header.
 type scroll struct {
 	types   []string
-	bytes   int64 // approximate size of a page
+	bytes   int64 // approximate size of a page in bytes
 	measure func()
 }
 

@@ -42,7 +42,7 @@ func checkHonest(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkConduct checks the rules that apply to every export, successful or failed.
+// checkConduct checks the rules that apply to every export, whether it succeeded or failed.
 func checkConduct(t *testing.T, r result) {
 	t.Helper()
 	if len(r.foreign) > 0 {

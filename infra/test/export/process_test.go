@@ -52,8 +52,8 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	return file, build.Run()
 })
 
-// processWorld runs the real export worker in a separate process. The test process serves the embedded AWS and the
-// test's FHIR server on one port.
+// processWorld runs the production export worker in a separate process. The test process serves the embedded AWS and
+// the test's FHIR server on one port.
 type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
@@ -126,7 +126,7 @@ func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Cleanup(y.functions.Close)
 }
 
-// connect stores a connection with long-lived tokens, as the callback function does.
+// connect stores a connection with long-lived tokens, as the callback function would.
 func (y *processWorld) connect(t *testing.T, f template.Function) {
 	t.Helper()
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))

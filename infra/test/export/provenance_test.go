@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// attaching counts the requests with _revinclude to a server whose CapabilityStatement omits the parameter.
+// attaching counts the requests with _revinclude that it forwards to a server whose CapabilityStatement omits the
+// parameter.
 type attaching struct {
 	http.Handler
 
@@ -32,8 +33,8 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// attachedExport exports from a server whose CapabilityStatement does not list _revinclude. attached is the number of
-// requests with _revinclude, and all is the total number of requests.
+// attachedExport exports from a server whose CapabilityStatement does not list _revinclude. It returns the number of
+// requests with _revinclude (attached) and of all requests (all).
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()

@@ -15,7 +15,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The benchmark record has the resource types that Synthea generates and as many resources as the reference record.
+// The benchmark record has the resource types that Synthea generates and the same number of resources as the reference
+// record.
 const (
 	wideResources = 1111
 	wideTypes     = "Observation 438, Procedure 120, Claim 110, ExplanationOfBenefit 110, Encounter 96, " +
@@ -64,8 +65,8 @@ func wideRecord(tb testing.TB) persona.Persona {
 	return people[0]
 }
 
-// belonging returns one of the patient's resources. Three quarters of the resources reference a practitioner; the rest
-// reference an organization.
+// belonging returns a resource that belongs to the patient. Three quarters of the resources reference a practitioner;
+// the rest reference an organization.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}
 	body := map[string]any{"text": map[string]any{

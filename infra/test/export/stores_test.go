@@ -23,12 +23,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grants stores a single connection's tokens and endpoint, and refreshes the tokens at the portal.
+// grants stores the tokens and endpoint of a single connection and refreshes the tokens at the portal.
 type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
 
-	turn    chan struct{} // used as a lock: waiting on a sync.Mutex would stop virtual time during a refresh
+	turn    chan struct{} // serves as a lock, because waiting on a sync.Mutex would stop virtual time during a refresh
 	set     tokens.Set
 	version int64
 }
@@ -101,7 +101,7 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 // invocation simulates a worker run that can crash at a given call. Calls after the crash have no effect.
 type invocation struct {
 	endsAt int  // 1-based number of the last call; 0 means no crash
-	after  bool // whether the last call takes effect although its response is lost
+	after  bool // whether the last call takes effect even though its response is lost
 	end    context.CancelFunc
 
 	mu    sync.Mutex
@@ -192,7 +192,7 @@ func portalOf(doer smart.Doer) smart.Portal {
 	return smart.NewPortal(doer, nothing{}, nothing{}, time.Now)
 }
 
-// nothing is an empty store of clients and endpoints.
+// nothing is a store without clients or endpoints.
 type nothing struct{}
 
 func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

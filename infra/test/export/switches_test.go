@@ -60,7 +60,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	t.Parallel()
 	all := expectations()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if testing.Short() && i%3 > 0 { // the race detector needs only a sample, because all switches run the same code
+		if testing.Short() && i%3 > 0 { // a sample suffices for the race detector, as all switches run the same code
 			continue
 		}
 		for number, one := range all[name] {
@@ -94,7 +94,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	}
 }
 
-// withoutLabel drops a label switch from set, because every scenario adds its own.
+// withoutLabel removes a label switch from set, because every scenario adds its own.
 func withoutLabel(set string) string {
 	if strings.HasPrefix(set, label+":") {
 		return ""

@@ -12,8 +12,8 @@ type ending int
 
 const (
 	whole  ending = iota // the file contains the complete record
-	partly               // missing data is allowed but must be reported
-	fails                // the task fails for a given reason
+	partly               // data may be missing but must be reported
+	fails                // the task fails with the case's reason
 )
 
 // expectation is an export's expected result with a set of switches. The set contains the switch under test and its
@@ -22,16 +22,16 @@ type expectation struct {
 	set      string
 	ending   ending
 	reason   export.Reason // failure reason if ending is fails
-	loses    []string      // types with missing data if ending is partly
+	loses    []string      // resource types with missing data if ending is partly
 	only     []string      // personas to test; empty means all
-	platform string        // platform whose profile the export uses; empty means generic
-	known    bool          // whether to store the server's discovered properties
-	heavy    bool          // whether the export takes seconds; if so, it runs only in a soak
+	platform string        // platform whose profile the export uses; empty for the generic profile
+	known    bool          // whether to store the properties discovered about the server
+	heavy    bool          // whether the export takes seconds and therefore runs only in a soak
 }
 
 // notSeenHere lists the authorization server's switches that prevent an export from starting or affect how tokens are
 // issued. Exports use only the token set, so these switches can't affect them. The tests of shared/adapters/smart and
-// infra/test/e2e cover these switches.
+// infra/test/e2e cover the listed switches.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -47,8 +47,8 @@ func notSeenHere() []string {
 	}
 }
 
-// expectations returns the expected results for every switch that affects an export. The tests fail if a switch is in
-// neither expectations nor notSeenHere.
+// expectations returns the expected results for every switch that affects an export. The tests fail if a switch is
+// listed neither in expectations nor in notSeenHere.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -123,14 +123,14 @@ func survivable() map[string][]expectation {
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
 			{set: "ah-practice", ending: whole, platform: "athena"},
-			// The sandbox profile does not send the required practice.
+			// The sandbox profile does not send the required practice ID.
 			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
 		label: unchangedFile("label:other"),
 	}
 }
 
-// vendors lists server behaviours that a vendor's profile describes. Exports with the generic profile must discover
+// vendors lists server behaviours described by a vendor's profile. With the generic profile, an export must discover
 // these behaviours.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
@@ -179,7 +179,7 @@ func refusing() map[string][]expectation {
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// The export searches Patient by _id if the server supports no other parameter.
+			// If the server supports no other parameter, the export searches Patient by _id.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -196,7 +196,8 @@ func refusing() map[string][]expectation {
 		set: "limit-seconds:1", ending: fails,
 		reason: export.ResourcePatientFailure, only: small,
 	}}
-	// The server requests a wait beyond the export's deadline. The export must honour the wait and therefore fail.
+	// The server requests a delay that extends beyond the export's deadline. The export must honour the requested delay
+	// and therefore fail.
 	all[switches.LeaveAlone] = []expectation{{
 		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
 		only: small,
@@ -216,7 +217,7 @@ func refusing() map[string][]expectation {
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// Data on a foreign server does not belong to the exported record. The outcome reports it as missing.
+		// Data on a foreign server does not belong to the exported record. The outcome reports such data as missing.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
 			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page
@@ -278,8 +279,8 @@ func tokenLife() map[string][]expectation {
 	}
 }
 
-// Personas used in these tests. paged has resources of many types, nested references and more than a page of
-// Observations. unusual has data that often causes errors in clients. small has a small record, for slow cases.
+// Personas used in these tests. paged has resources of many types, nested references and more Observations than fit on
+// a page. unusual has data that often causes errors in clients. small has a small record, for slow cases.
 var (
 	paged   = []string{"garden-wide"}
 	unusual = []string{"linden-moss"}

@@ -26,13 +26,13 @@ const (
 // truth is a file's expected content by "Type/id", computed from the person's data without the export engine.
 type truth struct {
 	content    map[string]map[string]any
-	bytes      map[string]string   // names of the resources that the server sends unchanged, by resource bytes
+	bytes      map[string]string   // names of resources that the server sends unchanged, keyed by resource bytes
 	referrers  map[string][]string // names of the resources that reference or attach each resource
 	searchable map[string]bool     // types that the server can search by patient
 	sourced    bool                // whether the server's FHIR version requires meta.source
 }
 
-// truthOf returns a person's record as stored by a server with the scenario's switches. References are relative even if
+// truthOf returns a person's record as a server with the scenario's switches holds it. References are relative even if
 // the server sends absolute ones.
 func truthOf(t *testing.T, s scenario) truth {
 	t.Helper()
@@ -66,8 +66,8 @@ func truthOf(t *testing.T, s scenario) truth {
 	return made
 }
 
-// searchable returns the resource types that FHIR R4 can search by patient. Resources of these types are the patient's
-// own data; resources of other types are only referenced.
+// searchable returns the resource types that FHIR R4 can search by patient. Resources of these types belong to the
+// patient; resources of other types are only referenced.
 func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {

@@ -19,7 +19,7 @@ import (
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"
 
-// trials counts the trial searches by which an export tests whether a server supports a resource type.
+// trials counts the searches with which an export tests whether a server supports a resource type.
 type trials struct {
 	http.Handler
 
@@ -37,7 +37,7 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // unlistedExport exports from a server whose CapabilityStatement omits types. It returns the result and the types for
-// which the export made a trial search.
+// which the export sent a trial search.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()
@@ -151,7 +151,7 @@ func TestExportStopsTryingUnlistedTypesWhenServerFails(t *testing.T) {
 			},
 		})
 		checkHonest(t, r)
-		if len(asked) > 3+8 { // allows for requests in flight when the third request failed
+		if len(asked) > 3+8 { // allows for requests that were in flight when the third request failed
 			t.Errorf("%d types were tried at a server that fails", len(asked))
 		}
 		if missingOf(r, "SupplyDelivery") != string(export.LossNotAdvertised) {

@@ -42,7 +42,7 @@ type wire struct {
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // requests still waiting for a response
+	busy    int // number of requests still waiting for a response
 	most    int
 }
 
@@ -198,7 +198,7 @@ type sender struct {
 	frozen http.Header
 	status int
 	length int64
-	left   int64 // unsent bytes of the declared Content-Length; negative if none is declared
+	left   int64 // number of unsent bytes of the declared Content-Length; negative if none is declared
 	sent   chan struct{}
 }
 
@@ -238,7 +238,7 @@ func (s *sender) finish() {
 	_ = s.sink.Close()
 }
 
-// received is a streamed response body that ends when its request's context ends.
+// received is a streamed response body that ends when the request's context is done.
 type received struct {
 	pipe   *io.PipeReader
 	ctx    context.Context //nolint:containedctx // the body of an answer ends with its request
@@ -256,7 +256,7 @@ func (b *received) Close() error {
 	return b.pipe.Close()
 }
 
-// broken is a response body that is cut off after at most 20 bytes.
+// broken is a response body that ends prematurely after at most 20 bytes.
 type broken struct {
 	io.ReadCloser
 

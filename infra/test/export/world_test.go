@@ -93,7 +93,7 @@ func named(t *testing.T, id string) persona.Persona {
 	return persona.Persona{}
 }
 
-// soaking reports whether slow cases run, as in `make soak`.
+// soaking reports whether slow cases run, as with `make soak`.
 func soaking() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
 // soakingLong reports whether the soak lasts at least ten minutes.
@@ -104,18 +104,18 @@ func soakingLong() bool {
 
 // scenario specifies the persona, server and failures of one export.
 type scenario struct {
-	handler  http.Handler // nil for the shared sandbox
+	handler  http.Handler // nil to use the shared sandbox
 	person   persona.Persona
-	switches string // switches without the label; empty for default behaviour
+	switches string // switches without the label switch; empty for default behaviour
 	label    string
 	// platform whose profile is used; empty for the generic profile
 	platform string
-	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // returns the tokens; nil means a sign-in
-	// store for the server's discovered properties; nil for none
+	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // returns the tokens; nil signs in the person
+	// store for the properties discovered about servers; nil for none
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
-	lives    func(run int) (endsAt int, after bool) // when each run crashes; nil for no crashes
-	deadline func(run int) time.Duration            // each run's deadline; nil for no deadline
+	lives    func(run int) (endsAt int, after bool) // point at which each run crashes; nil for no crashes
+	deadline func(run int) time.Duration            // deadline of each run; nil for no deadline
 }
 
 func (s scenario) fhirBase() string {
@@ -217,7 +217,7 @@ func profiles(t *testing.T) platform.Registry {
 	return registry
 }
 
-// connect signs in the person and obtains tokens, as the callback function does.
+// connect signs in the person and obtains tokens, as the callback function would.
 func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) tokens.Set {
 	t.Helper()
 	authorizer := smart.NewAuthorizer(doer, rand.Reader, time.Now)
@@ -254,7 +254,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	return set
 }
 
-// await waits until a worker may claim the task, following the queue's and the sweeper's timing.
+// await waits until a worker can claim the task, given the timing of the queue and the sweeper.
 func (w *world) await(run int) {
 	if run == 1 {
 		return

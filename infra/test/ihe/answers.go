@@ -16,7 +16,7 @@ import (
 	"github.com/beevik/etree"
 )
 
-// envelopeOf returns a SOAP response to the message whose ID is relatesTo.
+// envelopeOf returns a SOAP response to the message with ID relatesTo.
 func envelopeOf(relatesTo, inner string) string {
 	return `<soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope" ` +
 		`xmlns:wsa="http://www.w3.org/2005/08/addressing"><soap:Header>` +

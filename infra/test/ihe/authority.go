@@ -57,7 +57,7 @@ func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error
 	return encoded("CERTIFICATE", der), encoded("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key)), nil
 }
 
-// serves returns a TLS certificate for a gateway at 127.0.0.1.
+// serves returns a TLS server certificate for a gateway at 127.0.0.1.
 func (a *Authority) serves() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

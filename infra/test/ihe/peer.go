@@ -1,6 +1,6 @@
 // Package ihe implements a Responding Gateway for tests of shared/tefca/ihe. The gateway is a small mutual-TLS server
-// that verifies requests as a QHIN does. Switches select the gateway's responses. The gateway shares no message code
-// with the adapter. The gateway knows one fictional person and stores no data.
+// that verifies requests as a QHIN does. Switches select how the gateway responds. The gateway and the adapter share no
+// code for messages. The gateway knows one fictional person and stores no data.
 package ihe
 
 import (
@@ -33,14 +33,14 @@ const (
 // Switch selects a kind of gateway response. Each switch affects only certain transactions.
 type Switch string
 
-// Switches that change a gateway's responses. By default, a gateway matches its person, lists the person's documents,
-// and sends each document as an MTOM attachment.
+// Switches that change a gateway's responses. By default, a gateway matches its only person, lists the person's
+// documents, and sends each document as an MTOM attachment.
 const (
 	NoMatch     Switch = "no match"     // no matching person
-	Ambiguous   Switch = "ambiguous"    // request for more attributes
+	Ambiguous   Switch = "ambiguous"    // response that requests more attributes
 	Several     Switch = "several"      // two matching records in the same community
 	Failing     Switch = "failing"      // error response defined by the transaction
-	Denied      Switch = "denied"       // a WS-Security SOAP fault
+	Denied      Switch = "denied"       // a SOAP fault defined by WS-Security
 	Fault       Switch = "fault"        // SOAP fault with code Receiver
 	Partial     Switch = "partial"      // incomplete document list
 	Slow        Switch = "slow"         // no response until the client disconnects
@@ -51,35 +51,35 @@ const (
 	Mixed       Switch = "mixed"        // one match in the gateway's community and one in another
 	OtherPerson Switch = "other person" // another patient's data
 	OtherThing  Switch = "other thing"  // a document that was not requested
-	Twice       Switch = "twice"        // the same ID for two documents
-	Inline      Switch = "inline"       // document inline, as base64
+	Twice       Switch = "twice"        // two documents with the same ID
+	Inline      Switch = "inline"       // document sent inline, as base64
 	Large       Switch = "large"        // document that exceeds the size limit
 	Missing     Switch = "missing"      // document that no longer exists
-	BusyOnce    Switch = "busy once"    // 503 for the first request
+	BusyOnce    Switch = "busy once"    // responds to the first request with 503
 	AlwaysBusy  Switch = "always busy"
 )
 
-// Document is one of the person's documents.
+// Document is one of the fictional person's documents.
 type Document struct {
 	ID, Repository, Title string
 	Content               []byte
 	OnDemand              bool
 
 	// The following fields make the document's entry deviate from the IHE profiles.
-	Home     string // the entry's home attribute; empty means the gateway's community ID
+	Home     string // the entry's home attribute; empty for the gateway's community ID
 	Patient  string // the entry's patient ID (CX); empty means the person's ID
-	ID2      string // the entry's second uniqueId, if any
+	ID2      string // second uniqueId of the entry, if any
 	Spelt    string // DocumentUniqueId in the retrieve response; empty means ID
-	Unplaced bool   // whether the entry omits the repository; retrievals then use the community ID
+	Unplaced bool   // whether the entry omits the repository, in which case retrievals use the community ID
 }
 
 // Options configures a Peer.
 type Options struct {
 	Home      string // the gateway's home community ID
 	Knows     tefca.Person
-	Patient   string     // the person's ID in the community
+	Patient   string     // ID of the person in the community
 	Clients   *Authority // issuer of accepted client certificates
-	Audience  string     // the allowed client's home community ID
+	Audience  string     // home community ID of the permitted client
 	Documents []Document
 	Now       func() time.Time
 }
@@ -119,7 +119,7 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	// Clients' TLS errors are expected, so the server does not log them.
+	// TLS errors caused by clients are expected, so the server does not log them.
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL
@@ -153,7 +153,7 @@ func (p *Peer) Refused() []string {
 	return append([]string{}, p.refused...)
 }
 
-// Last returns the body of a transaction's last request. contentType belongs to the last request of any transaction.
+// Last returns the body of a transaction's last request. contentType is that of the last request of any transaction.
 func (p *Peer) Last(t Transaction) (body []byte, contentType string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

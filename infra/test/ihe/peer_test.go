@@ -24,7 +24,7 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world holds a gateway, its clock, and the authority that issues its clients' certificates.
+// world holds a gateway, its clock and the authority that issues its clients' certificates.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -215,8 +215,8 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithinMinutes replays a signed message. The gateway must accept it four minutes after
-// signing, but reject it six minutes after and three minutes before.
+// TestSignedMessageExpiresWithinMinutes replays a signed message. The gateway must accept the message four minutes
+// after it was signed, but reject it six minutes after and three minutes before signing.
 func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -259,7 +259,7 @@ func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 }
 
 // TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token.
-// The verified demographics must be the only other personal data in the requests' bodies.
+// The request bodies must contain no personal data other than the verified demographics.
 func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

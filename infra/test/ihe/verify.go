@@ -18,8 +18,9 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// accepts verifies a request as a QHIN does. The assertion must be signed with the TLS key, be valid now and for this
-// URL, state the purpose T-IAS, and contain an id_token. A signed timestamp must bind the assertion to the message.
+// accepts verifies a request as a QHIN would. The assertion must be signed with the TLS key, be currently valid for
+// this URL, state the purpose T-IAS, and contain an id_token. A signed timestamp must bind the assertion to the
+// message.
 func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audience string) error {
 	assertion := document.FindElement("//Security/Assertion")
 	if assertion == nil {
@@ -53,7 +54,7 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	return p.stamped(document, believed.SelectAttrValue("ID", ""), shown)
 }
 
-// says verifies an assertion's attributes.
+// says checks an assertion's attributes.
 func (p *Peer) says(assertion *etree.Element) error {
 	values := map[string]*etree.Element{}
 	for _, a := range assertion.FindElements("./AttributeStatement/Attribute") {
@@ -128,8 +129,7 @@ func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509
 	return nil
 }
 
-// within reports whether the current time is in the interval [from, until). The interval must be at most ten minutes
-// long.
+// within reports whether the current time is in the interval [from, until). The interval must not exceed ten minutes.
 func (p *Peer) within(from, until string) bool {
 	start, err := time.Parse(time.RFC3339, from)
 	end, err2 := time.Parse(time.RFC3339, until)

@@ -1,6 +1,6 @@
 // Package managed sets up a complete operator on an embedded AWS for tests of the dashboard's functions. Handlers
-// therefore run with the real rules and rows. The embedded AWS contains the organisations in membertest. Only tests
-// import the package.
+// therefore run with the service's own rules and rows. The embedded AWS contains the organisations in membertest. Only
+// tests import this package.
 package managed
 
 import (
@@ -41,8 +41,8 @@ type Stack struct {
 	flow string // name of the Flow table
 }
 
-// New returns a stack whose clock is set to keyedtest.Moment. The stack contains the active organisations
-// membertest.OrgA and OrgB.
+// New returns a stack whose clock is set to keyedtest.Moment. The stack contains two active organisations,
+// membertest.OrgA and membertest.OrgB.
 func New(tb testing.TB) *Stack {
 	tb.Helper()
 	var s Stack
@@ -128,7 +128,7 @@ func (s *Stack) Audited(tb testing.TB, orgID string) []string {
 	return told
 }
 
-// Hashing returns the keyring for hashing credentials' private keys.
+// Hashing returns the keyring for hashing the private keys of credentials.
 func (s *Stack) Hashing(ctx context.Context) (secret.Keyring, error) {
 	return awssecret.Keyring(ctx, s.AWS, time.Now, s.Outputs["KeyHashingSecret"])
 }

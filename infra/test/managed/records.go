@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connect creates an hour-old connection for tenant, applies change to it and stores the result.
+// Connect creates a connection for tenant that is an hour old, applies change to it and stores the result.
 func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connection.Connection)) connection.Connection {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Hour)

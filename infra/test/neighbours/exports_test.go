@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	workers   = 50 // MaximumConcurrency of exportworker in template.yaml
+	workers   = 50 // equals exportworker's MaximumConcurrency in template.yaml
 	ofOne     = 20 // the template parameter ExportsPerOrganisation
 	lease     = time.Minute
 	exporting = 2 * time.Minute      // an export's typical duration
@@ -67,7 +67,7 @@ func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	}
 }
 
-// waited requests an export for a tenant and returns the time until it starts.
+// waited requests an export for a tenant and returns the time that passes before it starts.
 func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	t.Helper()
 	asked := time.Now()
@@ -85,7 +85,7 @@ func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	}
 }
 
-// work simulates the export worker. Simulated exports only wait.
+// work simulates the export worker. Simulated exports wait instead of reading a record.
 func (f *flood) work(ctx context.Context, i due.Item) {
 	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestExportFloodDoesNotDelayOtherOrganisations checks that a limit on each organisation's concurrent exports keeps
+// TestExportFloodDoesNotDelayOtherOrganisations checks that the limit on each organisation's concurrent exports leaves
 // workers free for other organisations. A soak uses 5,000 exports.
 func TestExportFloodDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()

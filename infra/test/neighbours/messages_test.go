@@ -26,7 +26,7 @@ func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		invocations int           // MaximumConcurrency in template.yaml
-		takes       time.Duration // a message's typical processing time
+		takes       time.Duration // typical processing time of a message
 		isFair      bool
 		atMost      time.Duration
 	}{
@@ -51,8 +51,8 @@ func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	}
 }
 
-// burst returns how long one organisation's message waits behind many messages of another. The message is sent after
-// the workers have started on the backlog.
+// burst returns how long a message of one organisation waits behind many messages of another. That message is sent
+// after the workers have started on the backlog.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

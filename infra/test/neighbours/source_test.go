@@ -38,7 +38,7 @@ type source struct {
 	stop    context.CancelFunc
 }
 
-// open creates the queue. If isFair is false, messages are sent without a message group.
+// open creates the queue. If isFair is false, messages are sent without a message group ID.
 func (s *source) open(t *testing.T, isFair bool) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -88,13 +88,13 @@ func (s *source) invoke(ctx context.Context) {
 	}
 }
 
-// end stops polling and waits until all invocations have ended.
+// end stops polling and waits for the running invocations.
 func (s *source) end() {
 	s.stop()
 	s.running.Wait()
 }
 
-// ungrouped is a queue client that omits message groups, which makes the queue unfair.
+// ungrouped is a queue client that omits message group IDs, which makes the queue unfair.
 type ungrouped struct{ queue.Client }
 
 func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,

@@ -13,7 +13,7 @@ type statement struct {
 	actions, resources []string // Fn::Sub strings
 	principal          any
 	condition          any
-	inverted           []string // elements that match everything not listed: NotAction, NotResource, NotPrincipal
+	inverted           []string // elements that match everything not listed: NotAction, NotResource and NotPrincipal
 }
 
 // statements parses a policy document.
@@ -41,13 +41,13 @@ func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards reports policy statements that are too broad. A statement is reported if it has a wildcard in an action or
-// allows everything that is not listed. A wildcard in a resource is reported, except for the objects in one of the
-// template's buckets. A statement is also reported if it admits every principal, or a service acting for any account. A
-// condition does not exempt a statement. Only a key policy may delegate everything to the account's own IAM, because
-// otherwise the key could never be changed. In a key policy, * as the Resource means the key itself. Wildcards also
-// reports permissions outside a role's own statements, except permissions that let one of the stack's schedules start a
-// function.
+// Wildcards reports policy statements that are too broad. A statement is reported if an action contains a wildcard or
+// if the statement allows everything not listed. A wildcard in a resource is reported unless it selects the objects in
+// one of the template's buckets. A statement is also reported if it allows every principal, or a service acting on
+// behalf of any account. A condition does not exempt a statement from these rules. Only a key policy may delegate all
+// access to the account's IAM, because otherwise the key could become unmanageable. In a key policy, * as the Resource
+// means the key itself. Wildcards also reports permissions outside a role's own statements, except permissions that let
+// one of the stack's schedules start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -91,15 +91,15 @@ func knowNoResource(actions []string) bool {
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts reports whether a permission lets a schedule's rule start a function. API Gateway starts functions through a
-// role, not a permission.
+// starts reports whether a permission allows a schedule's rule to invoke a function. API Gateway invokes functions
+// through a role, not through a permission resource.
 func starts(permission Resource) bool {
 	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
 		permission.Properties["SourceArn"] != nil
 }
 
-// everybody reports a resource policy's statement that grants access to every principal, or to a service acting for any
-// account.
+// everybody reports a statement in a resource policy that grants access to every principal, or to a service acting on
+// behalf of any account.
 func (st statement) everybody(id string, found *findings) {
 	anybody := slices.Contains(shorts(st.principal), "*")
 	for _, who := range fields(st.principal) {
@@ -113,8 +113,8 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// OutsideTemplate reports role permissions on resources outside the template, which are usually typing errors. A
-// permission on an index must name the index's own table.
+// OutsideTemplate reports role permissions on resources outside the template, which usually result from typing errors.
+// A permission on an index must name the index's own table.
 func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -133,7 +133,7 @@ func OutsideTemplate(s *Stack) []Finding {
 // alias.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
-// owns reports whether a statement's resource belongs to the template.
+// owns reports whether a resource in a statement belongs to the template.
 func (s *Stack) owns(on string) bool {
 	for _, p := range s.of(kindParameter) {
 		if strings.HasSuffix(on, ":parameter"+short(p.Properties["Name"])) {
@@ -141,7 +141,7 @@ func (s *Stack) owns(on string) bool {
 		}
 	}
 	if on == "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${MailFrom}" {
-		return true // the operator verifies the address in SES, outside the stack
+		return true // the operator verifies the email address in SES, outside the stack
 	}
 	if on == "${TefcaSecretArn}" {
 		return true // the operator stores the networks' credentials outside the stack
@@ -156,8 +156,8 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed returns a resource's Allow statements. It reports roles and functions whose policies are partly or fully
-// outside the template.
+// allowed returns a resource's Allow statements. It reports roles and functions whose policies are defined partly or
+// fully outside the template.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
 	documents := make([]any, 0, 3+len(policies))
@@ -185,7 +185,7 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, the objects in a
+// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, those in a
 // folder, or a single named object.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
@@ -198,8 +198,8 @@ func (s *Stack) isObjects(resource string) bool {
 	})
 }
 
-// Reserved reports functions that use a reserved resource in their permissions or environment without being allowed to.
-// allowed maps each reserved resource's logical ID to the logical IDs of the functions that may use it.
+// Reserved reports functions whose permissions or environment use a reserved resource without authorisation. allowed
+// maps each reserved resource's logical ID to the logical IDs of the functions that may use it.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

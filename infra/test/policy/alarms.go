@@ -18,7 +18,7 @@ type series struct {
 
 var (
 	runbookName = regexp.MustCompile(`docs/operate/runbooks/[A-Za-z0-9._-]+\.md`)
-	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // excludes metric math functions, which are in upper case
+	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // excludes metric math functions, whose names are in upper case
 )
 
 // Alarms reports alarms without a runbook and runbooks without an alarm. It also reports metrics that an alarm uses
@@ -115,7 +115,7 @@ func (all seriesList) check(alarm string, found *findings) {
 }
 
 // watches reports whether a series is a metric of the given resource. The value of dimension identifies the resource.
-// All other dimensions must equal others.
+// All other dimensions must equal those in others.
 func (one series) watches(namespace, metric, dimension, value string, others map[string]string) bool {
 	if one.namespace != namespace || one.metric != metric || one.dimensions[dimension] != value {
 		return false

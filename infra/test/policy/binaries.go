@@ -12,15 +12,15 @@ import (
 
 const (
 	// MaxBinary is the maximum size, in bytes, of the binary of a function behind the API. A larger binary would slow
-	// down cold starts, for which clients wait. Functions behind a queue or schedule have no limit.
+	// down cold starts, for which clients wait. Functions behind a queue or schedule have no such limit.
 	MaxBinary = 12_000_000
-	// builtFolder is the folder where `make build` writes each function's binary to a subfolder.
+	// builtFolder is the folder in which `make build` creates a subfolder for each function's binary.
 	builtFolder = "build/arm64"
 )
 
 // Binaries reports functions with routes whose binary is too large, functions that were not built, and binaries that
-// belong to no function. fsys is the repository's root after make build. If make build has not run, Binaries returns an
-// error.
+// belong to no function. fsys is the repository's root after make build. Binaries returns an error if make build has
+// not been run.
 func Binaries(fsys fs.FS, functions []template.Function) ([]Finding, error) {
 	entries, err := fs.ReadDir(fsys, builtFolder)
 	if err != nil {

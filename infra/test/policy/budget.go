@@ -26,7 +26,7 @@ func Count(s *Stack) int {
 				gradual = 1 // the CodeDeploy application, which all functions share
 			}
 		case kindAPI:
-			n += 3 // the API, its deployment and its stage
+			n += 3 // counts the API, its deployment and its stage
 		default:
 			n++
 		}
@@ -35,8 +35,8 @@ func Count(s *Stack) int {
 }
 
 // resourcesOf counts the resources that SAM generates for a function: the function, a version, the alias, a schedule's
-// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The template
-// itself defines the function's role and log group.
+// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The
+// function's role and log group are not generated, because the template defines them.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
@@ -48,7 +48,7 @@ func resourcesOf(f Resource) int {
 }
 
 // Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. It also
-// reports a difference in the total.
+// reports a difference in the total number of resources.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// compatibility is the document whose table rows name the tests that cover them.
+// compatibility is the document whose table rows name the tests that verify them.
 const compatibility = "docs/reference/compatibility.md"
 
 // titled matches a TypeScript test's title.

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// ConstantTables reports package-level tables (maps, slices and arrays) that their own package modifies. The linter
+// ConstantTables reports package-level tables (maps, slices and arrays) that the package itself modifies. The linter
 // allows such variables because Go has no constant tables. The rule compares names, so a local variable must not have
 // the same name as a table.
 func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {
-		files = slices.DeleteFunc(files, File.isTest) // external tests can't access the package's tables
+		files = slices.DeleteFunc(files, File.isTest) // tests in an external package can't access the package's tables
 		tables := tablesOf(files)
 		for _, f := range files {
 			ast.Inspect(f.Go, func(n ast.Node) bool {
@@ -28,7 +28,7 @@ func ConstantTables(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// tablesOf returns the names of the tables in a package's files.
+// tablesOf returns the names of the package-level tables in a package's files.
 func tablesOf(files []File) map[string]bool {
 	tables := map[string]bool{}
 	for _, f := range files {

@@ -41,8 +41,8 @@ type operation struct {
 }
 
 // Routes reports routes that exist only in the template or only in the API description (docs/openapi.yaml). It also
-// reports methods that the description and the template assign to different functions. A route with ANY covers every
-// method that has no route of its own. A function with an ANY route rejects methods that it does not support.
+// reports methods that the description and the template assign to different functions. A route with method ANY covers
+// every method that has no route of its own. A function with an ANY route rejects methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings

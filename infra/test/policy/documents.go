@@ -78,13 +78,13 @@ func (t *Tree) compiled(document, command string, found *findings) {
 // mention matches a document's path, relative to the repository's root, in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions reports missing documents named in comments, messages or the template. Without this rule, a wrong name would
-// go unnoticed until a reader needs the document.
+// Mentions reports missing documents named in comments, messages or the template. Without this rule, a wrong document
+// name would go unnoticed until a reader needs the document.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
 		if f.isTest() || path.Ext(f.Path) == ".md" {
-			continue // tests contain examples; Links covers documents
+			continue // tests contain example paths; the rule Links covers documents
 		}
 		for _, m := range mention.FindAllSubmatch(f.Text, -1) {
 			if name := string(m[1]); !t.paths[name] {
@@ -172,7 +172,7 @@ func (t *Tree) resolves(document, link string) bool {
 	to := document
 	switch {
 	case strings.HasPrefix(file, "/"):
-		return false // GitHub would resolve the link against the root of the site
+		return false // GitHub would resolve the link relative to the site root
 	case file != "":
 		to = path.Join(path.Dir(document), file)
 	}

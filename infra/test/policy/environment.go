@@ -11,16 +11,16 @@ import (
 )
 
 // Environments reports variables that a function reads but the template does not set, and variables that are set but
-// not read. Without the rule, a missing variable would be noticed only when the function starts, and an unused variable
-// would never be noticed. A required variable must not be empty. A function reads the fields of its Environment struct,
-// including those of embedded structs.
+// not read. Without the rule, a missing variable would not be noticed until the function starts, and an unused variable
+// would never be noticed. A required variable must have a non-empty value. A function reads the fields of its
+// Environment struct, including those of embedded structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	structs := t.structs()
 	for _, f := range functions {
 		read := map[string]bool{}
 		structs.variables(symbol{module + "functions/" + f.Folder + "/wiring", "Environment"}, read)
-		// variables that every function reads
+		// environment variables that every function reads
 		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read)
 		for name, required := range read {
 			value, set := f.Environment[name]

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxPublicText is the maximum length of an error description, in characters. A description has one or two sentences
-// (docs/openapi.yaml, Error).
+// maxPublicText is the maximum length of an error description, in characters. An error description has one or two
+// sentences (docs/openapi.yaml, Error).
 const maxPublicText = 200
 
 var (
@@ -43,7 +43,7 @@ func ErrorCodes(t *Tree) []Finding {
 		for _, code := range codeUse.FindAllString(string(t.Text(name)), -1) {
 			if !known[code] {
 				found.addf(name, "%s is not a code of shared/words/fault", code)
-				known[code] = true // prevents a second report
+				known[code] = true // so that the code is reported only once
 			}
 		}
 	}
@@ -79,8 +79,7 @@ func codes(t *Tree) []literal {
 }
 
 // PublicTexts reports client-facing error messages that are too long or contain non-ASCII characters. It checks
-// literals, including the literal parts of concatenations, that are passed to fault.New, fault.BadRequest and
-// fault.Missing.
+// literals, including literal parts of concatenations, passed to fault.New, fault.BadRequest and fault.Missing.
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {

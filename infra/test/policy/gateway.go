@@ -8,7 +8,7 @@ import (
 )
 
 // mostInvoked is the maximum number of aliases that GatewayRole can name. IAM allows 10,240 characters of inline
-// policies, and an alias's ARN takes up to 119 characters including quotes and comma.
+// policies. An alias's ARN takes up to 119 characters including quotes and comma.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const mostInvoked = 85
 
@@ -53,9 +53,9 @@ func (s *Stack) invokes(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway reports functions without a route that API Gateway may invoke, and functions with a route that it may not
-// invoke. It also reports any other permission of API Gateway's role, and a condition in the role's trust policy. API
-// Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR 51).
+// Gateway reports functions without a route that API Gateway is allowed to invoke, and functions with a route that it
+// is not allowed to invoke. It also reports any other permission of API Gateway's role and any condition in the role's
+// trust policy. API Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()

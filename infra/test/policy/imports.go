@@ -61,9 +61,9 @@ func playsPortal(importer, imported string) bool {
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the standard template packages.
-// The template packages prevent the linker from dropping unused methods, which doubles the binary's size
-// (docs/develop/architecture.md, "Builds").
+// Lambdas reports packages that a deployed binary must not contain: the emulator, test code and the standard library's
+// template packages. The template packages prevent the linker from dropping unused methods, which doubles the binary's
+// size (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -82,8 +82,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients reports functions that link an SDK client for a service that they may not call. The unneeded client usually
-// comes from wiring shared with other functions, and slows down cold starts.
+// Clients reports functions that link an SDK client for a service that they may not call. An unneeded client usually
+// comes from wiring shared with other functions and slows down cold starts.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {

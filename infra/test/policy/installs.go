@@ -10,9 +10,9 @@ import (
 // install describes a command that installs packages, and the options that pin the installed code by content.
 type install struct {
 	program string
-	command string // regexps for the rest of the line and the required options
+	command string // regular expressions for the rest of the line and for the required options
 	needs   string
-	inFile  bool // whether the required options may be anywhere in the file
+	inFile  bool // whether the required options may appear anywhere in the file
 	why     string
 }
 
@@ -60,8 +60,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands yields each mention of program in f, with the rest of its line. It removes quotes and joins lines that end
-// in a backslash. In Go files, commands yields only lines that start a process.
+// commands yields each mention of program in f, together with the rest of its line. It removes quotes and joins lines
+// that end in a backslash. In Go files, commands yields only lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

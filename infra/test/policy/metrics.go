@@ -26,7 +26,7 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept lists the metrics of an AWS namespace, each with the sets of dimensions under which AWS stores the metric.
+// kept lists the metrics of an AWS namespace and, for each metric, the sets of dimensions under which AWS stores it.
 type kept struct {
 	sets    [][]string
 	metrics []string

@@ -46,8 +46,8 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 // maxRooms is the maximum number of folders in shared/ (docs/develop/architecture.md, "Rooms").
 const maxRooms = 12
 
-// Rooms reports rooms (folders in shared/) without a doc.go, and folders in a room that the room's doc.go does not
-// name. It also reports a total of more than maxRooms rooms.
+// Rooms reports rooms (folders in shared/) that have no doc.go, and folders in a room that are not named in the room's
+// doc.go. It also reports a violation if there are more than maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -94,9 +94,9 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions reports invalid decision records (docs/adr). A record is invalid if its title does not contain the file's
-// number, if the date or status is missing, or if the folder's README does not list the record. Decisions also reports
-// duplicate numbers, and missing numbers that the README does not list as unused.
+// Decisions reports invalid decision records (docs/adr). A decision record is invalid if its title does not contain the
+// file's number, if the date or status is missing, or if the folder's README does not list the record. Decisions also
+// reports duplicate numbers, and missing numbers that the README does not list as unused.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
 	index := string(t.Text(readme))

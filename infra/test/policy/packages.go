@@ -21,7 +21,7 @@ type Package struct {
 	Deps       []string // direct and indirect dependencies
 }
 
-// List returns go list's description of every package in the module at root. It uses the functions' build options,
+// List returns go list's description of every package in the module at root. List uses the functions' build options,
 // because other options could link other packages (docs/develop/architecture.md, "Builds").
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
@@ -48,13 +48,13 @@ func List(ctx context.Context, root string) ([]Package, error) {
 	}
 }
 
-// under reports whether an import path is folder or below folder. The folder may be outside the module.
+// under reports whether an import path is folder itself or below it. The folder may be outside the module.
 func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
 // function splits the import path of a function's package into the folder below functions/ and the rest of the path.
-// The rest is "", "wiring", "bootstrap" or a package that belongs to the function.
+// part is "", "wiring", "bootstrap" or a package that belongs to the function.
 func function(importPath string) (name, part string, ok bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"functions/")
 	name, part, _ = strings.Cut(rest, "/")

@@ -15,8 +15,8 @@ var (
 )
 
 // Records reports members of the dashboard's TypeScript interfaces that are missing from the API description. An
-// interface is compared with the schema of the same name. If no such schema exists, a single object in the description
-// must contain all members.
+// interface is compared with the schema of the same name. If an interface has no such schema, one object in the
+// description must contain all of its members.
 func Records(interfaces, description []byte) []Finding {
 	const where = "shared/ui/dashboard/api/records.ts"
 	var found findings
@@ -101,7 +101,7 @@ func (o *objects) element(schema map[string]any) map[string]any {
 	}
 }
 
-// collect adds every object inside value.
+// collect appends the member names of every object in value, at any depth, to o.all.
 func (o *objects) collect(value any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -8,7 +8,7 @@ import (
 // alias is the name of the alias for a function's newest version. All triggers invoke the alias.
 const alias = "live"
 
-// Releases reports functions that a release would not update, because they lack the alias or do not get a new version
+// Releases reports functions that a release would not update because they lack the alias or don't get a new version
 // with every release. Patient-facing functions must be deployed gradually and have reserved concurrency. Failed
 // scheduled runs must not be retried, because the schedule starts another run within a minute. CodeDeploy's role may
 // shift only the traffic of gradually deployed functions.
@@ -44,7 +44,7 @@ func Releases(s *Stack, patients []string) []Finding {
 	return found.sorted()
 }
 
-// watchesRelease reports rollback alarms of a function that do not watch the errors of the function's alias.
+// watchesRelease reports a function's rollback alarms that don't watch the errors of the function's alias.
 func (s *Stack) watchesRelease(f Resource, found *findings) {
 	for _, id := range references(at(f.Properties, "DeploymentPreference", "Alarms")) {
 		i := slices.IndexFunc(s.of(kindAlarm), func(a Resource) bool { return a.ID == id })

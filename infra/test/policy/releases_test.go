@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// released is a stack with a patient-facing function, a function called with a key, and a scheduled function.
+// released is a stack with a patient-facing function, a function called with an API key, and a scheduled function.
 const released = `
   Visit:
     Type: AWS::Serverless::Function

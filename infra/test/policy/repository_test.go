@@ -155,8 +155,8 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 	return v
 }
 
-// transformed names the environment variable that holds the path of the template after SAM's transform. The variable is
-// set if .ci/run has transformed the template.
+// transformed is the environment variable that holds the path of the SAM-transformed template. The variable is set if
+// .ci/run has transformed the template.
 const transformed = "RECORDBRIDGE_TRANSFORMED"
 
 func TestSAMAddsNoPermission(t *testing.T) {
@@ -180,12 +180,12 @@ func TestSAMAddsNoPermission(t *testing.T) {
 	}
 }
 
-// built names the environment variable that is set if `make build` ran before the tests (.ci/run).
+// built is the environment variable that .ci/run sets if `make build` ran before the tests.
 const built = "RECORDBRIDGE_BUILT"
 
 // TestTopLevelContainsNoBinary checks that the repository's top level does not contain a binary. The go build command
-// writes binaries to the top level, where they could be committed by accident. The test is separate from the rules
-// because the rules' tree excludes binaries.
+// writes binaries to the top level, where they could be committed by accident. The test is not one of the policy rules
+// because their file tree excludes binaries.
 func TestTopLevelContainsNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -239,7 +239,7 @@ func reserved() map[string][]string {
 	}
 	return map[string][]string{
 		"TokensTable": tokens,
-		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // for the verified identity
+		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // encrypts the verified identity
 		"SecretsKey": {
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction",
 			"CallbackFunction", "WebhookWorkerFunction",

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// example modifies a correct template section and lists the findings that must result.
+// example is a change to a correct template section, with the findings that must result.
 type example struct {
 	part, replacement string
 	want              []string

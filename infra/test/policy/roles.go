@@ -19,8 +19,8 @@ func trusts(role Resource, service string) bool {
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
 }
 
-// shifts reports whether CodeDeploy uses a role to shift traffic to new versions. It also supports a template that SAM
-// has transformed.
+// shifts reports whether CodeDeploy uses a role to shift traffic to new versions. shifts also supports a template that
+// SAM has transformed.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
 		by := append(references(at(x.Properties, "DeploymentPreference", "Role")),

@@ -8,7 +8,7 @@ import (
 
 // Revealed reports calls that pass a revealed secret (secret.Text's Reveal) to a function that produces a log line, a
 // string or an error. The secret may be revealed in an argument, or in a variable that is passed to the call. The
-// result of such a call may be stored, displayed or sent anywhere. A secret.Text itself may be passed, because it
+// output of such a function may be stored, displayed or sent anywhere. A secret.Text itself may be passed, because it
 // redacts its content. The tests of shared/words/secret check every way of printing a secret.Text.
 func Revealed(t *Tree) []Finding {
 	var found findings
@@ -53,7 +53,7 @@ func producesText(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "Because"}, verb)
 }
 
-// remember records in opened which of an assignment's variables hold a revealed secret.
+// remember records in opened which variables of an assignment hold a revealed secret.
 func remember(n *ast.AssignStmt, opened map[string]bool) {
 	if len(n.Lhs) != len(n.Rhs) {
 		return

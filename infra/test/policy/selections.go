@@ -15,8 +15,8 @@ var (
 )
 
 // Selections reports alternatives in go test's -run patterns that do not match any test, benchmark or fuzz test in the
-// tree. It checks scripts, the Makefile and documents. If a pattern matches nothing, go test passes without running any
-// test.
+// tree. Selections checks scripts, the Makefile and documents. If a pattern matches nothing, go test passes without
+// running any test.
 func Selections(t *Tree) []Finding {
 	variables := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {
@@ -60,7 +60,7 @@ func (t *Tree) testNames() []string {
 	return names
 }
 
-// matchesAny reports whether a pattern matches any of the names. An invalid pattern matches none.
+// matchesAny reports whether a pattern matches any of the names. An invalid pattern matches nothing.
 func matchesAny(pattern string, names []string) bool {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // Stack is the complete template.yaml, including parts that template.Load omits because the runner does not need them.
-// Only Globals are resolved, because the rules check the template's text regardless of a deployment's parameters.
+// Only the template's Globals are resolved, because the rules check its text regardless of a deployment's parameters.
 type Stack struct {
 	Resources  []Resource // in file order
 	Parameters []string   // parameter names

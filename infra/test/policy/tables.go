@@ -10,7 +10,7 @@ import (
 // tableName matches a cell's first word, such as Sandbox in "Sandbox (test mode)".
 var tableName = regexp.MustCompile(`^\s*(\w+)`)
 
-// TableRows compares the template's DynamoDB tables with the document table whose header starts with "Table". It
+// TableRows compares the template's DynamoDB tables with the document table whose header starts with "Table". TableRows
 // reports tables without a row, rows without a table, and rows whose third column does not name the table's indexes.
 func TableRows(s *Stack, document []byte) []Finding {
 	const where = "docs/develop/architecture.md"

@@ -14,9 +14,9 @@ import (
 const nearTimeout = 0.5
 
 // Watched reports metrics that have no alarm. A function needs alarms for errors, throttles and duration. A scheduled
-// function also needs an alarm for missing runs. A queue needs an alarm for the age of its messages, a dead-letter
-// queue for arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and failed calls.
-// An alarm counts only if it is unconditional or has the resource's condition.
+// function also needs an alarm for missed runs. A queue needs an alarm for message age, a dead-letter queue for
+// arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and failed calls. An alarm
+// counts only if it is unconditional or has the resource's condition.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -61,7 +61,7 @@ type watch struct {
 	found findings
 }
 
-// want reports a resource's metric if no alarm watches it.
+// want adds a finding if no alarm watches the resource's metric.
 func (w *watch) want(r Resource, namespace, metric, dimension, value string, others map[string]string) {
 	if len(w.by(r, namespace, metric, dimension, value, others)) == 0 {
 		w.found.addf(r.ID, "no alarm watches %s", metric)
@@ -122,7 +122,7 @@ func divisor(alarm Resource, id string) float64 {
 	return 0
 }
 
-// silence reports a scheduled function without an alarm for missing runs. A function that does not run never reports
+// silence reports a scheduled function without an alarm for missed runs. A function that does not run never reports
 // errors.
 func (w *watch) silence(f Resource) {
 	breaking := func(o observer) bool {

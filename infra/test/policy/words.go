@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/prose"
 )
 
-// alwaysWrong lists banned patterns and the wording to use instead (CONTRIBUTING.md, "Reading check"). A text that
-// matches none of them is not necessarily good English.
+// alwaysWrong lists banned patterns and the wording to use instead (CONTRIBUTING.md, "Reading check"). Text that
+// matches none of the patterns is not necessarily good English.
 var alwaysWrong = []struct {
 	pattern *regexp.Regexp
 	instead string

@@ -16,7 +16,7 @@ func startBenched(b *testing.B) *runner {
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart measures the time until the built runner has created and seeded all resources and written its
+// BenchmarkRunnerStart measures the time until the compiled runner has created and seeded all resources and written its
 // run file.
 func BenchmarkRunnerStart(b *testing.B) {
 	startBenched(b) // builds the binaries before measuring

@@ -35,8 +35,8 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each has its own webhook, so that the delivery rate per endpoint does
-	// not limit the measurement.
+	// benchedTenants is the number of tenants in the benchmark. Each tenant has its own webhook, so the delivery rate
+	// per endpoint doesn't limit the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// burst is the number of events created by burstWriters concurrent writers.
@@ -197,8 +197,9 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst measures how long it takes to deliver a burst of events from many writers. It also reports the
-// throughput, and the CPU time per event of the worker's processes and of the runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst measures how long it takes to deliver a burst of events from many writers. The benchmark also
+// reports the throughput, and the CPU time per event of the worker's processes and of the runner (embedded AWS and
+// Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -243,8 +244,8 @@ func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 }
 
 // BenchmarkDeliveryWithHangingReceiver measures delivery latency while another webhook, which never responds, gets 20
-// events per second. It covers a second webhook in the same organisation and a webhook in another organisation. Each
-// iteration takes twenty seconds.
+// events per second. The benchmark covers a second webhook in the same organisation and a webhook in another
+// organisation. Each iteration takes twenty seconds.
 func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
@@ -286,7 +287,7 @@ func (r *runner) worked(function string) time.Duration {
 	return sum
 }
 
-// processorTime returns a process's CPU time. It works only on Linux.
+// processorTime returns a process's CPU time. processorTime works only on Linux.
 func processorTime(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on all Linux platforms that Go supports
 	user, _ := strconv.Atoi(field(pid, 14))

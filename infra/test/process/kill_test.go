@@ -30,7 +30,8 @@ import (
 // bigPersona has a record large enough for the test to kill the worker during the export.
 const bigPersona = "cedar-brook"
 
-// lease is the time for which a killed worker's task stays leased.
+// lease is the duration of a worker's lease on a task. A killed worker's lease must expire before another worker can
+// claim the task.
 const lease = "1s"
 
 // life is a service with stored data whose processes the test kills.
@@ -143,7 +144,7 @@ func (l *life) killWorker() {
 		if killed = len(l.successes()) == 0; killed {
 			break
 		}
-		l.restart() // the export ended before the kill: try again with an empty inbox
+		l.restart() // the export ended before the kill; try again with an empty inbox
 	}
 	if !killed {
 		l.t.Fatal("the worker was always done before it could be killed")
@@ -246,7 +247,8 @@ func (l *life) killSender() {
 	}
 }
 
-// subscribe adds a webhook to the first organisation from outside the process, like the operator's command-line tool.
+// subscribe adds a webhook to the first organisation by writing to the runner's tables directly, as the operator's
+// command-line tool does.
 func (l *life) subscribe(url string) {
 	l.t.Helper()
 	here := l.seeded.AWS

@@ -33,7 +33,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources opens every folder from which the tests' binaries are built. Otherwise go test would reuse cached
+// touchSources opens every folder from which the tests' binaries are built. If it didn't, go test would reuse cached
 // results when these sources change, because it tracks only files that the test itself opens.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")

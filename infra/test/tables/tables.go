@@ -29,7 +29,7 @@ type Tables struct {
 	names map[string]string // table names by logical ID
 }
 
-// New creates empty tables. Every call to them passes through middleware, outermost first.
+// New creates empty tables. Every request to the tables passes through middleware, listed outermost first.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)

@@ -16,11 +16,12 @@ import (
 )
 
 // soon is the maximum delay between an export becoming claimable and its claim, even if messages are lost or workers
-// crash. It covers the export's lease, the two minutes that the sweeper allows for a message, and the sweeper's
-// interval. Each of these counts twice, because the organisation's slot may incur the same delays.
+// crash. The delay covers the export's lease, the two minutes that the sweeper allows for a message, and the sweeper's
+// interval. Each of these periods counts twice, because the organisation's slot may be delayed in the same way.
 const soon = 10 * time.Minute
 
-// event is a named event in an export's life. Its do function returns false if the event is currently impossible.
+// event is a named event in an export's life. do triggers the event, or returns false if the event is currently
+// impossible.
 type event struct {
 	name string
 	do   func(w *world) bool
@@ -112,7 +113,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// finish ends each run that starts and checks that all begun exports end within soon.
+// finish ends each run that starts, and checks that every export returned by begun ends within the duration soon.
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
@@ -145,7 +146,7 @@ func (w *world) finish() {
 	}
 }
 
-// begun returns the first export's ID, and also the second's if a worker has claimed it.
+// begun returns the first export's ID, plus the second export's ID if a worker has claimed it.
 func (w *world) begun() []string {
 	if w.task(besideID).Generation > 0 {
 		return []string{taskID, besideID}

@@ -33,7 +33,7 @@ type inMemory struct{ *memory.Tasks }
 
 func (inMemory) ForgetFile(context.Context, export.Task) error { return nil }
 
-// remembered returns in-memory rows that contain the two exports.
+// remembered returns an in-memory store that contains the two exports.
 func remembered(t *testing.T) rows {
 	t.Helper()
 	m := memory.NewTasks()

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	lease  = time.Minute // lease of exportworker in template.yaml
+	lease  = time.Minute // lease duration of exportworker in template.yaml
 	taskID = "7a000000000040008000000000000001"
 	// besideID is the ID of a second export in the same organisation. The organisation's exports run one at a time.
 	besideID = "7a000000000040008000000000000002"
@@ -45,8 +45,8 @@ type message struct {
 	at   time.Time // time at which the message becomes visible
 }
 
-// world holds two exports, their workers, the sweeper and the queue. Events come only from the test, the queue and the
-// workers' heartbeats.
+// world simulates two exports, their workers, the sweeper and the queue. Events come only from the test, the queue and
+// the workers' heartbeats.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -55,8 +55,8 @@ type world struct {
 	mu          sync.Mutex
 	queue       []message
 	running     map[string]*life     // running invocations by task ID
-	postponedTo map[string]time.Time // time until which each task is postponed
-	last        export.Task          // first task as it was at its last claim
+	postponedTo map[string]time.Time // time to which each task is postponed
+	last        export.Task          // first task, as of its last claim
 	claims      int
 	faults      []string
 	workers     sync.WaitGroup
@@ -166,7 +166,7 @@ type noFiles struct{}
 
 func (noFiles) Delete(context.Context, string) error { return nil }
 
-// claimed records a claim. It checks that the claim is not too early and that no other worker holds the task.
+// claimed records a claim and checks that it is not too early and that no other worker holds the task.
 func (w *world) claimed(l *life, task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,15 +183,15 @@ func (w *world) claimed(l *life, task export.Task) {
 	w.claims++
 }
 
-// joined records that a worker has released its task and that the task now waits in the organisation's line.
+// joined records that a worker has released its task, which now waits in the organisation's queue.
 func (w *world) joined(task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, task.ID)
 }
 
-// lateWrite simulates a write by the worker's previous run that reaches the table late. The write may take effect only
-// while that run is in progress.
+// lateWrite simulates a delayed write by the worker's previous run. The write may take effect only while the previous
+// run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

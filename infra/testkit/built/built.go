@@ -1,5 +1,5 @@
-// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve it when the real
-// build, which needs Node, is missing. Only tests import this package.
+// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve this build if the
+// full build, which needs Node, is missing. Only tests import this package.
 package built
 
 import (
@@ -28,7 +28,8 @@ const (
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
 )
 
-// Folder returns the build. Its .br files are not valid Brotli, because servers never decode them.
+// Folder returns the build as an in-memory file system. The .br files are not valid Brotli, because servers never
+// decode them.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
 	files := map[string]string{}

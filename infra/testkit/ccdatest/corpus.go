@@ -20,9 +20,9 @@ type CorpusCase struct {
 	Name     string // folder and file name, without extension
 	Rule     string
 	Document string
-	Want     []map[string]any // from fhir.json: every resource of each type it contains
-	Absent   []string         // from absent.txt: resource types that must not occur
-	Report   map[string]any   // from report.json: part of the DocumentReport
+	Want     []map[string]any // every resource of each type that fhir.json contains
+	Absent   []string         // resource types that must not occur, from absent.txt
+	Report   map[string]any   // part of the DocumentReport, from report.json
 }
 
 // Corpus reads all case files (<folder>/<name>.txt) below root.

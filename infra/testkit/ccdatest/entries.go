@@ -20,7 +20,7 @@ const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU
 <code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
 </participant>`
 
-// XML fragments for entries.
+// XML fragments for C-CDA entries.
 const (
 	Snomed    = `codeSystem="2.16.840.1.113883.6.96"`
 	InSnomed  = Snomed + "/>"

@@ -1,4 +1,4 @@
-// Package ccdatest supports tests of how C-CDA sections are converted. It converts complete documents, or documents
+// Package ccdatest helps tests check the conversion of C-CDA sections. It converts complete documents, or documents
 // with a single section, and searches the resulting resources by path and value.
 package ccdatest
 

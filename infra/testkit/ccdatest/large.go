@@ -24,9 +24,9 @@ func Shapes() []string {
 	return []string{shapeBase64, shapeNarrative, shapeTable, shapeEntries, shapeMixed}
 }
 
-// WriteLarge writes a document of the given shape with approximately size bytes. A document that consists of a table is
-// only half that size, because its number of cells is limited. WriteLarge buffers only a small part of the document, so
-// that tests can measure the memory use of its reader.
+// WriteLarge writes a document of the given shape with approximately size bytes. A document that consists of a table
+// has only half of the requested size, because its number of cells is limited. WriteLarge buffers only a small part of
+// the document, so that tests can measure the memory use of its reader.
 func WriteLarge(to io.Writer, shape string, size int) error {
 	const mark = "the body"
 	before, after, _ := strings.Cut(Document(SomePatient, mark), mark)
@@ -40,7 +40,7 @@ func WriteLarge(to io.Writer, shape string, size int) error {
 	return nil
 }
 
-// large writes a document. Flush returns the first write error, if any.
+// large writes the parts of a large document. Flush returns the first write error, if any.
 type large struct {
 	*bufio.Writer
 
@@ -110,7 +110,8 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes result observations. Each one refers to a different table row, as long as there are rows left.
+// entries writes result observations. Each observation refers to a different table row. Once all rows are used,
+// observations contain no reference.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""

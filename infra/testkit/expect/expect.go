@@ -1,5 +1,5 @@
-// Package expect provides assertions for the tests of all packages. They check whether an operation succeeds or is
-// rejected, and how many concurrent callers succeed. Only tests import this package.
+// Package expect provides assertions for the tests of all packages. The assertions check whether an operation succeeds
+// or is rejected, and how many concurrent callers succeed. Only tests import this package.
 package expect
 
 import (

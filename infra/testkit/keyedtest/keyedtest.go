@@ -62,7 +62,7 @@ func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (o
 	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
 }
 
-// NewAPI returns an API that does not log. Its clock is Moment, and its request ID is RequestID.
+// NewAPI returns an API that does not log. The API's clock is Moment, and its request ID is RequestID.
 func NewAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
@@ -116,8 +116,8 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	}
 }
 
-// CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route must reject the
-// method refused. The methods in others are served by other functions. The cases run as parallel subtests.
+// CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route must reject
+// requests with the method refused. Other functions serve the methods in others. The cases run as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})

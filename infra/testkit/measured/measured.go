@@ -51,7 +51,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 	return found
 }
 
-// by returns the value of the dimension other than the stack, preceded by a space, or "" if there is no such dimension.
+// by returns a space followed by the value of the dimension other than the stack, or "" if there is no such dimension.
 func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	tb.Helper()
 	told := ""

@@ -1,5 +1,5 @@
-// Package membertest tests dashboard endpoints. It provides sessions for every role, Exchange, which compares complete
-// responses, and CheckMember, which calls an endpoint with every role and as every kind of caller without access. Only
+// Package membertest tests dashboard endpoints. It provides sessions for every role; Exchange, which compares complete
+// responses; and CheckMember, which calls an endpoint with every role and as every kind of caller without access. Only
 // tests import this package.
 package membertest
 

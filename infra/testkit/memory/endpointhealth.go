@@ -30,7 +30,7 @@ func (h *EndpointHealth) Calls(method string) int {
 	return h.calls[method]
 }
 
-// Begin corresponds to store.CatalogHealth.Begin.
+// Begin behaves like store.CatalogHealth.Begin.
 func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, error) {
 	defer h.lock("Begin")()
 	if !now.After(h.until) && !h.until.IsZero() {
@@ -41,14 +41,14 @@ func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, 
 	return h.run, nil
 }
 
-// Records corresponds to store.CatalogHealth.Records.
+// Records behaves like store.CatalogHealth.Records.
 func (h *EndpointHealth) Records(_ context.Context, mode string) ([]health.Record, error) {
 	defer h.lock("Records")()
 	all := slices.Collect(maps.Values(h.records))
 	return slices.DeleteFunc(all, func(r health.Record) bool { return r.Mode != mode }), nil
 }
 
-// SaveRecord corresponds to store.CatalogHealth.SaveRecord.
+// SaveRecord behaves like store.CatalogHealth.SaveRecord.
 func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	defer h.lock("SaveRecord")()
 	at := r.Mode + "#" + r.EndpointID
@@ -60,7 +60,7 @@ func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	return nil
 }
 
-// Forget corresponds to store.CatalogHealth.Forget.
+// Forget behaves like store.CatalogHealth.Forget.
 func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 	defer h.lock("Forget")()
 	at := r.Mode + "#" + r.EndpointID
@@ -72,14 +72,14 @@ func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 	return nil
 }
 
-// DiscoveredURLs corresponds to store.CatalogHealth.DiscoveredURLs.
+// DiscoveredURLs behaves like store.CatalogHealth.DiscoveredURLs.
 func (h *EndpointHealth) DiscoveredURLs(_ context.Context, mode string) ([]health.DiscoveredURLs, error) {
 	defer h.lock("DiscoveredURLs")()
 	all := slices.Collect(maps.Values(h.discovered))
 	return slices.DeleteFunc(all, func(s health.DiscoveredURLs) bool { return s.Mode != mode }), nil
 }
 
-// SaveDiscoveredURLs corresponds to store.CatalogHealth.SaveDiscoveredURLs.
+// SaveDiscoveredURLs behaves like store.CatalogHealth.SaveDiscoveredURLs.
 func (h *EndpointHealth) SaveDiscoveredURLs(_ context.Context, s health.DiscoveredURLs) error {
 	defer h.lock("SaveDiscoveredURLs")()
 	at := s.Mode + "#" + s.EndpointID
@@ -90,7 +90,7 @@ func (h *EndpointHealth) SaveDiscoveredURLs(_ context.Context, s health.Discover
 	return nil
 }
 
-// Pointer corresponds to store.CatalogHealth.Pointer.
+// Pointer behaves like store.CatalogHealth.Pointer.
 func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer, error) {
 	defer h.lock("Pointer")()
 	p := h.pointers[mode]
@@ -98,7 +98,7 @@ func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer
 	return p, nil
 }
 
-// MovePointer corresponds to store.CatalogHealth.MovePointer.
+// MovePointer behaves like store.CatalogHealth.MovePointer.
 func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error {
 	defer h.lock("MovePointer")()
 	if h.pointers[p.Mode].Rev != p.Rev {

@@ -1,6 +1,6 @@
 // Package memory implements in-memory stores for tests that create thousands of stores or make hundreds of thousands of
-// calls. All other tests use the embedded AWS (infra/test/tables). The suites in package storetest run against both
-// kinds of stores. Only tests import this package.
+// calls. All other tests use the embedded AWS (infra/test/tables). The suites in package storetest run against both the
+// DynamoDB stores and the in-memory stores. Only tests import this package.
 package memory
 
 import (

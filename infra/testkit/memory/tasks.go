@@ -88,7 +88,7 @@ func (f fixture) All(tenant org.Tenant) []export.Task {
 	return of(f.tasks, tenant)
 }
 
-// Forget removes a task as expiry does: its ID remains recorded as its connection's newest task.
+// Forget removes a task. As after expiry, its ID remains recorded as its connection's newest task.
 func (f fixture) Forget(tenant org.Tenant, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package starttest builds the requests with which the service's pages start an attempt, and variants that no such page
-// would send. It also parses the page in the response.
+// would send. The package also parses the page in the response.
 package starttest
 
 import (
@@ -25,7 +25,7 @@ func Header(origin string) http.Header {
 	}
 }
 
-// Body returns an encoded form that contains a start value.
+// Body returns a URL-encoded form with start as its start_value.
 func Body(start string) string { return url.Values{"start_value": {start}}.Encode() }
 
 // Request returns a request from a page on Origin that submits body as a form.
@@ -70,7 +70,7 @@ func Foreign() map[string]http.Header {
 }
 
 // Destination returns the URL to which the page in a response sends the browser. The test fails if anything other than
-// the page's script sends the browser there.
+// the page's script navigates to that URL.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()

@@ -210,7 +210,7 @@ func member(id string, role account.Role) account.Membership {
 	return account.Membership{OrgID: orgA, AccountID: id, Role: role, Since: now(), Rev: 1}
 }
 
-// joined makes an account a member through an invitation.
+// joined adds an account to orgA through an invitation.
 func joined(c subject[Accounts], id string, role account.Role) error {
 	c.t.Helper()
 	i := account.Invitation{

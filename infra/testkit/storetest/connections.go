@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections is the store that refresh.Worker requires. It holds connections, tokens and events.
+// Connections is the store that refresh.Worker requires. The store holds connections, tokens and events.
 type Connections interface {
 	refresh.Store
 	tokens.Store

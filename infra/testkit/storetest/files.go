@@ -108,7 +108,6 @@ func closedTooLate(c subject[export.Files]) {
 	s.missing("a")
 }
 
-// objects is a test case in the Files suite.
 type objects struct{ subject[export.Files] }
 
 func (s objects) begin(key string) export.Writer {

@@ -13,7 +13,7 @@ import (
 )
 
 // Health tests a store against the requirements of webhook.Worker for subscriptions and their health. No failure may be
-// lost, each transition must happen once, and each rate-limit slot must be assigned once.
+// lost. Each transition must happen once. Each rate-limit slot must be assigned once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -155,7 +155,7 @@ func slowUntilLatest(c subject[Webhooks]) {
 	}
 	expect.Conflict(t, "an older mark", s.MarkSlow(t.Context(), tenantA(), hookID, now().Add(time.Minute), time.Second))
 	for _, other := range others() {
-		// Another tenant's mark must not affect this subscription.
+		// Another tenant's call to MarkSlow must not affect this subscription.
 		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second))
 	}
 	wantSubscriptions(t, s, sub)

@@ -12,7 +12,7 @@ import (
 )
 
 // Known tests the storage of properties that exports have discovered about endpoints. Each endpoint's properties must
-// be stored separately, and reads must return the last saved ones.
+// be stored separately, and reads must return the most recently saved properties.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/ledger"
 )
 
-// Ledger stores the catalogue's records.
+// Ledger stores the catalogue's records outside its snapshots.
 type Ledger interface {
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 	MovePointer(ctx context.Context, seen, next ledger.Pointer) error

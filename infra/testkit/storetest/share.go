@@ -15,7 +15,7 @@ import (
 )
 
 // Shares tests a store against the requirements of share.Share. A slot must belong to a single task for the duration of
-// the slot's lease. A queued task must not belong to a worker until the task is called.
+// the slot's lease. A queued task must not be claimed until CallTask removes it from the queue.
 func Shares(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){

@@ -16,7 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks is the store that exports require. It holds tasks, each connection's newest task, shares and events.
+// Tasks combines the store interfaces that exports use. The store holds tasks, each connection's newest task, shares
+// and events.
 type Tasks interface {
 	export.TaskStore
 	worker.Store
@@ -24,9 +25,8 @@ type Tasks interface {
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
-// Registration tests a store against the requirements of export.Registrar. Of many concurrent requests, only one may
-// open a task, and only one may resend an event for a given count. open returns a store with a single authorized
-// connection.
+// Registration tests a store against the requirements of export.Registrar. Only one of several concurrent requests may
+// open a task or, for a given count, resend an event. open returns a store with a single authorized connection.
 func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -39,8 +39,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work tests a store against the requirements of worker.Worker. A pending task must belong to a single worker for the
-// duration of the task's lease, and only the current generation may write.
+// Work tests a store against the requirements of worker.Worker. A pending task must belong to a single worker while its
+// lease lasts. Only the current generation may write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){

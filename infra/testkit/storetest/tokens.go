@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens tests a tokens.Store. Only one lease may exist at a time, a row must not be leased if it has changed since it
-// was read, and each version must be stored once. open returns a store with the given row, a first version without a
+// Tokens tests a tokens.Store. Only one lease may exist at a time. A row must not be leased if it has changed since it
+// was read. Each version must be stored only once. open returns a store with the given row, a first version without a
 // lease.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
@@ -82,7 +82,7 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// A worker can miss a refresh that starts and ends between its reading the row and taking the lease.
+// A worker can miss a refresh that starts and ends after the worker reads the row but before it takes the lease.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -111,8 +111,8 @@ func releasedByHolder(c subject[tokens.Store]) {
 	wantTokens(t, s, tokensOf())
 }
 
-// The lease prevents two workers from requesting tokens at once. The version determines which tokens are stored, so a
-// worker whose lease has expired can still store the response.
+// The lease prevents two workers from requesting tokens at once. Whether tokens can be stored depends only on their
+// version, so a worker can store its response even after its lease has expired.
 func versionOnce(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))

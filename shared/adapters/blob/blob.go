@@ -1,5 +1,5 @@
-// Package blob stores files in S3. It writes objects in bounded memory, concatenates, reads and deletes them, and signs
-// download URLs. The caller chooses each file's key and lifetime.
+// Package blob stores files in S3. The package writes objects in bounded memory, concatenates, reads and deletes them,
+// and signs download URLs. The caller chooses each file's key and lifetime.
 package blob
 
 import (
@@ -88,8 +88,8 @@ type Downloads struct {
 	Name      string
 }
 
-// Address returns a URL that downloads the object as fileName and expires after life. The URL is valid only for HEAD if
-// that is the method, and otherwise only for GET.
+// Address returns a URL that downloads the object as fileName and expires after life. The URL is valid only for HEAD
+// requests if method is HEAD, and only for GET requests otherwise.
 func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
 	life time.Duration,
 ) (string, error) {

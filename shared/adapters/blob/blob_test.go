@@ -34,7 +34,7 @@ const (
 	part        = 8 << 20 // size of an upload part
 )
 
-// world is a bucket that records its calls.
+// world is a bucket that records calls to it.
 type world struct {
 	cloud  *aws.Cloud
 	client *s3.Client
@@ -96,7 +96,7 @@ func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	return nil
 }
 
-// comparison is a writer that fails unless the bytes written to it equal pieces.
+// comparison is a writer that fails if the bytes written to it differ from pieces.
 type comparison struct{ pieces [][]byte }
 
 // Write implements io.Writer.

@@ -60,8 +60,8 @@ func (b Bucket) measure(ctx context.Context, key string) (source, error) {
 	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
 }
 
-// add appends an object. If the buffered data is too small for a part, the beginning of a large object fills the buffer
-// before the rest is copied.
+// add appends the object with the given key. If the buffered data is too small to be a part, add first fills the buffer
+// from the beginning of a large object, and then copies the rest.
 func (w *writer) add(ctx context.Context, key string) error {
 	from, err := w.bucket.measure(ctx, key)
 	if err != nil {
@@ -106,8 +106,8 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	return nil
 }
 
-// copy makes S3 append an object from offset start onwards. It copies in parts of nearly equal size, because S3 allows
-// only an upload's last part to be small.
+// copy makes S3 append an object from offset start onwards. The parts are of nearly equal size, because S3 allows only
+// an upload's last part to be small.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err

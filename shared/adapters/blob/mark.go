@@ -9,14 +9,15 @@ type mark struct {
 	buffer []byte // bytes before the mark, saved when their part is uploaded
 }
 
-// Mark records the current end of the object, replacing the previous mark. A new object's mark is at the beginning.
+// Mark records the current end of the object, replacing the previous mark. Initially, the mark is at the beginning of
+// the object.
 func (w *writer) Mark() {
 	w.mark.parts, w.mark.size = len(w.parts), len(w.buffer)
 }
 
 // Rewind discards all data written since the mark, which remains set. A part uploaded since the mark is either uploaded
-// again under the same number or omitted when the upload completes. In both cases, S3 drops the discarded data. Rewind
-// can't repair an upload that has already failed.
+// again under the same number or omitted when the upload completes. S3 drops the replaced or omitted part. Rewind can't
+// repair an upload that has already failed.
 func (w *writer) Rewind(ctx context.Context) error {
 	if w.failed != nil {
 		return w.failed
@@ -31,7 +32,7 @@ func (w *writer) Rewind(ctx context.Context) error {
 	return nil
 }
 
-// keepMarked swaps the buffers to save the marked bytes of the part that was just uploaded. If every line is marked,
+// keepMarked swaps the buffers to save the marked bytes of the part that was just uploaded. If every line were marked,
 // copying these bytes would cost a full part's size for every part.
 func (w *writer) keepMarked() {
 	if len(w.parts) == w.mark.parts && w.mark.size > 0 {

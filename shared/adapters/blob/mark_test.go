@@ -38,7 +38,7 @@ func TestRewindDiscardsDataWrittenSinceMark(t *testing.T) {
 				if written+size > len(content) {
 					continue
 				}
-				piece := content[written : written+size] // every piece has different bytes
+				piece := content[written : written+size] // no two pieces contain the same bytes
 				written += size
 				if n, err := out.Write(piece); n != size || err != nil {
 					r.Fatalf("Write = %d, %v; want %d", n, err, size)

@@ -85,7 +85,7 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted is a writer's error after Abort. It prevents a later Close from creating the object.
+// errAborted is a writer's error after Abort. The error prevents a later Close from creating the object.
 var errAborted = errors.New("the object was given up")
 
 // Abort discards the object. The bucket's lifecycle rule removes parts that can't be deleted immediately.

@@ -1,6 +1,6 @@
-// Package fetch downloads public documents, such as lists of institutions. It sends conditional requests and follows a
-// few redirects (RFC 9110, sections 13.1 and 15.4). Requests don't contain credentials, so following a server's
-// redirects is safe. The safehttp guard checks every request.
+// Package fetch downloads public documents, such as lists of institutions. The package sends conditional requests and
+// follows a few redirects (RFC 9110, sections 13.1 and 15.4). Requests don't contain credentials, so following a
+// server's redirects is safe. The safehttp guard checks every request.
 package fetch
 
 import (

@@ -137,7 +137,8 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 	return org.Caller{}, err
 }
 
-// isInvalidCredential reports whether err means that the credential is invalid. Other errors are internal failures.
+// isInvalidCredential reports whether err is one of the errors for an invalid credential. Other errors are internal
+// failures.
 func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }

@@ -103,9 +103,9 @@ func checkMedia(r *http.Request, body []byte) error {
 	return nil
 }
 
-// checkJSON accepts a single JSON object that all parsers interpret in the same way. It rejects duplicate members
-// within one object, data after the object, and nesting that could exhaust the stack. Like encoding/json, it compares
-// member names case-insensitively.
+// checkJSON accepts a single JSON object that all parsers interpret in the same way. checkJSON rejects duplicate
+// members within one object, data after the object, and nesting that could exhaust the stack. Like encoding/json, it
+// compares member names case-insensitively.
 func checkJSON(body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

@@ -15,15 +15,16 @@ const hostPrefix = "__Host-"
 // SessionCookie is the name of the dashboard's session cookie.
 const SessionCookie = "recordbridge-session"
 
-// WithCookies is the Out type of a JSON endpoint that also sets cookies. Data is the envelope's data.
+// WithCookies is the Out type of a JSON endpoint that also sets cookies. Data becomes the success envelope's data
+// member.
 type WithCookies struct {
 	Data    any
 	Cookies []*http.Cookie
 }
 
-// Cookies names, creates and reads the service's cookies. Their full names begin with __Host-, and browsers send them
-// only over https. A service on the local machine may use http without the prefix, because WebKit rejects __Host-
-// cookies over http. The zero value is for https.
+// Cookies names, creates and reads the service's cookies. The cookies' full names begin with __Host-, and browsers send
+// such cookies only over https. A service on the local machine may use http without the prefix, because WebKit rejects
+// __Host- cookies over http. The zero value is for https.
 type Cookies struct {
 	plain bool // whether cookies lack both the prefix and Secure
 }
@@ -60,8 +61,8 @@ func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http
 func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
 
 // Of returns a function that looks up the service's cookies in a request by name. The function returns the cookie's
-// value, or "" if the browser didn't send the cookie. Cookies that belong to a service with a different kind of base
-// URL are ignored.
+// value, or "" if the browser didn't send the cookie. Cookies are ignored if they have the prefix and the service's
+// cookies don't, or vice versa.
 func (c Cookies) Of(v Visit) func(name string) string {
 	return func(name string) string { return cookieOf(v.request, c.Name(name)) }
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Keyed creates a JSON endpoint for an organisation's backend. The endpoint authenticates callers with HTTP Basic and
-// does not support CORS. In is bound according to its tags (see binder). Out becomes the data of the success envelope.
+// does not support CORS. In is bound according to its tags (see binder). Out becomes the success envelope's data
+// member.
 func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
@@ -53,7 +54,7 @@ type RedirectResult struct {
 	Location string
 }
 
-// NoData is the Out type of a JSON endpoint that returns no data. The envelope reports only success.
+// NoData is the Out type of a JSON endpoint that returns no data. The success envelope contains no data.
 type NoData struct{}
 
 type successEnvelope struct {

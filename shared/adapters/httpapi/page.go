@@ -14,7 +14,7 @@ import (
 // Visit describes a browser's request to a page function.
 type Visit struct {
 	Caller   org.Caller           // organisation identified by public_id; zero on a Page
-	Redirect org.VerifiedRedirect // verified redirect_uri; zero on a Page
+	Redirect org.VerifiedRedirect // verified redirect_uri; not set on a Page
 	Error    *PageError           // error that an Application must display, or nil
 	request  *http.Request
 }
@@ -94,8 +94,8 @@ func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answe
 
 // Application creates an endpoint for a page that contains an application, either standalone or in another site's
 // frame. The application runs for the organisation identified by public_id. If the request is rejected, f is called
-// with Visit.Error set, so that the application can display the error. The response then has the status of an error
-// page. Visit.Caller is zero unless the organisation was identified.
+// with Visit.Error set, so that the application can display the error. The response to a rejected request has the
+// status of an error page. Visit.Caller is zero unless the organisation was identified.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -199,7 +199,7 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err 
 	return Redirect(to.With(params), cookies...)
 }
 
-// Document responds with a Sheet.
+// Document returns an Answer that renders a Sheet.
 func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }

@@ -21,8 +21,8 @@ type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
 
-// Memberships looks up an account's role in an organisation. Role returns fault.NotFound if the account is not a member
-// (account.Sessions).
+// Memberships looks up an account's role in an organisation. Like account.Sessions, Role returns fault.NotFound if the
+// account is not a member.
 type Memberships interface {
 	Role(ctx context.Context, accountID, orgID string) (account.Role, error)
 }
@@ -67,8 +67,8 @@ func (v Visitor) Cookie(name string) string {
 }
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
-// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. The response is the
-// same 404 for a visitor who is not a member, an unknown organisation, and an invalid organisation or mode.
+// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. A non-member, an
+// unknown organisation, and an invalid organisation or mode all result in the same 404 response.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -88,8 +88,8 @@ func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint created by Member or Account. The copy requires recent authentication for
-// action.
+// Proving returns a copy of an endpoint created by Member or Account. The returned endpoint requires recent
+// authentication for action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
@@ -186,7 +186,8 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 }
 
 // ownPage rejects requests that, according to the browser's Fetch Metadata, come from another origin's page. A request
-// without Fetch Metadata headers comes from an old browser or another program, and is still subject to the CSRF check.
+// without Fetch Metadata headers comes from an old browser or a non-browser client, and is still subject to the CSRF
+// check.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

@@ -95,8 +95,8 @@ func (b Brand) style() string {
 		"{ :root { --accent: " + accent.Legible(dark).String() + " } }"
 }
 
-// headers sets the page's headers. The Content-Security-Policy allows only the page's own styles and script, by hash,
-// and a logo. No site can frame the page.
+// headers sets the page's headers. The Content-Security-Policy allows only the page's inline styles and script, by
+// their hashes, and a logo. No site can frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")

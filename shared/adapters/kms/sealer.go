@@ -68,8 +68,8 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 }
 
 // Seal encrypts plain for a tenant and binds the ciphertext to boundTo. Open requires the same tenant and boundTo. The
-// result consists of the format byte, the two-byte length of the wrapped data key, the wrapped key, the nonce and the
-// ciphertext.
+// sealed data consists of the format byte, the two-byte length of the wrapped data key, the wrapped key, the nonce and
+// the ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {

@@ -21,10 +21,11 @@ type Receiver interface {
 
 const (
 	mostReceived = 10 // SQS's maximum per request
-	// pollSeconds is the wait time of a poll. It is short, because polls are not cancelled: a Lambda invocation may
-	// continue for up to pollSeconds after its work is done.
+	// pollSeconds is the wait time of a poll. The wait is short because polls are not cancelled: a Lambda invocation
+	// may continue for up to pollSeconds after its work is done.
 	pollSeconds = 1
-	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time needed to handle a message.
+	// hiddenSeconds is the visibility timeout of a received message. The timeout exceeds the time needed to handle a
+	// message.
 	hiddenSeconds = 120
 )
 

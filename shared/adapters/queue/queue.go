@@ -132,7 +132,7 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind rejects a row whose worker reads a different queue, because this queue's worker would discard the message as
+// errKind is the error for a row whose worker reads a different queue. This queue's worker would discard the message as
 // a poison message.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 

@@ -7,8 +7,8 @@ import "strings"
 const (
 	// maxAddress is the maximum length of an endpoint URL or issuer in bytes.
 	maxAddress = 2 << 10
-	// maxToken is the maximum length of an access or refresh token in bytes. Servers reject headers of 16 KiB. Both
-	// tokens must also fit into a single row.
+	// maxToken is the maximum length of an access or refresh token in bytes. Servers reject headers of 16 KiB. The
+	// access token and the refresh token must also fit into a single row.
 	maxToken = 16 << 10
 	// maxScope is the maximum length of a granted scope in bytes. One scope per R4 type in both scope versions takes 10
 	// KB.

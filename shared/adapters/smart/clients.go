@@ -31,7 +31,7 @@ func (e *clientAuthError) Error() string { return "client authentication: " + e.
 // Unspent returns true, because the request that would have used the token was never sent (tokens.Refresher).
 func (*clientAuthError) Unspent() bool { return true }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the error's class, which fault.Spot records for the log line.
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
 // newClientAuthError returns a fault.Unavailable for a client that can't be authenticated. The error is never

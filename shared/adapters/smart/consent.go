@@ -19,16 +19,16 @@ const (
 	// maxTerm is the longest plausible lifetime of consent or a refresh token. A larger value means "for ever" or is in
 	// milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
-	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. It is short,
-	// because a crash before the token response is stored would lose the new token.
+	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. The timeout is
+	// short because a crash before the token response is stored would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
-// consentTerms and refreshTerms return the names of token response members, in order of precedence. The members contain
-// the remaining lifetime, in seconds, of the consent or the refresh token. Two members come from
+// consentTerms and refreshTerms return the names of token response members, in order of precedence. Each member
+// contains the remaining lifetime, in seconds, of the consent or the refresh token. Two members come from
 // draft-ietf-oauth-refresh-token-expiration-02 of May 2026: authorization_expires_in (consent) and
-// refresh_token_timeout (an unused refresh token). The other members are older and vendor-specific. They cover only the
-// refresh token, but consent lasts at least as long as its refresh token.
+// refresh_token_timeout (an unused refresh token). The other members are older and vendor-specific. The vendor-specific
+// members cover only the refresh token, but consent lasts at least as long as its refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -39,9 +39,9 @@ func refreshTerms() []string {
 
 // withEnds adds the known expiry dates of the consent and the refresh token to a set. The sources, in order of
 // precedence, are the token response, introspection of the refresh token, and the exp claim of a JWT refresh token. A
-// refresh token's exp applies to both dates, because the token must be used before exp and the other sources don't
-// report a later end of consent. A date from any source replaces the set's date. If no source provides a date, the
-// set's date is unchanged.
+// refresh token's exp applies to both dates, because the token must be used before exp and no other source reports a
+// later end of consent. A date from any source replaces the set's date. If no source provides a date, the set's date is
+// unchanged.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -107,8 +107,8 @@ func (p Portal) endOf(token secret.Text) time.Time {
 	return p.ahead(claims["exp"])
 }
 
-// ahead parses a NumericDate in seconds since 1970 (RFC 7519 section 2). It returns zero unless the date is plausible
-// and in the future.
+// ahead parses a NumericDate in seconds since 1970 (RFC 7519 section 2). ahead returns zero unless the date is
+// plausible and in the future.
 func (p Portal) ahead(raw json.RawMessage) time.Time {
 	seconds, ok := positive(raw)
 	if !ok || seconds > 1<<40 {

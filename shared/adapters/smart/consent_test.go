@@ -42,7 +42,7 @@ func (c terms) start(t *testing.T) *ehr {
 	return newEHR(t, answers)
 }
 
-// expects holds the expected lifetimes, counted from noon. Zero means that a lifetime is unknown.
+// expects holds the expected lifetimes, measured from noon. Zero means that a lifetime is unknown.
 type expects struct{ consent, refresh time.Duration }
 
 func (w expects) check(t *testing.T, set tokens.Set) {

@@ -66,14 +66,14 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 type configurationError string
 
 const (
-	errNoS256     configurationError = "no_s256"     // code challenge methods listed, but not S256
-	errNoEndpoint configurationError = "no_endpoint" // no usable authorization or token endpoint
+	errNoS256     configurationError = "no_s256"     // the server lists code challenge methods, but not S256
+	errNoEndpoint configurationError = "no_endpoint" // the server has no usable authorization or token endpoint
 )
 
 // Error implements error.
 func (m configurationError) Error() string { return "smart discovery: " + string(m) }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the error's class, which fault.Spot records for the log line.
 func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
 // Discover reads the SMART configuration of the server at fhirBase. The returned URLs are absolute and don't contain
@@ -81,10 +81,11 @@ func (m configurationError) Failure() (class string, status int) { return string
 //
 // If a server has no configuration, Discover reads the endpoints from an extension of its CapabilityStatement (SMART
 // App Launch 1.0). Servers without a configuration predate PKCE. Servers whose configuration lists no code challenge
-// methods either predate PKCE or don't advertise it. Discover can't require PKCE of either kind of server. Every server
-// receives the challenge anyway, and ignores it if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5).
-// An attacker who removes the list of code challenge methods in transit therefore gains nothing. A list without S256 is
-// rejected, because the plain method does not protect a code from an attacker who observed the request.
+// methods either predate PKCE or don't advertise it. Discover therefore can't require PKCE of a server that lists no
+// code challenge methods, with or without a configuration. Every server receives the challenge anyway, and ignores it
+// if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5). An attacker who removes the list of code
+// challenge methods in transit therefore gains nothing. A list without S256 is rejected, because the plain method does
+// not protect a code from an attacker who observed the request.
 //
 // Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server is temporarily unavailable, and
 // fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream errors carry a fault.Spot.

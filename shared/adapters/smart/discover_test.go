@@ -174,7 +174,7 @@ func TestDiscoverFallsBackToCapabilityStatement(t *testing.T) {
 			want := flow.Authority{
 				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token",
 				Revocation: e.URL + "/revoke",
-				Scope:      defaultV1, Access: "read", Substitute: name == "500", // only 500 is temporary
+				Scope:      defaultV1, Access: "read", Substitute: name == "500", // only status 500 is temporary
 			}
 			if err != nil {
 				t.Fatal(err)

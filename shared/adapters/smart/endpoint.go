@@ -29,8 +29,8 @@ func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	return "", false
 }
 
-// publicHost reports whether host may be public. It rejects hosts that the outbound client's guard would reject without
-// a DNS lookup, because the patient's browser opens the authorization endpoint without such a guard.
+// publicHost reports whether host may be publicly reachable. It rejects hosts that the outbound client's guard would
+// reject without a DNS lookup. The patient's browser, which opens the authorization endpoint, has no such guard.
 func publicHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() &&

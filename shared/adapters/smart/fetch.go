@@ -44,7 +44,7 @@ func (f fetcher) get(ctx context.Context, address, accept string, limit int64, t
 	return answer.Body, err
 }
 
-// document requests address like open, and returns a JSON document of at most limit bytes.
+// document requests address as open does, and returns a JSON document of at most limit bytes.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Response, error) {
@@ -218,7 +218,7 @@ func unanswered(err error) *fhir.RequestError {
 }
 
 // retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. A date is compared
-// with the response's own Date header, so that the server's clock may differ from ours.
+// with the response's own Date header, so that the server's clock may differ from the local clock.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

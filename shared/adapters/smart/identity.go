@@ -88,8 +88,8 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 }
 
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). The identity is empty if the token is
-// missing, expired or for another audience. It is also empty if the token can't be checked because it is encrypted or
-// the keys are unavailable. A connection can be completed without an identity.
+// missing, expired or for another audience. The identity is also empty if the token can't be checked because it is
+// encrypted or the keys are unavailable. A connection can be completed without an identity.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -169,8 +169,9 @@ func expiry(claims answer) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// patientOfAccessToken returns the patient in a JWT access token. Only the FHIR server can check the token's signature.
-// The token is as trustworthy as the response's patient member, because both came directly from the token endpoint.
+// patientOfAccessToken returns the patient ID in a JWT access token. Only the FHIR server can check the token's
+// signature. The token is as trustworthy as the response's patient member, because both came directly from the token
+// endpoint.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
 	if !ok {

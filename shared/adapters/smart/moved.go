@@ -15,7 +15,7 @@ import (
 
 // Endpoints reads endpoints, including their pins.
 type Endpoints interface {
-	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
+	// Endpoint reads the endpoint with the given ID. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
@@ -41,7 +41,7 @@ func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (s
 }
 
 // departed lists the discovered URLs to which a set's tokens must not be sent. The tokens may be sent only to origins
-// in their endpoint's pins or, without pins, to the origin of the token endpoint that issued the tokens.
+// pinned for their endpoint or, if none are pinned, to the origin of the token endpoint that issued them.
 func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Authority) ([]catalog.Departure, error) {
 	var e catalog.Endpoint
 	if old.EndpointID != "" {

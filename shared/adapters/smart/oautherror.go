@@ -15,7 +15,7 @@ import (
 const codeClient = "invalid_client"
 
 // OAuthError is a token endpoint's response without a token. OAuthError never contains the server's error text, which
-// may name patients. It retains the error code only if RFC 6749 section 5.2 defines the code.
+// may name patients. An OAuthError retains the error code only if RFC 6749 section 5.2 defines the code.
 type OAuthError struct {
 	Code   string // error code; empty for a web page, an unknown code, or a 2xx response without a token
 	Status int
@@ -44,8 +44,8 @@ func (e *OAuthError) Error() string {
 // a definite rejection may revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
-// Unspent reports whether the response proves that the grant was not used. The proof is a 429 status, or an RFC 6749
-// error code other than invalid_grant. After any other response, such as a web page or a 500, the server may already
+// Unspent reports whether the response proves that the grant was not used: its status is 429, or its error code is an
+// RFC 6749 code other than invalid_grant. After any other response, such as a web page or a 500, the server may already
 // have used the refresh token.
 func (e *OAuthError) Unspent() bool {
 	return !e.Definite() && (e.Code != "" || e.Status == http.StatusTooManyRequests)
@@ -63,8 +63,8 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// Failure returns the class and status for a log line (fault.Spot). The class is the error code or, without a code, the
-// class of a FHIR server's response with the same status.
+// Failure returns the error's class and status, which fault.Spot records for the log line. The class is the error code
+// or, without a code, the class of a FHIR server's response with the same status.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -76,7 +76,7 @@ func (e *OAuthError) Failure() (class string, status int) {
 }
 
 // stale reports whether the error suggests that the token endpoint has moved: either the URL no longer exists, or its
-// server does not recognise the client. In both cases, the grant was not used.
+// server does not recognise the client. The server has not used the grant in either case.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }

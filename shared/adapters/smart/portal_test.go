@@ -92,7 +92,8 @@ func TestAuthorizerDoesNotCacheFailedDiscovery(t *testing.T) {
 	}
 }
 
-// moved returns a health system whose token endpoint moved from old to current. The old URL responds with status.
+// moved returns a health system whose token endpoint moved from old to current. The old URL responds with the given
+// status.
 func moved(t *testing.T, status int, old, current string) *ehr {
 	t.Helper()
 	return newEHR(t, map[string]http.HandlerFunc{

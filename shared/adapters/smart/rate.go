@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxQuota is the maximum value of a rate limit header. It prevents integer overflow in calculations.
+// maxQuota is the maximum value of a rate limit header. The limit prevents integer overflow in calculations.
 const maxQuota = 1 << 40
 
-// firstUnixTime is the lowest reset value treated as a Unix time. Lower values are a delay in seconds.
+// firstUnixTime is the lowest reset value treated as a Unix time. A lower value is a delay in seconds.
 const firstUnixTime = 1_000_000_000
 
-// rate parses the server's rate limit headers. It accepts the separate fields of earlier versions of
+// rate parses the server's rate limit headers. rate accepts the separate fields of earlier versions of
 // draft-ietf-httpapi-ratelimit-headers, and their older X- variants. The rate is known if limit and remaining are
 // present and no field is malformed.
 func rate(header http.Header) fhir.Rate {

@@ -19,7 +19,7 @@ type reader struct {
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It doesn't send a token, because the
+// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. Metadata doesn't send a token, because the
 // document is public. The errors are the same as for Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})

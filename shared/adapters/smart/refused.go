@@ -12,7 +12,7 @@ import (
 // maxRefusal is the maximum number of bytes read from an error response's body.
 const maxRefusal = 64 << 10
 
-// refused reads and closes a non-2xx response and returns a corresponding error. From the body, the error retains only
+// refused reads and closes a non-2xx response and returns a corresponding error. Of the body, the error retains only
 // the reason for the refusal.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
 	body, _ := safehttp.ReadAll(response, maxRefusal) // if the body is truncated or missing, the status is sufficient

@@ -117,7 +117,7 @@ func TestReaderParsesRateLimits(t *testing.T) {
 		return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
 	}
 	for name, test := range map[string]struct {
-		headers string // the draft's Limit, Remaining and Reset, then their X- variants
+		headers string // values of the draft's Limit, Remaining and Reset headers, then of their X- variants
 		date    string
 		want    fhir.Rate
 	}{

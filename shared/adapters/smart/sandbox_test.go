@@ -30,7 +30,8 @@ const (
 	sandboxCallback = "https://us.example/callback"
 )
 
-// sandboxServer is the sandbox EHR, running on the real clock. Its FHIR base contains the switches.
+// sandboxServer is the sandbox EHR, running on the system clock. The path of its FHIR base contains the sandbox's
+// switches.
 type sandboxServer struct{ fhirBase string }
 
 func newSandbox(t *testing.T, switches string) sandboxServer {
@@ -146,8 +147,8 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that date is the given duration from now, to within a minute. A duration of zero means that date must
-// not be set.
+// wantLeft checks that date is the given duration from now, to within a minute. If the duration is zero, date must not
+// be set.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)

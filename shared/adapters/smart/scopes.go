@@ -116,14 +116,15 @@ func (o offer) request(name string) []string {
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
 // longScope is the encoded size above which a list of scopes may leave too little room for the request's other
-// parameters. Those take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// parameters. Those parameters take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
 // isLong reports whether a list of scopes may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
 // servedOnly omits scopes for types missing from the CapabilityStatement, because the server has no data for those
-// types. It always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all scopes.
+// types. servedOnly always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all
+// scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

@@ -175,7 +175,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 
 func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// visitor is a browser during a sign-in. It holds the authorization request and the cookie.
+// visitor is a browser during a sign-in. A visitor holds the authorization request and the cookie.
 type visitor struct {
 	portal        string
 	state         string

@@ -27,8 +27,8 @@ type Stated struct {
 	Scopes           []string
 }
 
-// ReadStated reads the SMART configuration of the server at fhirBase. The error either reports a malformed base or is a
-// *fhir.RequestError, whose class is fhir.Content if a 2xx response is not a SMART configuration.
+// ReadStated reads the SMART configuration of the server at fhirBase. The error reports a malformed base or is a
+// *fhir.RequestError. Its class is fhir.Content if a 2xx response is not a SMART configuration.
 func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {

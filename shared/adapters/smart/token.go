@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. It is generous because some tokens
-	// are entire documents.
+	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. The limit is generous because some
+	// tokens are entire documents.
 	maxTokenAnswer = 256 << 10
 	// defaultLife is the assumed lifetime of an access token if the server does not report one. maxLife is the longest
 	// accepted lifetime.

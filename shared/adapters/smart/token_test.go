@@ -29,7 +29,7 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted holds a token set from a token response, with its secrets readable for comparison.
+// granted holds a token set from a token response, with its secrets in plain text for comparison.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration

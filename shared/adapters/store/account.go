@@ -82,7 +82,8 @@ func (s Accounts) MoveAccountBack(ctx context.Context, a account.Account, left s
 	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.held(back, a.ID), leave)
 }
 
-// occupy assigns an address to an account. The write fails if the address belongs to another account or recently did.
+// occupy assigns an address to an account. The write fails if the address belongs, or recently belonged, to another
+// account.
 func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteItem {
 	row := newItem(addressKey(address))
 	row.setText("account_id", id)

@@ -153,8 +153,8 @@ func (s Accounts) join(m account.Membership) []types.TransactWriteItem {
 	return []types.TransactWriteItem{putNew(s.Table, at), putNew(s.Table, of), s.count(m.OrgID, owners, 1)}
 }
 
-// count updates an organisation's numbers of owners and members. The last owner can't leave, even if several owners
-// leave concurrently.
+// count updates an organisation's owner and member counts. The last owner can't leave, even if several owners leave
+// concurrently.
 func (s Accounts) count(orgID string, owners, members int64) types.TransactWriteItem {
 	u := change{
 		table: s.Table, key: membersKey(orgID), set: "ADD owners :owners, members :members",
@@ -170,7 +170,8 @@ func (s Accounts) count(orgID string, owners, members int64) types.TransactWrite
 	return u.write()
 }
 
-// claim assigns a mail domain to an organisation. The transaction fails if the domain belongs to another organisation.
+// claim assigns an email domain to an organisation. The transaction fails if the domain belongs to another
+// organisation.
 func (s Accounts) claim(domain, orgID string) types.TransactWriteItem {
 	row := newItem(domainKey(domain))
 	row.setText("org_id", orgID)

@@ -51,8 +51,8 @@ func (s Flow) EndSession(ctx context.Context, hash string) error {
 	return s.spend(ctx, sessionKey(hash))
 }
 
-// RememberDevice implements signin.Sessions. It never shortens the period for which a device is remembered, because the
-// clocks of two functions may differ.
+// RememberDevice implements signin.Sessions. RememberDevice never shortens the period for which a device is remembered,
+// because the clocks of two functions may differ.
 func (s Flow) RememberDevice(ctx context.Context, hash string, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: deviceKey(hash), set: "SET expires_at = :until, #ttl = :ttl",

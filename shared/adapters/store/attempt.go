@@ -46,7 +46,7 @@ func (s Flow) OpenAttempt(ctx context.Context, ticket binding.Ticket, a flow.Att
 		putNew(s.Table, stateItem(stateKey(state.Hash), state)))
 }
 
-// CancelAttempt implements flow.CancelStore. It also removes the unused code verifier from the row.
+// CancelAttempt implements flow.CancelStore. CancelAttempt also removes the unused code verifier from the row.
 func (s Flow) CancelAttempt(ctx context.Context, a flow.Attempt, end flow.Ending) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: attemptKey(a.Tenant, a.ID),

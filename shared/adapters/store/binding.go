@@ -23,7 +23,7 @@ func ticketItem(k key, ticket binding.Ticket) item {
 	return row
 }
 
-// ticket reads a ticket. It returns fault.NotFound if the ticket is missing or has expired at now.
+// ticket reads a ticket by its key. It returns fault.NotFound if the ticket is missing or has expired at now.
 func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (binding.Ticket, error) {
 	row, err := get(ctx, s.DB, s.Table, k)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r item) look() binding.Look {
 	}
 }
 
-// usingUp deletes a ticket. The transaction fails if the ticket is missing.
+// usingUp returns the write that deletes a ticket. The transaction fails if the ticket is missing.
 func usingUp(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &table, Key: k.attributes(),

@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Portals stores endpoints, the ways from brands to endpoints, and client registrations at the endpoints.
+// Portals stores endpoints, the links between brands and endpoints (catalog.Way), and client registrations at the
+// endpoints.
 type Portals Control
 
 // Clients stores the authentication settings of the service's clients.
@@ -81,7 +82,7 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	return catalog.Registration{}, fault.Missing("No client is registered.")
 }
 
-// RegistrationAt reads the registration with exactly this place and owner, as stored by SaveRegistration. A zero tenant
+// RegistrationAt reads the registration stored by SaveRegistration for exactly this place and owner. A zero tenant
 // selects the shared registration. RegistrationAt returns fault.NotFound if no such registration exists. To look up the
 // registration in effect at an endpoint, use Registration.
 func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
@@ -98,7 +99,7 @@ func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	}, nil
 }
 
-// ClientAuth reads a client's authentication settings for the tenant's connections. It returns the tenant's own
+// ClientAuth reads a client's authentication settings for the tenant's connections. ClientAuth returns the tenant's own
 // settings if they exist, or the shared settings otherwise.
 func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
@@ -134,8 +135,8 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 }
 
 // CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if any endpoint already
-// exists. CreateEndpoints does not add the endpoints to the operators' list, which is a single partition, because the
-// catalogue lists them.
+// exists. CreateEndpoints does not add the endpoints to the operators' list, a single partition, because the catalogue
+// already lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -169,9 +170,9 @@ func endpointItem(e catalog.Endpoint) item {
 	return row
 }
 
-// SaveRegistration stores a client registration at a place, for one tenant or, with a zero tenant, for all tenants. It
-// creates the registration if r.Rev is 0; otherwise it replaces revision r.Rev. It returns fault.Conflict if the stored
-// row differs.
+// SaveRegistration stores the tenant's client registration for r.Place or, with a zero tenant, the registration that
+// all tenants share. It creates the registration if r.Rev is 0; otherwise it replaces revision r.Rev. It returns
+// fault.Conflict if the stored row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
@@ -201,9 +202,9 @@ func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catal
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants. It
-// creates the settings if a.Rev is 0; otherwise it replaces revision a.Rev. It returns fault.Conflict if the stored row
-// differs.
+// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants.
+// SaveClientAuth creates the settings if a.Rev is 0; otherwise it replaces revision a.Rev. It returns fault.Conflict if
+// the stored row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))

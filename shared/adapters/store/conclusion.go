@@ -40,7 +40,7 @@ func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connec
 	return row.int("version"), err
 }
 
-// ConcludeAttempt implements flow.EndStore. It also removes the used code verifier from the attempt's row.
+// ConcludeAttempt implements flow.EndStore. ConcludeAttempt also removes the used code verifier from the attempt's row.
 func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {

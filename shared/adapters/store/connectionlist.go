@@ -30,8 +30,8 @@ type ConnectedEndpoints struct {
 	Connections   Connections
 }
 
-// ConnectedAt implements publish.Connected. It reads the mode's connections only once, regardless of the number of
-// endpoints.
+// ConnectedAt implements publish.Connected. ConnectedAt reads the mode's connections only once, regardless of the
+// number of endpoints.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
 ) (map[string]bool, error) {
@@ -51,7 +51,7 @@ func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	return found, nil
 }
 
-// connectedAt adds to found those of the given endpoints at which a tenant has connections. It stops once every
+// connectedAt adds to found the given endpoints at which a tenant has connections. connectedAt stops once every
 // endpoint has been found.
 func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue

@@ -75,7 +75,7 @@ type Deletions struct {
 	control Control
 }
 
-// NewDeletions returns a Deletions that uses the tables of erasures and the Control table.
+// NewDeletions returns a Deletions that uses the same tables as erasures, and the Control table.
 func NewDeletions(erasures Erasures, control Control) Deletions {
 	return Deletions{
 		Erasures: erasures, DeletionRequests: DeletionRequests(erasures.work), Organisations: Organisations(control),

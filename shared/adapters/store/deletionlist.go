@@ -54,7 +54,8 @@ func (s Deletions) workPlaces(ctx context.Context, tenant org.Tenant, of, behind
 	return places, err
 }
 
-// controlPlaces returns the sort keys in a Control partition that begin with prefix and sort after behind.
+// controlPlaces returns up to limit sort keys of a Control partition, all of which begin with prefix and sort after
+// behind.
 func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind string, limit int) ([]string, error) {
 	from := max(prefix, behind+"\x00")
 	if behind == "" {
@@ -91,8 +92,8 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	return places, nil
 }
 
-// Remove implements deletion.Store. It removes each lookup row only after the rows that depend on it, so that a crash
-// doesn't leave unreachable rows.
+// Remove implements deletion.Store. Remove removes each lookup row only after the rows that depend on it, so that a
+// crash doesn't leave unreachable rows.
 func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string,
 	now time.Time,
 ) error {
@@ -127,8 +128,8 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return fmt.Errorf("no rows of stage %s", of)
 }
 
-// dropDelivery removes a delivery. It also removes an event created for that delivery alone, because such an event is
-// in no list.
+// dropDelivery removes a delivery. If the event is in no list because it was created for that delivery alone,
+// dropDelivery also removes the event.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
 	if errors.Is(err, fault.NotFound) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Disconnections stores the end of a connection that its organisation disconnects (disconnect.Store).
+// Disconnections records the end of a connection that its organisation disconnects (disconnect.Store).
 type Disconnections struct {
 	Connections
 	Tasks
@@ -28,7 +28,8 @@ func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectio
 	return s.Sets.Tokens(ctx, tenant, connectionID)
 }
 
-// EndFile implements disconnect.Store. It makes the file's row due immediately, so that the sweeper deletes the object.
+// EndFile implements disconnect.Store. EndFile makes the file's row due immediately, so that the sweeper deletes the
+// object.
 func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -89,8 +90,8 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 	return writes
 }
 
-// failing ends a pending task. The update is safe even while a worker processes the task, because every write by a
-// worker requires the task to be pending.
+// failing returns the writes that mark a pending task as failed and store the event. The update is safe even while a
+// worker processes the task, because every write by a worker requires the task to be pending.
 func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: table, key: taskKey(task.Tenant, task.ID),
@@ -100,7 +101,7 @@ func failing(table string, task export.Task, event webhook.Event) []types.Transa
 		values: item{
 			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
 			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
-			":shard": text(shardOf(task.ID)), // while waiting for a slot, a task is in another shard
+			":shard": text(shardOf(task.ID)), // a task waiting for a slot is in a different shard
 		},
 	}
 	return []types.TransactWriteItem{end.write(), putNew(table, eventItem(event))}

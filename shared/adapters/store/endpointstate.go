@@ -21,16 +21,16 @@ type EndpointState struct {
 }
 
 const (
-	// endpointIdle is the time for which an endpoint's row remains after its last slot was taken. It exceeds the time
-	// for which a breaker stays open.
+	// endpointIdle is the retention period of an endpoint's row after its last slot was taken. The period is longer
+	// than a breaker stays open.
 	endpointIdle = 48 * time.Hour
-	// keepCounts is the time for which each minute's counters are kept.
+	// keepCounts is the retention period of each minute's counters.
 	keepCounts = time.Hour
 )
 
 func endpointStateKey(endpoint string) key { return key{"HOST#" + endpoint, meta} }
 
-// minuteKey returns the key of a minute's counters. The keys sort chronologically, with lastMinute after every minute.
+// minuteKey returns the key of a minute's counters. The keys sort chronologically; lastMinute sorts after every minute.
 func minuteKey(endpoint string, at time.Time) key {
 	return key{endpointStateKey(endpoint).pk, "M#" + at.UTC().Format("200601021504")}
 }
@@ -76,8 +76,8 @@ func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Br
 	return refresh.Breaker{Failures: int(row.int("failures")), OpenUntil: row.time("open_until")}, nil
 }
 
-// SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, because the preceding TakeSlot has
-// already done so.
+// SaveBreaker implements refresh.EndpointState. SaveBreaker does not set the row's expiry, because the preceding
+// TakeSlot has already done so.
 func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {

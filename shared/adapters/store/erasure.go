@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepErasures is the time for which an erasure's row is kept (docs/operate/retention.md).
+// keepErasures is the retention period of an erasure's row (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
 // ErasureRequests stores requests to erase connections and the number of rows that each request removed.
@@ -171,10 +171,10 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store. It uses one transaction, so that a returning patient never has tokens
-// without a connection, or a connection without tokens. The transaction also removes the rows that look up a TEFCA
-// connection by person. A temporary row prevents pending attempts whose patients signed in earlier from recreating the
-// connection.
+// RemoveConnection implements erase.Store. RemoveConnection uses one transaction, so that a returning patient never has
+// tokens without a connection, or a connection without tokens. The transaction also removes the rows used to look up a
+// TEFCA connection by person. A temporary row prevents the connection from being recreated by pending attempts whose
+// patients have already signed in.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{
@@ -205,8 +205,8 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 	return transact(ctx, s.work.DB, writes...)
 }
 
-// RemoveExports implements erase.Store. It removes the pointer to the newest export last, so that a retry can still
-// find all exports.
+// RemoveExports implements erase.Store. RemoveExports removes the pointer to the newest export last, so that a retry
+// can still find all exports.
 func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error {
 	places := Places(s.work)
 	held, err := places.Share(ctx, tenant)

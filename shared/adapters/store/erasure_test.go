@@ -81,7 +81,7 @@ func TestErasureRoundTripsAndBecomesDue(t *testing.T) {
 }
 
 // TestErasedConnectionIsNotRecreated covers a worker that was processing a connection during its erasure. The worker
-// must not find any rows or store anything.
+// must find no rows and store nothing.
 func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

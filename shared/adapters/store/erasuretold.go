@@ -31,8 +31,8 @@ func (s Erasures) CountAttempts(ctx context.Context, tenant org.Tenant, delivery
 	return int64(len(attempts)), err
 }
 
-// RemoveDelivery implements erase.Store. It removes the delivery last, because the delivery's attempts can be found
-// only through it.
+// RemoveDelivery implements erase.Store. RemoveDelivery removes the delivery last, because the delivery's attempts can
+// be found only through it.
 func (s Erasures) RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	attempts, err := s.attemptKeys(ctx, tenant, id)
 	if err != nil {

@@ -71,7 +71,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			// No string sorts between a and a\x00, and no entry ends with #.
+			// These bounds exclude both cursors: no string sorts between a and a\x00, and no entry ends with #.
 			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})

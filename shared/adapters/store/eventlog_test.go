@@ -116,8 +116,8 @@ func TestEventsAfterReturnsEachEventOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestEventsAfterReturnsEventsStoredDuringRead stores events during a read. The reader must receive those that sort
-// after its cursor, but not those that sort before it.
+// TestEventsAfterReturnsEventsStoredDuringRead stores events during a read. The reader must receive a new event that
+// sorts after its cursor, but not one that sorts before it.
 func TestEventsAfterReturnsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -142,7 +142,7 @@ func TestEventsAfterExcludesOtherTenants(t *testing.T) {
 	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
-	// The tenant has two events: its connection's and the one that fanOut stored.
+	// The tenant has two events: one for its connection and one stored by fanOut.
 	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
@@ -237,7 +237,7 @@ func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) 
 			pace := rand.New(rand.NewPCG(5, uint64(w)))
 			writers.Go(func() {
 				for i := range 50 {
-					// Timestamps are whole seconds, so writers often share one.
+					// Timestamps are whole seconds, so events from different writers often have the same timestamp.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
 					if err := s.events.CreateEvent(t.Context(), e); err != nil {

@@ -14,7 +14,7 @@ type Flow struct {
 	Table string
 }
 
-// ttlGrace is the minimum time for which an expired row remains readable before DynamoDB may delete it.
+// ttlGrace is the minimum time that an expired row remains readable before DynamoDB may delete it.
 const ttlGrace = time.Hour
 
 // BeginAttempt implements flow.StartStore.

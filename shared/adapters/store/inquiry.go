@@ -23,8 +23,8 @@ const (
 // Inquiries stores patients' inquiries and counts each day's answers.
 type Inquiries Work
 
-// CreateInquiry implements inquiry.Store. It keeps the inquiry longer than its event, because staff check the inbox
-// only occasionally.
+// CreateInquiry implements inquiry.Store. CreateInquiry keeps the inquiry longer than its event, because staff check
+// the inbox only occasionally.
 func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
@@ -56,7 +56,7 @@ func (s Inquiries) InquiriesBefore(ctx context.Context, tenant org.Tenant, befor
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, inquiryList), before, limit)
 }
 
-// Inquiry implements inquiry.InboxRows. It returns an expired row until DynamoDB deletes the row.
+// Inquiry implements inquiry.InboxRows. Inquiry returns an expired row until DynamoDB deletes the row.
 func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	row, err := get(ctx, s.DB, s.Table, inquiryKey(tenant, id))
 	if err != nil {

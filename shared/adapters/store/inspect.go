@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The following methods return rows for operators (package operator). They also read damaged rows and report which
-// attributes are damaged.
+// The following methods return rows for operators (package operator). The methods also read damaged rows and report
+// which attributes are damaged.
 
 // ConnectionsBefore implements operator.ConnectionRows.
 func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string,
@@ -101,8 +101,8 @@ func placesBefore(ctx context.Context, db DB, table, list, before string,
 type index struct{ table, name, list string }
 
 // placesIn returns the cursors of the rows in an index's list, newest first. A cursor consists of the row's creation
-// time and ID, as in org_order. The list starts after the cursor before, or at the beginning if before is empty. The
-// index is eventually consistent.
+// time and ID, as in org_order. If before is not empty, the list starts after that cursor. The index is eventually
+// consistent.
 func placesIn(ctx context.Context, db DB, of index, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {

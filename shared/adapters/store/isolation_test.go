@@ -219,8 +219,8 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// The tenant's own calls prove that the foreign calls failed only because of the wrong tenant. Two methods are
-		// exempt, because fillAll has already stored their results.
+		// If the tenant's own calls succeed, the foreign calls can have failed only because of the wrong tenant. Two
+		// methods are exempt, because fillAll has already stored their results.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // item is a row, or the values of an expression's placeholders.
 type item map[string]types.AttributeValue
 
-// stamp is the layout of stored times. Its fixed width makes them sort chronologically as strings.
+// stamp is the layout of stored times. The fixed width makes stored times sort chronologically as strings.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }

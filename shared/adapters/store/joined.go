@@ -16,8 +16,8 @@ const (
 	longestJoin = time.Second
 )
 
-// joined batches small transactions. Those that arrive while a transaction is in progress are combined into the next
-// one, which saves calls. A transaction that arrives when none is in progress is written immediately. In a combined
+// joined batches small transactions. Transactions that arrive while another one is in progress are combined into the
+// next one to save calls. A transaction that arrives when none is in progress is written immediately. In a combined
 // transaction, each part succeeds or fails by its own conditions. joined is safe for concurrent use.
 type joined struct {
 	db DB
@@ -54,8 +54,8 @@ func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem
 	return <-mine.done
 }
 
-// wait queues a transaction behind the one in progress. If none is in progress, wait returns nil, and the caller must
-// write its transaction immediately.
+// wait queues a transaction behind the one in progress. If no transaction is in progress, wait returns nil and the
+// caller must write its transaction immediately.
 func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *joining {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -31,7 +31,7 @@ func organisationKey(t org.Tenant) key          { return key{t.Key(), meta} }
 func credentialKey(t org.Tenant, id string) key { return key{t.Key(), credentialPrefix + id} }
 
 // keyUseKey returns the key of the row that records a private key's last use. Functions that accept API keys may write
-// only to that row's partition.
+// only to the partition of these rows.
 func keyUseKey(t org.Tenant, id string) key { return key{keyUsesPartition(t), id} }
 func keyUsesPartition(t org.Tenant) string  { return t.Key() + "#KEYUSE" }
 
@@ -42,16 +42,16 @@ func subscriptionKey(t org.Tenant, id string) key {
 }
 func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
 
-// healthKey returns the key of a subscription's health row. It sorts after the subscription's key, so that one query
-// reads both rows.
+// healthKey returns the key of a subscription's health row. The key sorts after the subscription's key, so that one
+// query reads both rows.
 func healthKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
 }
 func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
-// wayKey returns the key of a brand's way to an endpoint. Each way has a separate partition, because thousands of
-// brands may share a server.
+// wayKey returns the key of a catalog.Way, which links a brand to an endpoint. Each link has a separate partition,
+// because thousands of brands may share a server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
 func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
@@ -91,7 +91,7 @@ func membershipsPartition(id string) string { return accountPartition(id) + "#OR
 func membersPartition(o string) string      { return organisationPrefix + o }
 func domainKey(name string) key             { return key{"DOMAIN#" + name, meta} }
 
-// addressKey returns the key of an email address. It contains a hash of the address, because AWS logs record keys.
+// addressKey returns the key of an email address. The key contains a hash of the address, because AWS logs record keys.
 func addressKey(address string) key {
 	sum := sha256.Sum256([]byte(account.Fold(address)))
 	return key{"ADDR#" + hex.EncodeToString(sum[:]), meta}
@@ -133,7 +133,7 @@ func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connectio
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
 // upstreamKey returns the key of a disconnected connection's tokens, which are kept until the health system has revoked
-// them. They have a separate partition, so that permissions can distinguish them from tokens in use.
+// them. The tokens have a separate partition, so that permissions can distinguish them from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
 // vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of a
@@ -148,8 +148,8 @@ func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERS
 func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
-// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. These keys differ from those
-// for portals, so that a state from one kind of sign-in is never valid for the other.
+// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. The keys differ from those for
+// portals, so that a state from one kind of sign-in is never valid for the other.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -195,7 +195,7 @@ func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 // shard.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
-// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection's.
+// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection's ID.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
 // erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is kept for
@@ -221,8 +221,8 @@ const (
 func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
 func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
-// mostUsedKey returns the key of the brands to which a tenant's patients connect most often. It sorts after every day's
-// key.
+// mostUsedKey returns the key of the row that lists the brands to which a tenant's patients connect most often. The key
+// sorts after every day's usage key.
 func mostUsedKey(t org.Tenant) key { return key{usagePartition(t), "TOP"} }
 
 // noticeKey returns the key of an unsent email.

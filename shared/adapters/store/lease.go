@@ -8,10 +8,10 @@ import (
 )
 
 // lease names the attributes that lease a row, or part of a row, to one holder at a time. A lease is valid up to and
-// including its expiry. Another holder can take it only after it expires or is released. Only the holder can renew the
-// lease, release it, or write under it. An expired lease keeps its holder until another holder takes it. A generated
-// name or a fence identifies the holder. A fence is a number that each claim increments, as does each write that must
-// invalidate the holder's earlier writes.
+// including its expiry. Another holder can take a lease only after the lease expires or is released. Only the holder
+// can renew the lease, release it, or write under it. An expired lease keeps its holder until another holder takes it.
+// A generated name or a fence identifies the holder. A fence is a number incremented by each claim and by each write
+// that must invalidate the holder's earlier writes.
 type lease struct{ until, holder string }
 
 func leaseOf(holder string) lease { return lease{until: "lease_until", holder: holder} }
@@ -61,7 +61,8 @@ func (l lease) release(c change) change {
 	return c
 }
 
-// named returns a copy of c with an additional expression attribute name. It copies c because stores modify c's maps.
+// named returns a copy of c with an additional expression attribute name. The copy is needed because stores modify c's
+// maps.
 func (lease) named(c change, placeholder, name string) change {
 	names, values := map[string]string{placeholder: name}, item{}
 	maps.Copy(names, c.names)

@@ -118,12 +118,12 @@ type rule struct {
 	at     time.Time // current time
 }
 
-// worker returns 0 for A, a and x, and 1 for B, b and y.
+// worker returns the worker to which an event belongs: 0 for A, a and x; 1 for B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the model's next state, and whether the event succeeds. A and B take the lease for a minute, a and b
-// renew it, and x and y release it. At "|", a minute passes; at ">", slightly more than a minute. A failed event leaves
-// the model unchanged.
+// after returns the model's next state, and whether the event succeeds. The events A and B take the lease for a minute,
+// a and b renew it, and x and y release it. The events | and > advance the time by a minute and by slightly more than a
+// minute. A failed event leaves the model unchanged.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -147,7 +147,7 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders returns all sequences of n events. A failed event ends its sequence, because other sequences cover the
+// orders returns all sequences of n events. A sequence ends at its first failed event; other sequences cover the
 // remaining events.
 func (r rule) orders(events string, n int) []string {
 	if n == 0 {

@@ -15,8 +15,8 @@ import (
 
 // Take implements httpapi.Buckets. Without concurrent requests, a full bucket needs one conditional update and any
 // other bucket needs two. A rejected request writes nothing. If Take loses a race, it reads the bucket's time from the
-// failed condition, without a separate read of the row (package retry). Each winner uses part of the limit, so the
-// number of attempts is bounded.
+// failed condition, without a separate read of the row (package retry). Each concurrent request that wins uses part of
+// the limit, so the number of attempts is bounded.
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	now time.Time,
 ) (ratelimit.Decision, error) {
@@ -39,8 +39,8 @@ func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	}
 }
 
-// taking returns the update that sets a bucket's time to next. The update fails if the values behind the decision have
-// changed, so two requests never take the same slot.
+// taking returns the update that sets a bucket's time to next. The update fails if the values on which the decision was
+// based have changed, so two requests never take the same slot.
 func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),

@@ -32,7 +32,7 @@ var (
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores contains every store. The stores use the test's embedded AWS, with the tables declared in template.yaml.
+// stores contains every store, backed by the test's embedded AWS with the tables declared in template.yaml.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes

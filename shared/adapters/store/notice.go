@@ -27,7 +27,7 @@ func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows. It stores the notice as a pending row for a worker to send.
+// Notify implements notice.Rows. Notify stores the notice as a pending row for a worker to send.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
@@ -97,7 +97,7 @@ func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time
 	return err
 }
 
-// unclaimNotice adds the release of n's claim to c.
+// unclaimNotice changes c to also release the claim on n.
 func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that notices are still sent to addresses in rows from
+// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that notices are still sent to addresses stored by
 // releases that didn't record verification.
 func TestOrganisationFromPreviousReleaseKeepsNoticeAddresses(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func TestCredentialsAreListedAndRemovedByTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // in the same partition
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // in the credential's partition
 	expect.NoError(t, s.callers.CreateCredential(t.Context(), want))
 	for of, expected := range map[org.Tenant][]org.Credential{tenant: {want}, {Mode: org.Live, OrgID: orgA}: {}} {
 		got, err := s.callers.Credentials(t.Context(), of)

@@ -54,8 +54,8 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. It keeps a row whose value differs from sealed, because such a row belongs
-// to a later authorisation.
+// ForgetUpstream implements refresh.Store. ForgetUpstream keeps a row whose value differs from sealed, because such a
+// row belongs to a later authorisation.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)

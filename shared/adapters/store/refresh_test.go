@@ -36,7 +36,7 @@ func (s stores) connection(t *testing.T) connection.Connection {
 	return c
 }
 
-// revoked returns the connection as it is after the health system has refused a refresh.
+// revoked returns c in its state after the health system has refused a refresh.
 func revoked(c connection.Connection) connection.Connection {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	return c

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// Register opens export tasks. It checks each task's connection in the same transaction.
+// Register opens export tasks. Register checks each task's connection in the same transaction.
 type Register struct {
 	Tasks
 	Events

@@ -18,14 +18,15 @@ import (
 )
 
 const (
-	// keepShares is the time for which a share is stored after the expiry of the slot lease that was acquired last. It
+	// keepShares is the retention period of a share after its most recently acquired slot lease expires. The period
 	// equals the lifetime of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
 )
 
-// Places stores tenants' shares. A share records each slot's holder and whether tasks are waiting for a slot.
+// Places stores tenants' shares, which limit the tenants' use of the export workers. A share records each slot's holder
+// and whether tasks are waiting for a slot.
 type Places Work
 
 // Shares stores shares and the tasks that hold or await their slots.
@@ -114,9 +115,9 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placeLease returns a slot's lease, which is renewed and released like any other. To take the lease, a task needs the
-// slot and the line to be unchanged since it read them, because both determine availability. The lease's fence is the
-// task's fence.
+// placeLease returns a slot's lease, which is renewed and released like any other lease. A task takes the lease only if
+// the slot and the tenant's queue are unchanged since the task read them, because both determine whether the slot is
+// available. The lease's fence is the task's fence.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
@@ -134,7 +135,7 @@ func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, d
 		},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return nil // another task has since announced the line
+		return nil // a later announcement is already stored
 	}
 	return err
 }

@@ -33,7 +33,7 @@ type DB interface {
 }
 
 // Work is the Work table. Each kind of row has its own type, converted from Work, so that a function's wiring shows
-// which rows it can access.
+// which rows the function can access.
 type Work struct {
 	DB    DB
 	Table string
@@ -45,8 +45,8 @@ type Control struct {
 	Table string
 }
 
-// firstPause is the delay before the first retry of a write that conflicted with a transaction on the same row. It
-// exceeds a transaction's duration and doubles with each retry.
+// firstPause is the delay before the first retry of a write that conflicted with a transaction on the same row. The
+// delay exceeds a transaction's duration and doubles with each retry.
 const firstPause = 10 * time.Millisecond
 
 // get reads one row with strong consistency. It returns fault.NotFound if the row does not exist.
@@ -64,7 +64,7 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 	return out.Item, nil
 }
 
-// create creates a row. It returns fault.Conflict if the row exists.
+// create stores a new row. It returns fault.Conflict if the row exists.
 func create(ctx context.Context, db DB, table string, row item) error {
 	return persist(ctx, func() error {
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
@@ -162,8 +162,8 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on a row being removed. The dependent row may not exist. For example, a webhook has
-// no health row before its first delivery.
+// unlist deletes a row that depends on a row being removed. The dependent row might not exist. For example, a webhook
+// has no health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// sweepAfter is the time after which the sweeper processes a new row, in case its message was lost.
+	// sweepAfter is the delay before the sweeper processes a new row, in case its message was lost.
 	sweepAfter = 30 * time.Second
 	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour
@@ -150,8 +150,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. It increments the generation, so that a late write by the same run, such as its
-// heartbeat, can't shorten the wait.
+// YieldTask implements worker.Store. YieldTask increments the generation, so that a late write by the same run, such as
+// its heartbeat, can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"

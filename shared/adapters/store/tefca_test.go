@@ -170,7 +170,7 @@ func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 }
 
 // TestRemoveConnectionRemovesTEFCALookupRows checks that the next attempt creates a new connection. An attempt that
-// looked up the old connection before its erasure must not create one.
+// looked up the old connection before its erasure must not create a connection.
 func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -224,8 +224,8 @@ func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	}
 }
 
-// concluding stores an attempt with one facility. It returns a function that builds the conclusion that connects the
-// facility as connection id.
+// concluding stores an attempt with one facility. It returns a function that builds a conclusion in which the facility
+// is connected as connection id.
 func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 	t.Helper()
 	expect.NoError(t, s.tefca().CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCAConnections stores the results of TEFCA attempts: connections and their tokens, events and lookup rows. It
-// builds the rows with Conclusions, so that portal and TEFCA connections are stored in the same way.
+// TEFCAConnections stores the results of TEFCA attempts: connections and their tokens, events and lookup rows.
+// TEFCAConnections builds the rows with Conclusions, so that portal and TEFCA connections are stored in the same way.
 type TEFCAConnections struct {
 	TEFCA
 
@@ -49,7 +49,7 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
 	return "", row.time("erased_at"), err
 }
 
-// Conclude implements attempt.WorkStore. It writes the connection and its lookup row in one transaction. If two
+// Conclude implements attempt.WorkStore. Conclude writes the connection and its lookup row in one transaction. If two
 // attempts connect the same person to the same facility concurrently, one of the attempts fails. Conclude also fails if
 // the connection was erased after the attempt looked it up.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {

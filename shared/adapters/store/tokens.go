@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens stores encrypted token sets. A row without a token set is the tombstone of an ended token set. It keeps the
-// version, so that an earlier set is never stored again.
+// Tokens stores encrypted token sets. A row without a token set is the tombstone of an ended token set. A tombstone
+// keeps the version, so that an earlier set is never stored again.
 type Tokens struct {
 	DB    DB
 	Table string

@@ -90,7 +90,7 @@ func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
 // lastDay sorts after every day and before the key of the most-used brands.
 const lastDay = "9999-12-31"
 
-// keepMostUsed is the time for which the most-used brands are kept after the last count.
+// keepMostUsed is the retention period of the most-used brands after the last count.
 const keepMostUsed = 90 * 24 * time.Hour
 
 // SaveMostUsed implements usage.Days. The write is unconditional, because usagecounter's runs never overlap.

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is the time for which an email counts towards its mailbox's limit.
+// sendingsKept is the period during which an email counts towards its mailbox's limit.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.
@@ -27,7 +27,7 @@ func (s Flow) Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (
 	}
 	sent := verification.Sendings{Tenant: tenant, Mailbox: mailbox, Rev: row.int("rev")}
 	moments, networks := strings.Fields(row.text("sent_at")), strings.Fields(row.text("sent_from"))
-	older := len(moments) - len(networks) // sendings stored before networks were recorded
+	older := len(moments) - len(networks) // emails stored before networks were recorded
 	for i, micros := range moments {
 		at, err := strconv.ParseInt(micros, 10, 64)
 		if err != nil {
@@ -69,7 +69,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore. It uses one conditional update, so that every concurrent attempt is
+// TryCode implements verification.CheckStore. TryCode uses one conditional update, so that every concurrent attempt is
 // counted.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,

@@ -54,8 +54,8 @@ func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 	}
 }
 
-// CreateEvent stores an event that no other change causes, such as a test event. It returns fault.Conflict if the event
-// exists.
+// CreateEvent stores an event that is not part of another change, such as a test event. It returns fault.Conflict if
+// the event exists.
 func (s Events) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return create(ctx, s.DB, s.Table, eventItem(event))
 }

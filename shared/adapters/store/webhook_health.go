@@ -96,7 +96,8 @@ func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptio
 }
 
 // ReserveSlot implements webhook.HealthStore. Times are stored in microseconds, so that an update can advance the next
-// slot without reading it. Concurrent callers need one update each. A caller that finds the endpoint idle needs two.
+// slot without reading it. A caller normally needs one update, or two if seen no longer shows whether the next slot is
+// in the future.
 func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -135,8 +136,8 @@ func (s Hooks) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID s
 	return err
 }
 
-// DisableSubscription implements webhook.HealthStore. It increments the revision, so that a writer with an older copy
-// can't enable the subscription again.
+// DisableSubscription implements webhook.HealthStore. DisableSubscription increments the revision, so that a writer
+// with an older copy can't enable the subscription again.
 func (s Hooks) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {

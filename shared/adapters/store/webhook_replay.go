@@ -21,7 +21,7 @@ func (s Deliveries) Delivery(ctx context.Context, tenant org.Tenant, id string) 
 	return deliveryOf(tenant, id, row), nil
 }
 
-// DeliveriesMade implements webhook.Replays. It queries an index that is eventually consistent.
+// DeliveriesMade implements webhook.Replays. DeliveriesMade queries an eventually consistent index.
 func (s Deliveries) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
 	limit int,
 ) ([]string, time.Time, error) {
@@ -70,7 +70,7 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 			":inflight": text(string(webhook.InFlight)),
 		},
 	}
-	// Keep a replayed event for as long as its restarted delivery.
+	// The replayed event must be kept for as long as its restarted delivery.
 	keep := change{
 		table: s.Table, key: eventKey(d.Tenant, d.EventID), set: "SET #ttl = :ttl", when: "attribute_exists(pk)",
 		names: map[string]string{"#ttl": "ttl"}, values: item{":ttl": ttl},

@@ -39,7 +39,7 @@ func (s Hooks) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.
 	if err != nil {
 		return nil, err
 	}
-	health := map[string]webhook.Health{} // by the subscription's sort key
+	health := map[string]webhook.Health{} // keyed by the subscription's sort key
 	for _, row := range rows {
 		if of, ok := strings.CutSuffix(row.text("sk"), healthSuffix); ok {
 			health[of] = healthOf(row)
@@ -87,8 +87,8 @@ func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription)
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// CreateDirectedEvent stores an event and its only delivery, without fan-out. The organisation's event list omits such
-// events.
+// CreateDirectedEvent stores an event and its only delivery, without fan-out. The organisation's event list omits the
+// event.
 func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
 	row := eventItem(event)
 	row.setFlag("settled", true)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// writes counts calls that changed a row, so that a test can check that other calls did not.
+// writes counts calls that changed a row. Tests use it to check that other calls changed nothing.
 type writes struct {
 	atomic.Int64
 }

@@ -1,5 +1,6 @@
 // Package window serves the sign-in windows that the service's pages open. One of those pages posts a start value,
-// which leads to the portal only once. After the sign-in, the browser returns to a page that notifies the opener.
+// which can be used only once to reach the portal. After the sign-in, the browser returns to a page that notifies the
+// opener.
 package window
 
 import (
@@ -19,8 +20,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Prepared is the form that one of the service's pages posts to start an attempt. It includes the headers that show the
-// form's origin.
+// Prepared is the form that one of the service's pages posts to start an attempt. Prepared includes the headers that
+// show the form's origin.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -33,7 +34,7 @@ type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave starts an attempt if a page on baseURL's origin posts the attempt's start value. It rejects a form from any
+// Leave starts an attempt if a page on baseURL's origin posts the attempt's start value. Leave rejects a form from any
 // other origin, because such a form could bind one person's sign-in to another person's attempt
 // (docs/develop/threat-model.md).
 //
@@ -69,18 +70,18 @@ const direct = "This page can't be opened directly. Return to the application, r
 func astray() error { return fault.BadRequest(direct) }
 
 // Opened returns the error for a GET request to a start URL that accepts only a form. The error is
-// fault.MethodNotAllowed, with the same text as RefuseDirectVisit's.
+// fault.MethodNotAllowed and has the same text as the error of RefuseDirectVisit.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
 
-// Depart redirects the browser to the sign-in and sets the cookie that binds the attempt to that browser.
+// Depart redirects the browser to the sign-in page and sets the cookie that binds the attempt to that browser.
 func Depart(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) httpapi.Answer {
 	return httpapi.Redirect(started.URL, bind(visit, started, cookies)...)
 }
 
 // bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete the browser's
-// surplus ones.
+// surplus binding cookies.
 func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) []*http.Cookie {
 	var all []*http.Cookie
 	for _, name := range binding.SurplusCookies(cookies.All(visit)) {
@@ -89,8 +90,8 @@ func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies)
 	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
-// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Send it when the browser
-// returns from the sign-in.
+// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Send the cookie when the
+// browser returns from the sign-in.
 func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 	return cookies.Expired(binding.CookieName(state))
 }
@@ -119,7 +120,7 @@ func Failed(err error, look binding.Look) error {
 }
 
 // Sheet returns a page with the given look. The scripts run in the given order. If the look has no language, the page
-// uses the browser's.
+// uses the browser's preferred language.
 func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.SheetIcon,
 	scripts ...string,
 ) (httpapi.Sheet, error) {
@@ -153,9 +154,9 @@ type Ended struct {
 	Failure error // nil if the sign-in succeeded
 }
 
-// End returns the window's last page, which shows success, failure, or that the patient cancelled the attempt. The page
-// notifies the opener, which reads the result from the attempt. It contains no text from other servers. After a
-// failure, the window stays open so that the user can read the error's reference.
+// End returns the window's last page, which reports success, failure or cancellation by the patient. The page notifies
+// the opener, which reads the result from the attempt. The page contains no text from other servers. After a failure,
+// the window stays open so that the user can read the error's reference.
 func End(ctx context.Context, visit httpapi.Visit, end Ended, cookies httpapi.Cookies) (httpapi.Answer, error) {
 	expired := EndBinding(end.State, cookies)
 	if end.Failure == nil {

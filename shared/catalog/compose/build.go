@@ -33,7 +33,7 @@ type facts struct {
 	unconfirmed    since
 }
 
-// isUsable reports whether patients can connect at the server.
+// isUsable reports whether patients can connect through the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
 // since tracks how long a record has been unconfirmed. One readable source is enough to confirm a record.
@@ -63,7 +63,7 @@ func (s *since) state() record.State {
 type builder struct {
 	*round
 
-	doubted []Wait // platforms that lists state but that are not trusted
+	doubted []Wait // untrusted platforms stated by lists
 }
 
 func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
@@ -226,8 +226,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns a brand's places without duplicates. It omits a place known only by state if another place in that
-// state has a town or ZIP code.
+// placesOf returns a brand's places without duplicates. It omits a place of which only the state is known if another
+// place in that state has a town or ZIP code.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

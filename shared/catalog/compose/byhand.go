@@ -69,9 +69,9 @@ func (c *merger) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a list's row may merge a brand. A trusted list's row may merge any brand. Any other row may
-// merge a brand only if all of the brand's listings in other lists have lower priorities. If no list contains the brand
-// any longer, the row must list all of the brand's previous hosts.
+// mayMerge reports whether a list's row may merge a brand. A trusted list's row may merge any brand. A row of an
+// untrusted list may merge a brand only if all of the brand's listings in other lists have lower priorities. If the
+// brand is no longer in any list, the row must list all of the brand's previous hosts.
 func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {

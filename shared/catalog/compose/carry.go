@@ -14,7 +14,8 @@ type carrier struct{ *round }
 
 // carryOver retains published records that the lists no longer produce. IDs of merged brands continue to point to their
 // successors, and the other records become tombstones. If a list is unreadable and has no accepted version, carryOver
-// can't determine which records were removed. It then marks retained records as unconfirmed instead.
+// can't determine which records were removed. In that case, it marks the retained records as unconfirmed instead of
+// removed.
 //
 // A published record remains unchanged while its listings await an operator's approval.
 func (c *carrier) carryOver(made *draft) {
@@ -57,7 +58,7 @@ func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time
 	}
 }
 
-// keep marks the portals and endpoints of a published brand to be retained unchanged.
+// keep marks a published brand's portals and endpoints so that they are retained unchanged.
 func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
@@ -80,7 +81,7 @@ func (c *carrier) blindSince() time.Time {
 	return latest
 }
 
-// gone returns the new state of a record that no list contains any longer.
+// gone returns the new state of a record that is no longer in any list.
 func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	switch {
 	case before.RemovedAt != nil:
@@ -169,7 +170,7 @@ func (c *carrier) date(made *draft) {
 	}
 }
 
-// redate restores the times in before for records that are unchanged since then.
+// redate restores the modification and removal times from before for records that haven't changed.
 func redate(made, before record.Catalog) {
 	for id, b := range made.Brands {
 		was := before.Brands[id]

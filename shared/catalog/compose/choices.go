@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// choiceSize is the length of a choice, which must be unique only among one brand's portals.
+// choiceSize is the length of a Choice, which has to distinguish only the portals of one brand.
 const choiceSize = 8
 
 // markChoices marks a brand's portals that patients can't tell apart. Such portals keep their IDs, because connections

@@ -55,7 +55,7 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 }
 
 // TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal checks that portals keep their IDs when another portal is added
-// or removed. It also checks that a brand's only portal has no choice.
+// or removed. It also checks that a brand's only portal has no Choice.
 func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	t.Parallel()
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"

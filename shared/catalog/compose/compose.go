@@ -1,8 +1,8 @@
 // Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
 // docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution and which source
-// takes precedence. It also assigns IDs to records and decides what happens to records that no list contains any
-// longer. The package is pure: the same input produces the same catalogue, byte for byte, regardless of the order of
-// lists and listings.
+// takes precedence. It also assigns IDs to records and decides what happens to records that are no longer in any list.
+// The package is pure: the same input produces the same catalogue, byte for byte, regardless of the order of lists and
+// listings.
 package compose
 
 import (
@@ -28,7 +28,7 @@ type List struct {
 	Trusted bool
 }
 
-// Override is an operator's decision about a brand or a host. It takes precedence over every list.
+// Override is an operator's decision about a brand or a host. An override takes precedence over every list.
 type Override struct {
 	Kind OverrideKind
 	ID   string // ID of the brand, or of a brand merged into it; for Serves and Refuse, the host (catalog.Host)
@@ -46,7 +46,8 @@ const (
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
-	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, every brand may have servers there.
+	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, every brand may have servers at the
+	// host.
 	Portal OverrideKind = "portal"
 	// Serves sets the platform of the servers at a host.
 	Serves OverrideKind = "platform"
@@ -75,9 +76,9 @@ type Input struct {
 // Generic is the platform type of servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose builds the catalogue. Records in Before that no list contains any longer are retained with RemovedAt set.
-// Records from unreadable lists are retained with UnconfirmedSince set. If the result becomes Before and the lists are
-// unchanged, Compose returns the same bytes, regardless of the time.
+// Compose builds the catalogue. Records in Before that are no longer in any list are retained with RemovedAt set.
+// Records from unreadable lists are retained with UnconfirmedSince set. If the result is passed as Before with
+// unchanged lists, Compose returns the same bytes, regardless of the time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -113,8 +114,9 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling is the maximum number of further rounds. One round may not be enough, because IDs that were chosen or merged
-// manually can contradict the published IDs. In addition, the published catalogue affects which servers must wait.
+// settling is the maximum number of times that settled composes the catalogue again. One round may not be enough,
+// because IDs that were chosen or merged manually can contradict the published IDs. The published catalogue also
+// affects which servers must wait.
 const settling = 32
 
 // isByHand reports whether any ID was merged by an operator, or chosen or merged by a manually maintained list.

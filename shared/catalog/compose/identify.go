@@ -21,7 +21,7 @@ type identifier struct {
 	*round
 	words
 
-	heirs map[string]*group // by a withheld brand's ID: the only group that may claim it
+	heirs map[string]*group // the only group that may claim each reserved ID, by ID
 }
 
 // groups returns the brands in order of their first rows.
@@ -52,7 +52,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	taken := map[string]*group{}
 	for id := range c.withheld.reservedIDs {
 		if taken[id] = c.heirs[id]; taken[id] == nil {
-			taken[id] = &group{} // reserved for the published institution
+			taken[id] = &group{} // reserved for the published brand
 		}
 	}
 	c.chosen(groups, taken)
@@ -73,7 +73,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name determines each brand's possible IDs. An ID that is possible for two brands is assigned to neither.
+// name determines each brand's possible IDs. An ID that could belong to two brands is assigned to neither.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -173,10 +173,11 @@ type claim struct {
 	class int  // index of the matching candidate
 }
 
-// published restores the IDs under which brands were published. When published brands merge, the merged brand keeps the
-// ID of the one that the highest-ranked source lists at a previous host. If several brands qualify, it keeps the ID of
-// the one that has been unchanged the longest. The other IDs point to the kept ID. When a merged brand splits again,
-// the brand with the kept ID's attributes retains that ID, and the other brand regains its earlier ID.
+// published assigns groups the IDs under which their brands were already published. When published brands merge, the
+// merged brand keeps the ID of the brand that the highest-ranked source lists at a previous host. If several brands
+// qualify, it keeps the ID of the one that has been unchanged the longest. The brand's other IDs point to the kept ID.
+// When a merged brand splits again, the brand with the kept ID's attributes retains that ID, and the other brand
+// regains its earlier ID.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -218,7 +219,7 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 }
 
 // chosenByLesser returns the IDs that lower-priority rows chose for a brand owned by a higher-ranked list. If such an
-// ID was published, the caller merges its brand into the group's.
+// ID was published, the caller merges that brand into the group's brand.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string

@@ -15,19 +15,19 @@ type Rule string
 // Rules, from most to least reliable.
 const (
 	RuleIdentifier Rule = "identifier" // same business identifier
-	RuleNPI        Rule = "npi"        // same NPI, which no list assigns to several names
+	RuleNPI        Rule = "npi"        // same NPI, which no list assigns to more than one name
 	RuleNameZIP    Rule = "name_zip"   // same name and ZIP code
 	// same name, no different places, and either the same customer number at a vendor or the same single-institution
 	// server
 	RuleNameTenant Rule = "name_tenant"
-	RuleNameServer Rule = "name_server" // same name on a server shared by many institutions, and no different places
+	RuleNameServer Rule = "name_server" // same name on a server shared by many institutions, and no conflicting places
 	// same state and same distinctive name, if at least one listing has no place more precise than the state
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names on a server that belongs to one institution. It exceeds one because
-	// hospitals also list departments and former names.
+	// fewNames is the maximum number of names on a server that belongs to one institution. The limit exceeds one
+	// because hospitals also list departments and former names.
 	fewNames = 8
 	// minCode is the minimum length of a vendor's customer number. codeNames is the maximum number of names that may
 	// share one customer number.
@@ -55,7 +55,7 @@ func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
 	}
 }
 
-// join determines which rows describe the same institution. It joins rows with the same name in different places only
+// join determines which rows describe the same institution. Rows with the same name in different places are joined only
 // if they share an identifier or a vendor's customer number.
 func (c *joiner) join() {
 	c.joinIdentified()
@@ -110,7 +110,7 @@ func (c *joiner) joinServed() {
 	}
 }
 
-// joinBy joins row i with the first row that has the same mark.
+// joinBy joins row i with the first row that was registered in first under the same mark.
 func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
@@ -206,7 +206,7 @@ type set struct {
 }
 
 // roots returns the sets that contain the given rows, in order. All of the rows must have the same name. Each returned
-// set includes all of its places under that name.
+// set contains the ZIP codes and states of all of its rows with that name.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -227,9 +227,10 @@ func (c *joiner) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets with the same name that are not in different places. Sets known only by state are joined with
-// each other and with the only known place in that state. Sets without a place are joined with each other. If isTold is
-// true, they are also joined with the placed sets, provided that those form a single set.
+// joinPlaced joins sets that have the same name and no conflicting places. Sets of which only the state is known are
+// joined with each other and with the only more precisely located set in that state. Sets without any place are joined
+// with each other. If isTold is true and all other sets form a single set, sets without a place are also joined with
+// that set.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -249,8 +250,8 @@ func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	}
 }
 
-// joinNear joins rows with the same name, the same customer number, and places near each other. Such rows may be
-// different sites of one institution.
+// joinNear joins rows that have the same name, the same customer number and nearby places. The rows may be different
+// sites of one institution.
 func (c *joiner) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {
@@ -271,7 +272,8 @@ func isNear(zip string, others []string) bool {
 	})
 }
 
-// joinInStates joins sets known only by state with each other and with the only known place in that state.
+// joinInStates joins sets of which only the state is known with each other and with the only more precisely located set
+// in that state.
 func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {

@@ -57,7 +57,8 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand's unit with its rows' claims. It also adds these claims to the portals that the rows refer to.
+// unitOf returns a brand's unit with its rows' claims. It also adds these claims to the units of the portals to which
+// the rows refer.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -139,7 +140,7 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether an operator must decide whether a host belongs to a unit, and why.
+// doubtful reports whether, and why, an operator must decide if a host belongs to a unit.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
@@ -179,8 +180,8 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait sets a claim aside until an operator decides. Published brands that the claim's rows could describe remain
-// unchanged, and brands that already have the server keep their IDs.
+// wait withholds a claim's server until an operator decides. Published brands that the claim's rows could describe
+// remain unchanged, and brands that already have the server keep their IDs.
 func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
@@ -227,9 +228,9 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 }
 
 // hostsBefore returns the hosts with which a brand was published, including the hosts of brands that an operator merged
-// into it. When several published brands become one, a host that only some of them had counts only if the
-// highest-ranked sources list it (ADR 41). Otherwise a list could publish a brand at both its own host and a hospital's
-// host, and then join that brand with the hospital.
+// into it. If several published brands have become one, a host that not all of them had is included only if a
+// highest-ranked source lists it (ADR 41). Without this rule, a list could publish a brand at both its own host and a
+// hospital's host, and then join that brand with the hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -262,8 +263,8 @@ func (g *group) isAt(host string, priority int) bool {
 	})
 }
 
-// hostsOf returns the hosts of a published brand's servers. It includes a removed brand's hosts, because the brand's ID
-// may be reused only on these hosts.
+// hostsOf returns the hosts of a published brand's servers. hostsOf includes a removed brand's hosts, because the
+// brand's ID may be reused only on these hosts.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {

@@ -213,7 +213,7 @@ func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 }
 
 // TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that a lower-priority list never adds a server on an
-// unapproved host to a higher-ranked list's brand or to a platform. It tries random sequences of steps.
+// unapproved host to a higher-ranked list's brand or to a platform. The test tries random sequences of steps.
 func TestComposeRejectsUnknownHostsFromLowerPriorityLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -45,7 +45,7 @@ func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	return sorted(portalIDs), cmp.Or(platform, Generic)
 }
 
-// isUsable reports whether patients can connect at any of the brand's servers.
+// isUsable reports whether patients can connect through any of the brand's servers.
 func (g *group) isUsable(servers map[string]*facts) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
@@ -69,8 +69,8 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 // at any of the brand's servers.
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
-// portalID returns the portal's ID. The ID is either chosen by a list or derived from the portal's key, endpoints or
-// website. portalID returns "" if the portal has none of these.
+// portalID returns the portal's ID, which is either chosen by a list or derived from the portal's key, endpoints or
+// website. It returns "" if the portal has none of these.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -110,8 +110,8 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 	}
 }
 
-// record returns the portal's record. Each field comes from the highest-ranked source that states it. A portal without
-// a name gets its only brand's name or a generic one, because URLs are not published.
+// record builds the portal's record. Each field comes from the highest-ranked source that states it. A portal without a
+// name gets its only brand's name or a generic one, because URLs are not published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

@@ -138,8 +138,8 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverMergesDifferentPlacesByName checks that rows joined by nothing but name, state, ZIP code or shared
-// servers are all in the same place.
+// TestComposeNeverMergesDifferentPlacesByName checks that rows in different places are never joined because of a shared
+// name, state, ZIP code or server alone.
 func TestComposeNeverMergesDifferentPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

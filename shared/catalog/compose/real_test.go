@@ -14,7 +14,8 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// everyNth is the sampling interval for rows of public data. Soak tests and benchmarks use every row.
+// everyNth is the sampling interval for rows of public data. Soak tests and benchmarks don't sample; they use every
+// row.
 const everyNth = 5
 
 // isSoak reports whether to test every row (make soak).
@@ -57,7 +58,7 @@ func published(tb testing.TB) compose.Input {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	known := map[string]string{} // by origin, which thousands of rows share
+	known := map[string]string{} // platform by origin; thousands of rows share an origin
 	byHost := func(base string) string {
 		origin := catalog.Origin(base)
 		if known[origin] == "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestComposeAcceptsMostHostsInPublicData counts the servers in the public data that must wait for approval, and their
-// hosts. It covers a first publication, and a collector's list combined with vendors' lists.
+// hosts. The test covers a first publication, and a collector's list combined with vendors' lists.
 func TestComposeAcceptsMostHostsInPublicData(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -40,7 +40,7 @@ func TestComposeAcceptsMostHostsInPublicData(t *testing.T) {
 	}
 }
 
-// ofVendors splits the data into one list per platform. Each contains the rows whose hosts are in that platform's
+// ofVendors splits the data into one list per platform. Each list contains the rows whose hosts are in its platform's
 // profile.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()

@@ -37,7 +37,8 @@ func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	})
 }
 
-// keepBy assigns published IDs to brands without an ID. It matches brands by marks that are unique both before and now.
+// keepBy assigns published IDs to brands without an ID. It matches brands by attributes that were unique before and are
+// unique now.
 func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {

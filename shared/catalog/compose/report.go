@@ -16,8 +16,8 @@ type Report struct {
 	Endpoints Count `json:"endpoints"`
 	Suspended int   `json:"suspended"` // number of endpoints where patients can't connect
 
-	// Duplicates is the number of brands with more than one listing. Extra is the number of their listings beyond the
-	// first. Joined counts the joins by rule.
+	// Duplicates is the number of brands with more than one listing. Extra is the number of those brands' listings
+	// beyond the first of each. Joined counts the joins by rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -44,7 +44,7 @@ type Cluster struct {
 	Sources  []string `json:"sources"`
 }
 
-// Seen contains the number of occurrences and the first few of them.
+// Seen contains the number of occurrences and the first few occurrences.
 type Seen struct {
 	Count int      `json:"count"`
 	First []string `json:"first"`

@@ -33,10 +33,10 @@ type row struct {
 	states    []string
 	locations []record.Location
 	npis      []string
-	portals   []*portal // includes those inherited from the parent brand
+	portals   []*portal // includes portals inherited from the parent brand
 	servers   []*server
 	isRefused bool // whether an operator has refused every host of the row's servers
-	read      *row // original row, if some of its servers were set aside
+	read      *row // original row, if some of its servers are withheld
 }
 
 type portal struct {
@@ -77,8 +77,8 @@ func (c *reading) readRows(lists []List) []*row {
 	return rows
 }
 
-// withoutCopies drops listings that are identical to another listing with the same key. It keeps listings with the same
-// key but different content.
+// withoutCopies drops listings that are identical to another listing with the same key. withoutCopies keeps listings
+// with the same key but different content.
 func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {

@@ -42,15 +42,16 @@ func (c *assessor) isAllowed(g *group, host string) bool {
 		slices.ContainsFunc(c.decisions.brands[host], func(id string) bool { return c.is(g, id) })
 }
 
-// is reports whether an ID refers to a brand. It may be the brand's ID, a possible ID, or the ID of a brand merged into
-// it.
+// is reports whether an ID refers to a brand. The ID may be the brand's current ID, a possible ID, or the ID of a brand
+// merged into it.
 func (c *round) is(g *group, id string) bool {
 	return id == g.id || c.in.Before.Resolve(id) == g.id || c.brands[id] == g.id || slices.Contains(g.candidates, id)
 }
 
-// platformOf returns a server's platform. A platform stated by an untrusted list counts only if its profile contains
-// the host, the server was published with it, or an operator has confirmed it. This restriction is necessary because a
-// registration with a platform applies to all of the platform's servers.
+// platformOf returns the platform to use for a server. A platform stated by an untrusted list is used only if its
+// profile contains the host, the server was already published with this platform, or an operator has confirmed it. The
+// restriction on untrusted lists is necessary because a registration with a platform applies to all of the platform's
+// servers.
 func (c *surveyor) platformOf(f *facts) string {
 	known, before := f.server.known, c.in.Before.Endpoints[f.id]
 	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.listedPlatform
@@ -69,8 +70,8 @@ func (c *surveyor) platformOf(f *facts) string {
 	return Generic
 }
 
-// isOfAnother reports whether an endpoint ID that a list chose for a server belongs to a different server. Such an ID
-// is derived from the other server's URL, or was published with a different host.
+// isOfAnother reports whether an endpoint ID that a list chose for a server belongs to a different server. An ID
+// belongs to a different server if it is derived from that server's URL, or was published with a different host.
 func (c *surveyor) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {
 		return true

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until then, either
-// the catalogue omits the server or the server's platform is not trusted.
+// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until the operator
+// approves it, either the catalogue omits the server or the server's platform is not trusted.
 type Wait struct {
 	Host     string
 	Why      Why
@@ -22,7 +22,7 @@ type Wait struct {
 	IsKnown  bool     // whether a platform's profile contains the host
 }
 
-// Why is a reason for which a server awaits approval.
+// Why is a reason that a server awaits approval.
 type Why string
 
 // Reasons why a server awaits approval.
@@ -38,9 +38,9 @@ const (
 // withheld contains the servers excluded from the catalogue until an operator allows their hosts.
 type withheld struct {
 	listings    int                      // number of listings read
-	rows        map[*row]map[string]bool // base URLs set aside, by original row
-	brands      map[string]bool          // IDs of published brands that remain unchanged unless a group gets the ID
-	reservedIDs map[string]bool          // IDs of published brands that no other brand may get
+	rows        map[*row]map[string]bool // base URLs of withheld servers, by original row
+	brands      map[string]bool          // IDs of published brands to carry over unchanged unless a group gets the ID
+	reservedIDs map[string]bool          // published brands' IDs that no other brand may be given
 	waits       []Wait
 }
 
@@ -50,7 +50,7 @@ func newWithheld(listings int) *withheld {
 	}
 }
 
-// remaining returns rows without the servers that were set aside. It omits rows that have no other servers.
+// remaining returns rows without their withheld servers. It omits rows whose servers are all withheld.
 func (a *withheld) remaining(rows []*row) []*row {
 	left := make([]*row, 0, len(rows))
 	for _, r := range rows {
@@ -61,7 +61,7 @@ func (a *withheld) remaining(rows []*row) []*row {
 	return left
 }
 
-// withoutWithheld returns a row without the servers that were set aside, or nil if no servers remain.
+// withoutWithheld returns a row without its withheld servers, or nil if no servers remain.
 func (a *withheld) withoutWithheld(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
@@ -85,9 +85,9 @@ func (a *withheld) withoutWithheld(r *row) *row {
 	return &left
 }
 
-// inheritApart finds the only group that, without the servers set aside, has all published portals of a brand whose ID
-// is reserved. If that group keeps the brand's ID, nothing changes for patients. With a new ID, each composition would
-// retain the old brand and also publish a new one.
+// inheritApart finds the only group that, even without its withheld servers, has all published portals of a brand whose
+// ID is reserved. If this group keeps the brand's ID, nothing changes for patients. If the group got a new ID, each
+// composition would retain the old brand and also publish a new one.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.withheld.reservedIDs) == 0 {
@@ -114,7 +114,7 @@ func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
 }
 
-// portalsOf returns the IDs of the portals that a group would be published with.
+// portalsOf returns the IDs of the portals with which a group would be published.
 func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
@@ -147,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside sets aside servers that require an operator's decision. It reports whether there were any, so that the
-// caller composes again without them. It begins with servers that were never published. Only if there are none does it
-// set aside published servers whose brand would be merged into another, lowest priority first. Because of this order, a
-// new row never affects a published brand.
+// setAside withholds servers that require an operator's decision. It reports whether there were any; the caller then
+// composes again without them. Servers that were never published come first. Published servers whose brand would be
+// merged into another are withheld only if there are no others, starting with the lowest priority. A new row therefore
+// never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {

@@ -61,7 +61,7 @@ func TestPrefixesHaveValidStates(t *testing.T) {
 func TestDistanceIsApproximatelyCorrect(t *testing.T) {
 	t.Parallel()
 	for pair, want := range map[[2]string]float64{
-		{"02134", "02134"}: 0, {"02134", "02135-0001"}: 6, {"02134", "02101"}: 20, // estimates based on matching digits
+		{"02134", "02134"}: 0, {"02134", "02135-0001"}: 6, {"02134", "02101"}: 20, // estimated from matching digits
 		{"10001", "07030"}: 20, {"02134", "10001"}: 306, {"10001", "90001"}: 3940, {"98101", "97201"}: 233,
 		{"60601", "53201"}: 131, {"33101", "32301"}: 645,
 		{"96801", "94101"}: 3860,

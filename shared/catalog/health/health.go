@@ -1,7 +1,7 @@
 // Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md). The package defines
 // each endpoint's state, when the state began and why, and a per-mode summary for searches. The state is derived from a
-// daily probe of the endpoint's discovery and from the token requests of real connections. The package does not depend
-// on a store, HTTP or a clock. It stores no content from endpoints; a cause is only an error class.
+// daily probe of the endpoint's discovery and from connections' token requests. The package does not depend on a store,
+// HTTP or a clock. The package stores no content from endpoints; a cause is only an error class.
 package health
 
 import (
@@ -59,15 +59,15 @@ type Finding struct {
 	Busy bool
 	// Wait is the delay that the server requested before the next probe.
 	Wait time.Duration
-	// Token identifies the token endpoint to Observer. It is empty if discovery returned no token endpoint.
+	// Token identifies the token endpoint to Observer. Token is empty if discovery returned no token endpoint.
 	Token string
-	// DiscoveredURLs holds the URLs that discovery returned. It is zero if there was no discovery, or if a
+	// DiscoveredURLs holds the URLs that discovery returned. DiscoveredURLs is zero if there was no discovery, or if a
 	// CapabilityStatement was used instead.
 	DiscoveredURLs DiscoveredURLs
 }
 
-// DiscoveredURLs holds the URLs found during an endpoint's discovery. They are used to publish the endpoint's row and
-// are shown to operators.
+// DiscoveredURLs holds the URLs found during an endpoint's discovery. The URLs are used to publish the endpoint's row
+// and are shown to operators.
 type DiscoveredURLs struct {
 	EndpointID string
 	Mode       string
@@ -81,7 +81,7 @@ type DiscoveredURLs struct {
 	Bundle string `json:",omitempty"`
 }
 
-// Observed summarises how a token endpoint responded to real connections.
+// Observed summarises a token endpoint's responses to requests from connections.
 type Observed struct {
 	Answered int  // token requests that yielded a token or a definitive rejection of the grant
 	Failing  bool // whether the most recent requests all failed because of the server

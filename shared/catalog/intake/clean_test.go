@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/intake"
 )
 
-// kept checks that the stored objects are exactly those that the state refers to.
+// kept checks that exactly the objects referenced by the state are stored.
 func (w *world) kept(t *testing.T, s intake.State) {
 	t.Helper()
 	named := slices.Clone(s.Replaced)

@@ -91,7 +91,7 @@ func saying(seed maphash.Seed, l listing.Listing) (uint64, error) {
 	return maphash.Bytes(seed, text), nil
 }
 
-// stored calls each for every listing of a version. It does nothing if version is nil.
+// stored calls each for every listing of a version. stored does nothing if version is nil.
 func (i Intake) stored(ctx context.Context, version *Version, each func(listing.Listing) error) error {
 	if version == nil {
 		return nil

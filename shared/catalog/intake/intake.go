@@ -30,8 +30,8 @@ type State struct {
 	CheckedAt time.Time `json:"checked_at,omitzero"` // time of the last fetch, regardless of its result
 	Failures  int       `json:"failures,omitempty"`  // number of failures since the last successful read
 	Reason    Reason    `json:"reason,omitempty"`    // reason for the last failure; empty if there was no failure
-	// UnconfirmedSince is the time at which Accepted became unconfirmed. It is zero if the last read confirmed
-	// Accepted.
+	// UnconfirmedSince is the time at which Accepted became unconfirmed. UnconfirmedSince is zero if the last read
+	// confirmed Accepted.
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
 	// Unpublished reports whether the accepted version has changed since it was last published.
 	Unpublished bool `json:"unpublished,omitempty"`
@@ -47,7 +47,7 @@ type Version struct {
 	Timestamp time.Time      `json:"timestamp,omitzero"` // timestamp stated in the list
 	ReadAt    time.Time      `json:"read_at"`            // time when this version was first read
 	Report    listing.Report `json:"report"`
-	Diff      Diff           `json:"diff"` // difference from the version accepted when this one was read
+	Diff      Diff           `json:"diff"` // difference from the version that was accepted when this version was read
 }
 
 // Rows stores sources.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Retry intervals. A source that can't be read is retried soon at first, and then at increasing intervals.
+// Retry intervals. A source that can't be read is retried after firstRetry, and then at increasing intervals up to
+// lastRetry.
 const (
 	firstRetry = 15 * time.Minute
 	lastRetry  = 24 * time.Hour
@@ -19,7 +20,7 @@ func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcom
 	return i.end(ctx, row, outcome)
 }
 
-// wait completes a read whose list awaits approval. It does not confirm the accepted version.
+// wait completes a read whose list awaits approval. wait does not confirm the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())
@@ -66,8 +67,8 @@ func (i Intake) save(ctx context.Context, row Row) (Row, error) {
 	return saved, nil
 }
 
-// Published records that a publication has included the row's version. It returns fault.Conflict if the row has
-// changed.
+// Published clears the row's Unpublished flag after a publication has included the row's version. It returns
+// fault.Conflict if the row has changed.
 func (i Intake) Published(ctx context.Context, row Row) error {
 	row.State.Unpublished = false
 	_, err := i.save(ctx, row)

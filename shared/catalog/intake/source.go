@@ -29,7 +29,7 @@ type Source struct {
 	Note    string `json:"note,omitempty" yaml:"note"` // note for operators
 
 	// Brand is set for a list that an institution publishes about itself (SMART App Launch 2.2, section 8: brandBundle,
-	// user_access_brand_identifier). Only that brand and its parts are imported from the list.
+	// user_access_brand_identifier). Only the brand with this identifier and its parts are imported from the list.
 	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
 }
 
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// Limits on the fetch interval, which protect the list's server.
+// Limits on the fetch interval that protect the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour

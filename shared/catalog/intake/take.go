@@ -26,7 +26,7 @@ const (
 	Failed    Outcome = "failed" // State.Reason contains the reason
 )
 
-// Refresh fetches a source and processes its list. It reports failures of the list or its server as an Outcome. An
+// Refresh fetches a source and processes its list. Refresh reports failures of the list or its server as an Outcome. An
 // error is either an internal failure or fault.Conflict if the row has changed in the meantime.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {

@@ -67,7 +67,7 @@ type Phase string
 // longer find the endpoints.
 const (
 	Writing    Phase = "writing"    // writing the snapshot's objects
-	Rows       Phase = "rows"       // writing the rows of endpoints that patients can connect to
+	Rows       Phase = "rows"       // writing the rows of the endpoints that patients can use
 	Suspending Phase = "suspending" // suspending removed endpoints, after the pointer has moved
 )
 
@@ -79,7 +79,7 @@ type Publication struct {
 	Phase    Phase
 	Done     int // number of rows completed in this phase
 	Question Question
-	Waits    Waits  // servers awaiting an operator's approval by host, independently of Question
+	Waits    Waits  // servers whose hosts await an operator's approval, independently of Question
 	Approved string // ID of the Question that an operator has approved
 	// Paused prevents publications after a rollback until an operator resumes publishing. Without the pause, the next
 	// publication would repeat the changes that were rolled back, because the lists still contain these changes.
@@ -91,9 +91,9 @@ type Publication struct {
 
 // Question is a change that requires an operator's decision.
 type Question struct {
-	ID      string    `json:"id,omitempty"` // changes only when the question does; empty if there is no question
+	ID      string    `json:"id,omitempty"` // changes only if the question changes; empty if there is no question
 	Asked   time.Time `json:"asked,omitzero"`
-	Whole   bool      `json:"whole,omitempty"` // whether the entire publication, not only Held, awaits the decision
+	Whole   bool      `json:"whole,omitempty"` // whether the whole publication, not only Held, awaits the decision
 	Because []string  `json:"because,omitempty"`
 	Diff    Diff      `json:"diff,omitzero"`
 	Held    []Held    `json:"held,omitempty"` // the first few endpoints; More counts the others
@@ -102,7 +102,7 @@ type Question struct {
 
 // Waits summarises the listed servers that await an operator's approval (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // changes only when the servers do; empty if no servers wait
+	ID      string    `json:"id,omitempty"`   // changes only when the servers change; empty if no servers are waiting
 	Since   time.Time `json:"since,omitzero"` // when the first server started to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`

@@ -153,7 +153,7 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 // identity holds the names that references use for a resource.
 type identity struct {
 	key   string // key of the Listing, also used in reports
-	name  string // unique name: the full URL or, without a full URL, Type/id; or the name of a contained resource
+	name  string // unique name: the full URL, Type/id if there is none, or the name of a contained resource
 	other string // Type/id; if resources on two servers share it, it refers to the first
 	scope string
 }

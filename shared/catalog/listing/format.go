@@ -17,7 +17,7 @@ const (
 	LanternCSV    Format = "lantern-csv"    // Lantern's export, with a header
 	LanternJSON   Format = "lantern-json"   // Lantern's rows as an array of objects
 	LanternNDJSON Format = "lantern-ndjson" // Lantern's rows, one object per line
-	YAML          Format = "yaml"           // manually maintained list: infra/catalog/example.yaml
+	YAML          Format = "yaml"           // manually maintained list; see infra/catalog/example.yaml
 )
 
 // Formats returns all formats.

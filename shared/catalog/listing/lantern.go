@@ -54,7 +54,7 @@ func columnOf(name string) column {
 
 type row [columns]string
 
-// readLines reads rows as JSON objects, one per line. It reports and skips invalid lines.
+// readLines reads rows as JSON objects, one per line. readLines reports and skips invalid lines.
 func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	for line := 1; ; line++ {
 		raw, reason, err := nextLine(list)

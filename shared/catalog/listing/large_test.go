@@ -64,7 +64,7 @@ func TestReadBundleUsesBoundedMemory(t *testing.T) { //nolint:paralleltest // me
 			return nil
 		})
 	grown := heap() - before
-	if err != nil || report.Listings != 999 || grown > 4<<20 { // place 800 is part of place 0, which does not exist
+	if err != nil || report.Listings != 999 || grown > 4<<20 { // place-800 belongs to place-0, which does not exist
 		t.Errorf("%d listings of 20 MB, %d bytes more in memory, %v, %+v", report.Listings, grown, err, report.Problems)
 	}
 	runtime.KeepAlive(kept)

@@ -22,7 +22,7 @@ type Report struct {
 	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first few OwnLists referenced by the list's institutions
 }
 
-// Problem is a defect, with the keys of the entries that share it.
+// Problem is a defect and the keys of the first few entries that have it.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
@@ -49,7 +49,7 @@ func (r *Report) Unreadable() int {
 	return n
 }
 
-// problem records a defect in an entry whose remaining parts are used.
+// problem records a defect in an entry whose other parts are still used.
 func (r *Report) problem(reason Reason, key string) { r.note(reason, false, key) }
 
 func (r *Report) omitted(reason Reason, key string) { r.note(reason, true, key) }

@@ -139,7 +139,7 @@ func (s *scanner) token() (byte, error) {
 	}
 }
 
-// scan returns the value that begins with first. The result is valid until the next call to scan.
+// scan returns the JSON value whose first byte is first. The result is valid until the next call to scan.
 func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err error) {
 	s.value = append(s.value[:0], first)
 	var at nesting
@@ -172,7 +172,7 @@ type nesting struct {
 	isText, isEscaped bool
 }
 
-// pass processes a byte and reports whether the byte ends a string, an object or an array at the top level.
+// pass processes a byte and reports whether it ends a top-level string, object or array.
 func (n *nesting) pass(c byte) (isEnd bool) {
 	if n.isText {
 		switch {
@@ -207,7 +207,7 @@ func cut(err error) error {
 	return err
 }
 
-// mostMembers is the maximum number of members in an entry's object. FHIR objects have about two dozen members.
+// mostMembers is the maximum number of members in an entry's JSON object. FHIR objects have about two dozen members.
 const mostMembers = 200
 
 // ambiguous returns a reason if an object in a JSON text contains the same member twice, ignoring case, or too many

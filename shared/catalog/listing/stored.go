@@ -29,7 +29,8 @@ func Write(w io.Writer, listings iter.Seq[Listing]) error {
 	return nil
 }
 
-// Stored calls each for every listing that Write has written, in order. It returns any error from each unchanged.
+// Stored calls each for every listing that Write has written, in order. If each returns an error, Stored returns it
+// unchanged.
 func Stored(r io.Reader, each func(Listing) error) error {
 	unpacked, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {

@@ -26,7 +26,7 @@ func plain(text string) (_ string, isWhole bool) {
 	return strings.Join(strings.Fields(clean), " "), isWhole
 }
 
-// text returns a cleaned version of an entry's string, or "" if the string is too long.
+// text cleans an entry's string. It returns "" if the string is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
 		r.problem(TooLong, key)
@@ -77,7 +77,7 @@ func server(value string) (string, bool) {
 }
 
 // website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, by removing "www." and the
-// trailing slash. It keeps the path, because distinct institutions may differ only in the path.
+// trailing slash. website keeps the path, because distinct institutions may differ only in the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {

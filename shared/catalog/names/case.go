@@ -23,8 +23,8 @@ func (r *Reader) cased(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isForm reports whether a word takes its spelling from the table. In a name whose case is trusted, the table applies
-// only to legal forms and degrees in mixed case.
+// isForm reports whether the table defines a word's spelling. In a name whose case is trusted, the table applies only
+// to legal forms and degrees in mixed case.
 func (r *Reader) isForm(word string, believed bool) bool {
 	form, known := r.forms[strings.ToLower(word)]
 	return known && (!believed || form != word && r.suffixes[strings.ToLower(word)] && word != strings.ToUpper(word) &&
@@ -48,7 +48,7 @@ func (r *Reader) capitalised(word string, isFirst bool) string {
 		return strings.ToUpper(word)
 	}
 	var b strings.Builder
-	start := true // whether a part of the word starts here
+	start := true // whether a part of the word starts at this position
 	for i, c := range low {
 		if start && unicode.IsLetter(c) {
 			c = unicode.ToUpper(c)

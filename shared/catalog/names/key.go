@@ -7,7 +7,7 @@ type Reader struct {
 	meanings  map[string]string // most likely meaning of each abbreviation
 	forms     map[string]string // spelling of legal forms, degrees and other words with a fixed case
 	suffixes  map[string]bool   // legal forms and degrees, which don't distinguish institutions
-	ambiguous map[string]bool   // suffixes that are also ordinary words, unless they end a name
+	ambiguous map[string]bool   // suffixes that are ordinary words unless they end a name
 	fillers   map[string]bool
 	small     map[string]bool
 	noise     map[string]bool
@@ -30,8 +30,8 @@ func (r *Reader) Key(name string) string {
 // IsCommon reports whether a word in a key is so common in institutions' names that it can't distinguish institutions.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
-// bare removes legal forms, degrees and titles. At the end of a name, it also recognises them when their letters are
-// separated by spaces ("p c").
+// bare removes legal forms, degrees and titles. At the end of a name, legal forms and degrees are also removed if their
+// letters are separated by spaces ("p c").
 func (r *Reader) bare(words []string) []string {
 	for end := len(words); end > 1; end = len(words) {
 		switch {

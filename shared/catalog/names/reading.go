@@ -23,7 +23,7 @@ const maxName = 200
 
 // Read separates a name from the surrounding text in lists, such as a state before the name, a town after the name, or
 // a vendor's notes about the customer's server. state is the institution's known state, or empty. Read uses state to
-// distinguish a state after the name from a degree.
+// decide whether a word such as "MD" after the name is a state or a degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
 	name := Name{}
@@ -46,12 +46,12 @@ func (r *Reader) Read(text, state string) Name {
 	return name
 }
 
-// cutAt is the length, in characters, at which common lists truncate names. The last word of a name of at least this
-// length may be incomplete.
+// cutAt is the length, in characters, at which common lists truncate names. A name of at least this length may end in
+// an incomplete word.
 const cutAt = 39
 
-// uncut removes trailing words that can't end a name, such as "and" in "Harrogate Foot and". Truncation by a list
-// leaves such words behind.
+// uncut removes trailing words that can't end a name, such as "and" in "Harrogate Foot and". Lists that truncate names
+// leave such words at the end.
 func (r *Reader) uncut(text string) string {
 	words := strings.Fields(text)
 	for last := len(words) - 1; last > 0; last-- {
@@ -103,8 +103,8 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind removes a town in capitals and its state after a name that is not in capitals. It also removes a
-// state that equals known, the institution's state, or that follows a legal form.
+// withoutPlaceBehind removes an all-caps town and its state from the end of a name that isn't in all caps. It also
+// removes a trailing state that equals known, the institution's state, or that follows a legal form.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1

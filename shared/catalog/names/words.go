@@ -24,7 +24,7 @@ type reader struct {
 	size   int  // number of letters and digits in word
 	last   rune // last character of word
 	dotted int  // number of single letters, each followed by a dot, directly before word
-	dot    bool // whether word so far is a single letter followed by a dot
+	dot    bool // whether the word so far is a single letter followed by a dot
 }
 
 func (r *reader) take(c rune) {

@@ -32,7 +32,7 @@ func TestWordsNormalisesText(t *testing.T) {
 }
 
 // TestAbbreviationsAreNormalised checks that every meaning has the form that Words returns. A meaning in any other form
-// would never match.
+// would never match a word.
 func TestAbbreviationsAreNormalised(t *testing.T) {
 	t.Parallel()
 	for short, meanings := range names.Abbreviations() {

@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestPublishDoesNotCountMergedBrandsAsRemoved checks that a merged institution still resolves and raises no question.
+// TestPublishDoesNotCountMergedBrandsAsRemoved checks that a merged institution still resolves and that the merge
+// doesn't require approval.
 func TestPublishDoesNotCountMergedBrandsAsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +91,7 @@ func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	}
 }
 
-// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version, and versions that no pointer keeps.
+// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version and versions that no pointer retains.
 func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,12 +20,12 @@ type DiscoveryReader interface {
 	DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error)
 }
 
-// discoveredLate is the maximum delay before stored URLs are in the list of discovered URLs.
+// discoveredLate is the maximum delay before stored URLs appear in the list of discovered URLs.
 const discoveredLate = time.Hour
 
-// pin pins endpoints without pins to the URLs in their discoveries. Each URL must have the endpoint's own origin or one
-// of its platform's, which were already trusted (docs/adr/0012-pinned-portals.md), so pinning only narrows the trusted
-// origins. Existing pins never change.
+// pin pins each endpoint that has no pins yet to the URLs in its discovery. Each URL must have the endpoint's own
+// origin or one of its platform's origins. All of these were already trusted (docs/adr/0012-pinned-portals.md), so
+// pinning only narrows the trusted origins. Existing pins never change.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
 	all, err := p.DiscoveredURLs.DiscoveredURLs(ctx, state.Mode)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, int(pinned.Load()), nil
 }
 
-// pinOne pins a single endpoint. After a concurrent change, the next run pins it.
+// pinOne pins a single endpoint. If the row changes concurrently, the next run pins the endpoint.
 func (p Publisher) pinOne(ctx context.Context, seen health.DiscoveredURLs) (bool, error) {
 	row, err := p.Endpoints.Endpoint(ctx, seen.EndpointID)
 	if errors.Is(err, fault.NotFound) || err == nil &&

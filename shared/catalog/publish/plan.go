@@ -10,20 +10,20 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// change is the difference in an endpoint's row, or in a way, between two versions. A row contains only the fields that
-// publishing determines, and no pins or overrides.
+// change is the difference between two versions of an endpoint's row or of a catalog.Way. A row contains only the
+// fields that publishing determines, and no pins or overrides.
 type change struct {
 	from *catalog.Endpoint // previous row; nil if the previous version had none
 	to   catalog.Endpoint
-	way  *catalog.Way // the new way; nil for a row
+	way  *catalog.Way // the new catalog.Way; nil for a row
 }
 
-// rowPlan holds a publication's changes. Offered changes are written before the pointer moves, and gone changes
-// afterwards. Ways are written before rows, so an endpoint is never shared before its ways exist.
+// rowPlan holds a publication's changes. The changes in offered are written before the pointer moves, and those in gone
+// afterwards. Each catalog.Way is written before the rows, so that an endpoint is never shared before its Ways exist.
 type rowPlan struct{ offered, gone []change }
 
-// planOf returns the rows that differ between two versions. Repeating it gives the same plan, so a run can continue an
-// interrupted publication.
+// planOf returns the rows that differ between two versions. Repeated calls return the same plan, so a run can continue
+// an interrupted publication.
 func planOf(mode string, before, next record.Catalog) rowPlan {
 	var plan rowPlan
 	was, is := rowsOf(mode, before), rowsOf(mode, next)
@@ -47,7 +47,8 @@ func planOf(mode string, before, next record.Catalog) rowPlan {
 	return plan
 }
 
-// rowsOf returns a version's rows, one for each endpoint that patients may be sent to. Other endpoints need no row.
+// rowsOf returns a version's rows, one per endpoint to which patients may be sent. Endpoints to which patients can't be
+// sent need no row.
 func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	rows := make(map[string]catalog.Endpoint, len(c.Endpoints))
 	for id, e := range c.Endpoints {

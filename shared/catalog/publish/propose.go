@@ -16,9 +16,9 @@ import (
 
 const (
 	// A publication needs an operator's approval if it removes at least goneLeast brands and more than 1/goneShare of
-	// them all, and likewise for endpoints.
+	// all brands. The same applies to endpoints.
 	goneShare, goneLeast = 5, 10
-	// mostHeld is the maximum number of held endpoints that a question lists.
+	// mostHeld is the maximum number of endpoints in Question.Held.
 	mostHeld = 50
 )
 
@@ -33,7 +33,7 @@ type proposal struct {
 	waits        bool // whether an operator must decide before anything is published
 }
 
-// propose composes the accepted lists. An endpoint with connected patients keeps its previous record in next until an
+// propose composes the accepted lists. In next, an endpoint with connected patients keeps its previous record until an
 // operator approves its change.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
@@ -82,7 +82,8 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	return out, nil
 }
 
-// held returns the connected endpoints whose change would send tokens to a different server or change their use.
+// held returns the connected endpoints whose URL or platform would change, because tokens would then go to a different
+// server or be used differently.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
 	var all []ledger.Held
@@ -114,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question for an operator. Its ID is empty if none is needed, and is otherwise derived from the
-// removed and changed records.
+// questionOf returns the question to put to an operator. The question's ID is empty if no decision is needed, and
+// otherwise derived from the removed and changed records.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

@@ -1,7 +1,7 @@
-// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). It composes the accepted lists,
-// and requests an operator's approval if too many records would be removed. A publication writes the snapshot, updates
-// the endpoints' rows, moves the pointer, and suspends removed endpoints. The next run continues an interrupted one.
-// Unchanged data is not written again.
+// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). The package composes the accepted
+// lists, and requests an operator's approval if too many records would be removed. A publication writes the snapshot,
+// updates the endpoints' rows, moves the pointer, and suspends removed endpoints. The next run continues an interrupted
+// one. Unchanged data is not written again.
 package publish
 
 import (
@@ -51,8 +51,8 @@ type Lists interface {
 
 // Connected finds the endpoints at which patients are connected.
 type Connected interface {
-	// ConnectedAt returns the given endpoints that have a connection in the mode, in any state. It may read all of the
-	// mode's connections.
+	// ConnectedAt returns the given endpoints that have a connection in the mode, in any state. An implementation may
+	// read all of the mode's connections.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
@@ -68,9 +68,9 @@ type Outcome struct {
 	Composed  compose.Report
 }
 
-// Publish composes a mode's catalogue from the accepted lists, and publishes it if it differs from the live version. It
-// first completes an interrupted publication. It returns fault.Conflict if another run is publishing, and errors from
-// its dependencies. After an error, the next run continues the publication.
+// Publish composes a mode's catalogue from the accepted lists, and publishes it if it differs from the live version.
+// Publish first completes an interrupted publication. It returns fault.Conflict if another run is publishing, and
+// errors from its dependencies. After an error, the next run continues the publication.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -109,7 +109,7 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	return out, err
 }
 
-// Preview returns the outcome that Publish would have, and changes nothing. It ignores an interrupted publication.
+// Preview returns the outcome that Publish would have, and changes nothing. Preview ignores an interrupted publication.
 func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -122,9 +122,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists are unchanged, it also
-// pauses publishing until an operator resumes it. The error is fault.NotFound if the version's objects are gone, or
-// fault.Conflict if another run is publishing.
+// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists still contain the
+// changes that are rolled back, it also pauses publishing until an operator resumes it. The error is fault.NotFound if
+// the version's objects are gone, or fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {
@@ -194,7 +194,7 @@ func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication,
 	return state, out, err
 }
 
-// live returns a version's catalogue, which is empty if v is.
+// live returns a version's catalogue, which is empty if v is empty.
 func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	if v == "" {
 		return record.Catalog{}, nil
@@ -224,7 +224,7 @@ func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, nil
 }
 
-// run executes the rest of a publication from its phase and position.
+// run continues a publication from its stored phase and position.
 func (p Publisher) run(ctx context.Context, state ledger.Publication, before, next record.Catalog) (Counts, error) {
 	w := rowWriter{Publisher: p, state: state}
 	plan := planOf(state.Mode, before, next)

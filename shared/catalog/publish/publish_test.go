@@ -40,7 +40,7 @@ func TestPublishPublishesUnchangedCatalogueOnce(t *testing.T) {
 }
 
 // TestPublishWritesRowsBeforePointerAndSuspendsAfter checks that an endpoint's row is written before patients can find
-// it, and suspended after they no longer can.
+// it, and suspended only after they can't.
 func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -281,7 +281,8 @@ func TestPublishResumesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })
-	// Writes: 1 to begin, the files, 1 for the rows phase, 20 transactions, the checkpoint, and 10 more transactions.
+	// The run makes these writes: 1 to begin, the files, 1 for the rows phase, 20 transactions, the checkpoint, and 10
+	// more transactions.
 	w.crashAt = 1 + files + 1 + 20 + 1 + 10
 	if _, err := w.publisher().Publish(t.Context(), "test"); !errors.Is(err, errCrash) || len(w.rows) < 2000 ||
 		len(w.rows) > 3000 {

@@ -18,14 +18,14 @@ import (
 
 // EndpointRows stores the endpoint rows that the connect endpoint reads (store.Portals).
 type EndpointRows interface {
-	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
+	// Endpoint reads the endpoint with the given ID. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 	// SaveEndpoint replaces revision e.Rev of an endpoint. It returns fault.Conflict if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
 	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if any already exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
-	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if any was stored
-	// under a higher fence.
+	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if any of the ways
+	// was stored under a higher fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
@@ -35,7 +35,7 @@ type Counts struct {
 	Changed   int `json:"changed"`
 	Suspended int `json:"suspended"`
 	Operators int `json:"operators"` // unchanged rows that operators created
-	Refused   int `json:"refused"`   // rows whose URL can't be a health system's
+	Refused   int `json:"refused"`   // rows whose URL can't belong to a health system
 	Ways      int `json:"ways"`      // number of catalog.Way rows
 }
 
@@ -118,7 +118,7 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 }
 
 // ways stores ways. The fence is the publication's revision, which every checkpoint increments, so an outdated
-// publisher can't overwrite newer ways.
+// publisher can't overwrite newer rows.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -134,15 +134,15 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
-// isElsewhere reports whether an endpoint's URL may be a health system's URL. It must be at another host than the
-// service's, or be the sandbox's.
+// isElsewhere reports whether an endpoint's URL may be a health system's URL. The URL's host must differ from the
+// service's, unless the URL is the sandbox's.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
 	return err == nil && len(catalog.OwnURLs(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
-// create creates rows in a single transaction. If some already exist, created by an operator or an interrupted run, the
-// rows are written one by one.
+// create creates rows in a single transaction. If any row already exists, created by an operator or an interrupted run,
+// the rows are written one by one.
 func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	rows := make([]catalog.Endpoint, 0, len(changes))
 	for _, c := range changes {

@@ -16,8 +16,8 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox is at
-// the stack's own host.
+// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox is
+// served from the stack's own host.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
 		switch {
@@ -30,7 +30,8 @@ func (p Publisher) knows(mode string) func(base string) string {
 	}
 }
 
-// waitsOf summarises the waiting servers. Since is unchanged as long as any server waits.
+// waitsOf summarises the servers that await an operator's approval. Since does not change as long as at least one
+// server is waiting.
 func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.Waits {
 	if len(waiting) == 0 {
 		return ledger.Waits{}
@@ -63,7 +64,7 @@ type Host struct {
 // Joining is a server that awaits approval.
 type Joining struct {
 	Listing string   `json:"listing"`
-	Brand   string   `json:"brand,omitempty"` // brand that the server would join
+	Brand   string   `json:"brand,omitempty"` // brand that the server would belong to
 	BrandID string   `json:"brand_id,omitempty"`
 	Present []string `json:"brand_hosts,omitempty"` // the brand's current hosts
 }

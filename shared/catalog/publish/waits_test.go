@@ -20,7 +20,7 @@ import (
 
 const hospitalNPI = "1234567893"
 
-// lists composes a publisher's lists from sources.
+// lists is a world whose publisher composes the catalogue from accepted source lists.
 type lists struct {
 	*world
 

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// waysOf returns a version's ways that differ from their endpoints' rows, keyed by endpoint and requested brand ID.
+// waysOf returns the ways of a version that its endpoints' rows alone don't describe, keyed by endpoint ID and
+// requested brand ID.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
 	former := map[string][]string{} // IDs of merged records, by their successor's ID
 	for id, successor := range c.Successors {
@@ -56,7 +57,8 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween compares two versions. It returns the new or changed ways, and the ways that end.
+// waysBetween compares two versions. It returns the ways that are new or have changed, and the ways that no longer
+// exist.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {

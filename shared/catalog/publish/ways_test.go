@@ -22,7 +22,7 @@ func sharing(c *record.Catalog) {
 	c.Successors = map[string]string{brand(91): brand(1), portal(90): portal(0), brand(95): brand(5)}
 }
 
-// leads returns the active ways' portals, keyed by endpoint and by requested and current brand.
+// leads returns the portals of each way that has any, keyed by endpoint, requested brand and current brand.
 func (w *world) leads() map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for name, way := range w.ways {

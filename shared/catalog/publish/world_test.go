@@ -32,7 +32,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world simulates the publisher's dependencies and counts writes, all of which can fail from a chosen one on.
+// world simulates the publisher's dependencies and counts writes. From write number crashAt on, every write fails.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
@@ -44,8 +44,8 @@ type world struct {
 
 	mu      sync.Mutex
 	rows    map[string]catalog.Endpoint
-	ways    map[string]catalog.Way // ways by endpoint and brand
-	fence   int64                  // fence of the ways stored last
+	ways    map[string]catalog.Way // keyed by endpoint and requested brand
+	fence   int64                  // fence of the last SaveWays call
 	writes  int
 	crashAt int // number of the first write that fails; 0 for none
 	told    []string
@@ -149,7 +149,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write counts a write, which fails from number crashAt on.
+// write counts a write and, from write number crashAt on, fails.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package record defines the catalogue's records as they appear in files and responses
 // (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and the successors of merged
-// records. A catalogue belongs to one mode. FHIR servers' URLs (Endpoint.FHIRBase) are for publishing, and are in no
-// public response.
+// records. A catalogue belongs to one mode. FHIR servers' URLs (Endpoint.FHIRBase) are for publishing and don't appear
+// in public responses.
 package record
 
 import "time"
@@ -39,11 +39,11 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
-	// portals or shares its name with another brand, so that patients can tell them apart.
+	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if patients need it to
+	// tell the portal from others: the brand has several portals or shares its name with another brand.
 	Hosts []string `json:"hosts,omitempty"`
 	// Choice groups a brand's portals that patients can't tell apart, because they have the same name, website and
-	// domain. All portals of a group have the same Choice; for other portals, it is empty.
+	// domain. All portals in a group have the same Choice, which is empty for portals without a group.
 	Choice string `json:"choice,omitempty"`
 }
 
@@ -78,14 +78,14 @@ type Location struct {
 	Country    string `json:"country"` // country code (ISO 3166-1 alpha-2)
 }
 
-// State describes whether lists still contain a record. The zero value means that a list contained the record at the
-// last reading.
+// State reports whether a list still contains a record. The zero value means that a list contained the record when the
+// lists were last read.
 type State struct {
-	// UnconfirmedSince is the time since which every list with the record has been unreadable or rejected. The record's
-	// content is from that time.
+	// UnconfirmedSince is the time since which every list that contains the record has been unreadable or rejected. The
+	// record's content dates from that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
 	// RemovedAt is the time at which the record disappeared from the last list that contained it. A removed record is a
-	// tombstone, which searches exclude and which accepts no new connections.
+	// tombstone: searches exclude it, and it accepts no new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 

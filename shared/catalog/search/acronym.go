@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Limits for acronyms. Shorter ones would match too many names, and nobody uses longer ones.
+// Limits for acronyms. Shorter acronyms would match too many names, and longer acronyms are not in use.
 const (
 	minAcronym = 3
 	maxAcronym = 6
 )
 
-// acronymScore is the minimum score of a brand whose acronym is the query. It exceeds the score of a name that begins
+// acronymScore is the minimum score of a brand whose acronym is the query. The score exceeds that of a name that begins
 // with a longer word ("choptank" for "chop"), but not that of a name or alias that begins with the typed word itself.
 const acronymScore = 0.96*perQuery + perStart + perBegun
 
 // acronyms returns the acronyms by which people may know a name, without duplicates: its initials with and without
 // small words ("chop", "chp"), and without general words at the end ("ucsf" for "… San Francisco Medical Center"). A
-// university also has a form such as "uofm". A practitioner has none.
+// university also has a form such as "uofm". A practitioner's name has no acronyms.
 func acronyms(words []string) []string {
 	if slices.ContainsFunc(words, isDegree) {
 		return nil
@@ -79,8 +79,9 @@ func isGeneral(word string) bool {
 	return false
 }
 
-// acronym returns the brands whose acronym is the complete query, and makes them match. If many names contain a longer
-// word with the same beginning, the query is probably incomplete. The brands then match, but are not returned.
+// acronym records that the brands whose acronym is the complete query match it, and returns these brands. If many names
+// contain a longer word with the same prefix, the query is probably incomplete. acronym then returns nil, although the
+// brands still match.
 func (s search) acronym() map[uint32]bool {
 	short := strings.Join(s.words, "")
 	w, ok := s.index.number(short)

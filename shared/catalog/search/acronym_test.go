@@ -102,7 +102,7 @@ func TestSearchFindsRealNamesByAcronym(t *testing.T) {
 		"chkd":   "childrens hospital of the kings daughters",
 		"ohsu":   "oregon health and science university",
 		"u of m": "university of m",
-		"ucsf":   "ucsf", // The name itself precedes acronyms.
+		"ucsf":   "ucsf", // An exact name ranks above acronyms.
 		"upmc":   "upmc",
 		"nyu":    "nyu",
 	} {

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Build builds an index of brands. They must be the searchable brands of one mode (Entries). The same brands, in any
-// order, always produce the same bytes. Build fails if a source can't be encoded in JSON, if two brands have the same
-// ID, or if there are too many brands.
+// Build builds an index of brands. The entries must be a single mode's searchable brands (see Entries). The same
+// brands, in any order, always produce the same bytes. Build fails if a source can't be encoded in JSON, if two brands
+// have the same ID, or if there are too many brands.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))
@@ -48,7 +48,7 @@ func Build(entries []Entry) (*Index, error) {
 }
 
 type builder struct {
-	places map[string][]uint32 // place values, keyed by word
+	places map[string][]uint32 // each word's occurrences (see place)
 	names  [][]string          // each brand's words; an empty word ends a name
 	states map[string]string   // state names, keyed by code
 }
@@ -83,7 +83,7 @@ func (b *builder) stands(word string, brand uint32, position int) {
 	b.places[word] = append(b.places[word], brand<<placeBits|uint32(position)) //nolint:gosec // G115: a byte
 }
 
-// finish writes the words, places and names.
+// finish stores the collected words, their occurrences and the names in x.
 func (b *builder) finish(x *Index) {
 	words := make([]string, 0, len(b.places))
 	for word := range b.places {

@@ -2,7 +2,7 @@ package search
 
 import "fmt"
 
-// check detects references that point outside the index, and data out of order. Searches don't check for them.
+// check detects references that point outside the index, and data out of order. Searches rely on this check.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {
@@ -82,7 +82,7 @@ func (x *Index) precedes(brand uint32, sortName, id string) bool {
 	return own < sortName || own == sortName && x.ids.at(brand) < id
 }
 
-// ascend reports whether ends never decreases and ends with size.
+// ascend reports whether the offsets in ends never decrease and the last one equals size.
 func ascend(ends string, size int) bool {
 	last := uint32(0)
 	for end := range numbers(ends).all {

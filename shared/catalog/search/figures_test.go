@@ -66,7 +66,7 @@ var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typin
 
 const usual = 0.92
 
-// judge runs the questions of both seeds.
+// judge checks the recall for questions generated from both seeds.
 func judge(t *testing.T, x *search.Index, entries []search.Entry) {
 	t.Helper()
 	for _, seed := range []uint64{tuned, heldOut} {
@@ -102,7 +102,7 @@ func hostile() []string {
 	}
 }
 
-// maxTime is the maximum processor time for any query. The entire request has 20 ms.
+// maxTime is the maximum processor time for any query. The entire request must complete within 20 ms.
 const maxTime = 20 * time.Millisecond
 
 // boundHostile limits the processor time of hostile queries. Elapsed time would include other processes on the machine.
@@ -129,7 +129,7 @@ func boundHostile(t *testing.T, x *search.Index) {
 	}
 }
 
-// worked returns the processor time that this thread has used.
+// worked returns the CPU time that this thread has used.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	const ofThread = 1 // RUSAGE_THREAD of getrusage(2)

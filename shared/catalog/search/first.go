@@ -2,11 +2,11 @@ package search
 
 import "slices"
 
-// firstScore is the minimum score of a brand in Query.First. It exceeds all other scores.
+// firstScore is the minimum score of a brand in Query.First. It exceeds the score of any other brand.
 const firstScore = 2 * aboveAll
 
-// Numbers returns the numbers of the brands with the given IDs, for use in Query.First. They have the order of the IDs,
-// without unknown ones, and are valid only for this index.
+// Numbers returns the numbers of the brands with the given IDs, for use in Query.First. The numbers are in the order of
+// the IDs, omit unknown IDs, and are valid only for this index.
 func (x *Index) Numbers(ids []string) []uint32 {
 	if len(ids) == 0 {
 		return nil

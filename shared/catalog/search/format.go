@@ -10,8 +10,8 @@ import (
 )
 
 // Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts in
-// Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place.
-// Reading an index validates it once, so all references point inside it.
+// Index.parts, each preceded by its size. All numbers are 32-bit and little-endian. The data is used without being
+// copied. Reading an index validates it once, so all references point inside it.
 const (
 	magic     = "rb-catalog-index 1\n" // identifies an index; ends with the format's version
 	headSize  = len(magic) + 8
@@ -43,7 +43,7 @@ func (n numbers) all(yield func(uint32) bool) {
 
 // texts is a sequence of byte strings, stored one after the other.
 type texts struct {
-	ends  string // end of each text, as numbers
+	ends  string // end offset of each text, encoded as numbers
 	bytes string
 }
 
@@ -56,8 +56,8 @@ func (t *texts) at(i uint32) string {
 
 // rows is a sequence of lists of numbers, stored one after the other.
 type rows struct {
-	ends   string // end of each row, counted in values
-	values string // the values, as numbers
+	ends   string // end of each row, as a number of values
+	values string // the values of all rows, encoded as numbers
 }
 
 func (r *rows) len() uint32 { return numbers(r.ends).len() }
@@ -75,7 +75,7 @@ func span(ends string, i uint32) (from, to uint32) {
 	return from, numbers(ends).at(i)
 }
 
-// Write writes the index in the index format.
+// Write writes the index in the format that Read accepts.
 func (x *Index) Write(w io.Writer) error {
 	size := 0
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))

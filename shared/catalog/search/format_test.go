@@ -71,7 +71,7 @@ func TestReadRejectsDamagedIndex(t *testing.T) {
 	}
 }
 
-// headSize is the size of the magic, the size and the checksum.
+// headSize is the combined size of the magic, the size field and the checksum.
 const headSize = len("rb-catalog-index 1\n") + 8
 
 // TestReadRejectsInvalidReferences checks that invalid references with a valid checksum are rejected or harmless.
@@ -88,7 +88,8 @@ func TestReadRejectsInvalidReferences(t *testing.T) {
 	}
 }
 
-// readAndSearch opens an index from the data that follows the header. If it is valid, every kind of query is run.
+// readAndSearch opens an index from the data that follows the header. If the index is valid, readAndSearch runs every
+// kind of query.
 func readAndSearch(t *testing.T, body []byte) {
 	t.Helper()
 	whole := append([]byte("rb-catalog-index 1\n"), make([]byte, 8)...)

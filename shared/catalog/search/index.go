@@ -10,21 +10,21 @@ import (
 type Index struct {
 	ids       texts // IDs, indexed by brand like sortNames and sources
 	sortNames texts
-	sources   texts // each source compressed with preset
+	sources   texts // each source, compressed with the preset dictionary
 	preset    texts // compression dictionary, as a single text
 	words     texts
 	platforms texts // platform types, sorted like the other facets
 	states    texts
 	zips      texts
 
-	places     rows // by word: its occurrences, as place values
-	names      rows // by brand: words of the name and aliases, each name followed by endOfName
-	ofPlatform rows // by brand: indexes into platforms; states and zips have the same form
+	places     rows // each word's occurrences (see place)
+	names      rows // words of each brand's name and aliases, each name followed by endOfName
+	ofPlatform rows // indexes into platforms, by brand; inState and atZIP have the same form
 	inState    rows
 	atZIP      rows
 
-	shared   []byte    // by word: length of the prefix that it shares with the previous word
-	rarity   []float32 // by word: how strongly the word identifies a brand
+	shared   []byte    // length of the prefix that each word shares with the previous word
+	rarity   []float32 // how strongly each word identifies a brand
 	meanings meanings
 	scratch  sync.Pool // pool of *scratch
 	readers  sync.Pool // pool of decompressors for sources
@@ -37,9 +37,9 @@ type place uint32
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
-	maxPosition = 0xef // maximum position of a word in names, which all later words share
+	maxPosition = 0xef // maximum position in a brand's names, shared by all later words
 	initials    = 0xf0 // The word consists of a name's initials.
-	location    = 0xff // The word belongs to a location.
+	location    = 0xff // The word is part of a location.
 	endOfName   = math.MaxUint32
 )
 

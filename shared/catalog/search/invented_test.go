@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// invented returns n brands from every tenth row of the synthetic list, which is ordered by vendor. from is the first
-// row, below ten.
+// invented returns n brands from the synthetic list, which is ordered by vendor: every tenth row, starting at from
+// (below ten).
 func invented(tb testing.TB, n, from int) []search.Entry {
 	tb.Helper()
 	const step = 10

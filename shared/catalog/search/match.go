@@ -8,8 +8,8 @@ const (
 	whole                   = 1.0
 	plural                  = 0.95       // words that differ only in a final s
 	meant                   = 0.95       // one word abbreviates the other
-	together                = 0.94       // two words of one text are one word in the other
-	typedLeast, typedMore   = 0.80, 0.14 // the last typed word is a prefix; a longer prefix adds more
+	together                = 0.94       // two words in one text are written as one in the other
+	typedLeast, typedMore   = 0.80, 0.14 // the last typed word is a prefix; its share of the word scales typedMore
 	begunLeast, begunMore   = 0.62, 0.20 // another typed word is a prefix
 	misspelt, perEdit       = 0.86, 1.15 // perEdit is the penalty per edit, relative to the number of letters
 	firstEdited             = 0.05       // penalty if the first letter differs
@@ -26,20 +26,19 @@ const (
 const (
 	minInside = 4   // minimum length of a word to match inside words
 	maxInside = 512 // maximum number of words that contain the typed word
-	usualWord = 100 // minimum number of occurrences of a word that is no misspelling
-	maxJoined = 3   // maximum number of consecutive words that may form one word
+	usualWord = 100 // minimum number of occurrences of a word that isn't considered a misspelling
+	maxJoined = 3   // maximum number of consecutive words that may be joined into one
 	minSpelt  = 5   // minimum number of letters of a misspelling or plural
 )
 
 // scratch is a search's working memory.
 type scratch struct {
-	found [maxWords][]byte // by typed word and brand: match quality, from 0 to 255
-	share []float32        // by brand: weighted share of the query that it matches
-	mask  []uint16         // by indexed word: bit mask of the typed words that match it
-	level []byte           // by indexed word: match quality, from 0 to 255
+	found [maxWords][]byte // match quality (0 to 255) by typed word and brand
+	share []float32        // weighted share of the query that each brand matches
+	mask  []uint16         // bit mask of the typed words that match each indexed word
+	level []byte           // match quality (0 to 255) by indexed word
 }
 
-// search is the state of a running search.
 type search struct {
 	*scratch
 
@@ -110,7 +109,7 @@ func (s search) begins(i int, word string, last bool) {
 	}
 }
 
-// beginning returns the range [from, to) of indexed words that begin with a text.
+// beginning returns the range [from, to) of the indexed words that have a given prefix.
 func (x *Index) beginning(text string) (from, to uint32) {
 	from = firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= text })
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
@@ -140,7 +139,7 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
-// misspelt matches indexed words that a typed word may misspell, unless it is itself frequent.
+// misspelt matches indexed words of which a typed word may be a misspelling, unless the typed word is itself frequent.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
 	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
@@ -273,7 +272,8 @@ func (s search) joined() {
 	}
 }
 
-// oneWord matches indexed words that the typed words i to j-1 form together, or begin if they are the last ones.
+// oneWord matches indexed words that equal the typed words i to j-1 joined together, or begin with them if they are the
+// last ones.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -292,7 +292,7 @@ func (s search) span(i, j int, w uint32, quality float64) {
 	}
 }
 
-// take records that a typed word matches an indexed word, for all brands with the indexed word.
+// take records a typed word's match with an indexed word, for every brand that contains the indexed word.
 func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)

@@ -7,10 +7,11 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Scores for hits ordered by distance. The integer part follows from the distance in kilometres, and the fraction from
-// the original score. A found brand whose name contains a typed ZIP code scores higher than any distance.
+// Scores for hits ordered by distance. A score's integer part is derived from the distance in kilometres, and its
+// fraction from the original score. A matching brand whose name contains a typed ZIP code scores higher than any
+// distance can.
 const (
-	farthest  = 20_000 // more kilometres than any distance
+	farthest  = 20_000 // exceeds any distance in kilometres
 	nextScore = 1.0 / 256
 	aboveAll  = farthest + 2
 )
@@ -18,8 +19,8 @@ const (
 // maxTyped is the maximum number of ZIP codes read from a text, which limits a search's time.
 const maxTyped = 3
 
-// withTypedZIPs returns the query with the ZIP codes in its text as the person's location. Numbers that are no known
-// ZIP codes stay in the text, as do all numbers if the query already sorts by distance.
+// withTypedZIPs returns the query with the ZIP codes in its text as the person's location. Numbers that aren't known
+// ZIP codes remain in the text, as do all numbers if the query already sorts by distance.
 func (q Query) withTypedZIPs() Query {
 	if q.ByLocation {
 		return q
@@ -41,8 +42,9 @@ func (q Query) withTypedZIPs() Query {
 	return q
 }
 
-// near orders the found brands by distance. If the text without its ZIP codes matches no brand, near returns the
-// complete text's matches, ordered by score. Brands whose names contain a typed ZIP code stay hits.
+// near orders the matching brands by distance. If the text without its ZIP codes matches no brand, near returns the
+// complete text's matches, ordered by score. Brands that match the complete text and whose names contain a typed ZIP
+// code remain hits.
 func (x *Index) near(q Query, found []ranked, allowed func(uint32) bool) []ranked {
 	said := q
 	said.Text = q.said

@@ -32,7 +32,7 @@ func TestSearchSortsByDistanceWhenTextContainsZIP(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"07030": "Harbor Clinic|Hoboken NJ 07030, Lantern Care|Hoboken NJ 07030, Lantern Care|Albany NY 12207",
-		// A name that contains the number precedes the nearest places.
+		// A brand whose name contains the number ranks above the nearest brands.
 		"12207":               "Suite 12207 Dental|Reno NV 89501, Lantern Care|Albany NY 12207",
 		"dental 12207":        "Suite 12207 Dental|Reno NV 89501",
 		"lantern 12207":       "Lantern Care|Albany NY 12207, Lantern Care|Hoboken NJ 07030, Lantern Care|Reno NV 89501",
@@ -71,7 +71,7 @@ func TestSearchReportsZIPUsedForDistances(t *testing.T) {
 		want  []string
 	}{
 		{search.Query{Text: "lantern"}, nil},
-		{search.Query{Text: "lantern 00000"}, nil}, // The ZIP code is unused.
+		{search.Query{Text: "lantern 00000"}, nil}, // No place has this ZIP code.
 		{search.Query{Text: "lantern 0703 0703012 070301234"}, nil},
 		{search.Query{Text: "lantern", ZIPs: []string{"12207"}}, []string{"12207"}},
 		{search.Query{Text: "lantern 07030", ZIPs: []string{"12207"}}, []string{"07030"}},

@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// presetSize is the size of the compression dictionary for sources. A larger one makes an index slightly smaller,
-	// but each hit slower.
+	// presetSize is the size of the compression dictionary for sources. A larger dictionary would make an index
+	// slightly smaller, but each hit slower.
 	presetSize = 8 << 10
 	samples    = 64
-	// maxSource is the maximum size of a decompressed source. A damaged source could have any size.
+	// maxSource is the maximum size of a decompressed source. Without this limit, a damaged source could decompress to
+	// any size.
 	maxSource = 4 << 20
 )
 
-// pack compresses sources individually, so a hit decompresses only its own. The preset consists of sample sources,
-// because sources have most text in common.
+// pack compresses each source separately, so that reading a hit decompresses only its own source. The preset consists
+// of sample sources, because sources share most of their text.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {
@@ -60,7 +61,7 @@ type unpacker interface {
 func (x *Index) source(brand uint32) (json.RawMessage, error) {
 	r, ok := x.readers.Get().(unpacker)
 	if !ok {
-		r, _ = flate.NewReader(nil).(unpacker) // The documentation of flate guarantees this type.
+		r, _ = flate.NewReader(nil).(unpacker) // The flate package documents this type.
 	}
 	defer x.readers.Put(r)
 	if err := r.Reset(strings.NewReader(x.sources.at(brand)), []byte(x.preset.at(0))); err != nil {

@@ -11,8 +11,8 @@ type ranked struct {
 	score float64
 }
 
-// Weights in a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest
-// ranks brands with equal shares.
+// Weights of a score's components. Most of a score is the share of the query that a brand matches, weighted by rarity.
+// The remaining weights rank brands with equal shares.
 const (
 	perQuery    = 100.0 // all typed words match completely
 	perName     = 8.0   // all words of the name were typed; favours short names
@@ -22,11 +22,11 @@ const (
 	perExact    = 12.0  // the name equals the query
 	ofAlias     = 0.9   // factor for an alias
 	otherState  = 3.0   // penalty if another state was typed
-	fillerCount = 0.25  // weight of a filler relative to a word
+	fillerCount = 0.25  // weight of a filler word relative to other words
 	zipCount    = 0.7   // weight of a ZIP code, which identifies a place but no institution
-	nearlyBest  = 0.5   // minimum share of the query, relative to the highest share
+	nearlyBest  = 0.5   // minimum share of the query that a hit matches, relative to the highest share
 	sameMeant   = 0.75  // minimum quality of a brand's match, relative to the word's best match
-	minLevel    = 230   // minimum level, of 255, at which a name's word counts as typed
+	minLevel    = 230   // minimum match level, of 255, at which a word of a name counts as typed
 )
 
 // cost returns the amount by which a demotion reduces a score.
@@ -144,7 +144,7 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	return found
 }
 
-// penalty returns the reduction of a brand's score if the query names only other states.
+// penalty returns the reduction of a brand's score if the query names states, but none of the brand's.
 func (s search) penalty(brand uint32, said []bool) float64 {
 	states := s.index.inState.at(brand)
 	if said == nil || states.len() == 0 || anyOf(states, said) {
@@ -198,20 +198,20 @@ func (s search) name(brand uint32) float64 {
 }
 
 type seen struct {
-	all, typed float64 // sums of the words' rarities
+	all, typed float64 // summed rarity of all words and of the typed words
 	words      uint16  // typed words that the name contains
-	mask       uint16  // mask of the name's last word
+	mask       uint16  // mask of the word added last
 	pairs      int     // number of adjacent words that were typed next to each other
 	length     int
-	begun      int  // number of leading words that equal the first typed words, in order
-	hasUntyped bool // whether a word other than a filler was not typed
+	begun      int  // number of leading words that match the typed words in order
+	hasUntyped bool // whether a word of the name, other than a filler, was not typed
 }
 
 func (n *seen) add(mask uint16, level byte, rarity float64) {
 	n.all += rarity
 	if level >= minLevel {
 		n.words |= mask
-	} else if rarity > 1 { // The word is not a filler.
+	} else if rarity > 1 { // The word is not a filler word.
 		n.hasUntyped = true
 	}
 	n.typed += rarity * float64(level) / 255
@@ -251,7 +251,8 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks the states in a query, or returns nil if there are none. A code that is also a word is no state.
+// states marks the states in a query, or returns nil if there are none. A code that is also a word is not treated as a
+// state.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {

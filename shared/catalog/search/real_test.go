@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// realList is the path of a list of endpoints that vendors publish, outside the repository.
+// realList is the path, outside the repository, of a list of endpoints that vendors publish.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 // row describes an institution in the list.
@@ -63,8 +63,8 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips tests that are much slower under the race detector. TestSearchIsSafeForConcurrentUse covers the
-// shared data.
+// skipInShort skips tests that are much slower under the race detector. TestSearchIsSafeForConcurrentUse covers
+// concurrent access.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -88,8 +88,8 @@ var (
 	stateLast  = regexp.MustCompile(`^.+ ([A-Z]{2})$`)
 )
 
-// entryOf creates a brand from a row. Rows with the same name and ZIP code or URL form one brand. Composing the
-// catalogue would leave fewer duplicates.
+// entryOf creates a brand from a row. Rows with the same name and ZIP code or URL form one brand. The composed
+// catalogue has fewer duplicates.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {

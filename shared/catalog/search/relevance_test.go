@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// Seeds of the relevance set. The score's weights were tuned with the first. The second's questions are never
-// inspected.
+// Seeds of the relevance set. The score's weights were tuned with questions from the seed tuned. The questions from
+// heldOut are never inspected.
 const (
 	tuned   = 17
 	heldOut = 71
@@ -74,7 +74,7 @@ func newAsker(entries []search.Entry, seed uint64) asker {
 	return a
 }
 
-// placesOf returns a brand's states, and the texts for withPlace.
+// placesOf returns a brand's states, and the city or postal code of each location.
 func placesOf(e search.Entry) []string {
 	places := statesOf(e)
 	for _, l := range e.Brand.Locations {
@@ -161,7 +161,7 @@ func (a asker) ask(each int) []question {
 	return questions
 }
 
-// typing returns the shortest prefix that at most five other names share.
+// typing returns the shortest prefix of a name that at most five other names share.
 func (a asker) typing(words []string) string {
 	name := strings.Join(words, " ")
 	for n := 4; n < len(name); n++ {

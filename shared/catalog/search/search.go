@@ -1,5 +1,5 @@
 // Package search finds institutions by the text that a person types. Each snapshot has an immutable index of a mode's
-// brands, which is read in milliseconds (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for concurrent
+// brands, which loads in milliseconds (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for concurrent
 // use.
 package search
 
@@ -16,8 +16,9 @@ const MaxSize = 100
 // Query describes a search.
 type Query struct {
 	// Text is the typed text: words in any order, the last of which may be incomplete. Anything beyond 300 runes or 12
-	// words is ignored. A text without words matches all brands, listed by name. Unless ByLocation is set, ZIP codes in
-	// the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain it.
+	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set,
+	// ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain
+	// it.
 	Text       string
 	Platforms  []string // platform types to include; if empty, all
 	States     []string // two-letter state codes, of which a location must match one; if empty, all

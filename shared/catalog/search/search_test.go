@@ -82,7 +82,7 @@ func indexOf(t *testing.T, entries []search.Entry) *search.Index {
 	return x
 }
 
-// found returns the names and places of a query's hits.
+// found returns a query's hits, each as its brand's name and location.
 func found(t *testing.T, x *search.Index, q search.Query) []string {
 	t.Helper()
 	if q.Size == 0 {

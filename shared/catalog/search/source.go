@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Entry is a brand with the records that its index entry needs.
+// Entry is a brand with the records needed to index it.
 type Entry struct {
 	Brand     record.Brand
 	Portals   []record.Portal // portals listed in Brand.PortalIDs

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Limits for a text. Institutions' names are shorter, so only excess input is truncated.
+// Limits for a text. Institutions' names are shorter than these limits, so only excess input is truncated.
 const (
 	maxRunes   = 300
 	maxWords   = 12
@@ -66,7 +66,7 @@ func isZIP(word string) bool {
 	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
-// meanings maps a word to its meanings, and each meaning back to its words. Values are one or more words.
+// meanings maps a word to its meanings, and each meaning back to its words. A meaning consists of one or more words.
 type meanings struct {
 	of map[string][][]string
 	// shorts maps consecutive words, without fillers, to their abbreviations.
@@ -85,7 +85,7 @@ func newMeanings() meanings {
 	for code, name := range geo.States() {
 		code = strings.ToLower(code)
 		m.states[joined(name)] = code
-		// A code that is also a word, a title or a legal form means its state only in a location.
+		// A code that is also a word, a title or a legal form is treated as a state only in a location.
 		if !isCommon(code) {
 			m.states[code] = code
 			m.add(code, strings.Join(names.Words(name), " "))
@@ -114,7 +114,7 @@ func (m *meanings) add(short, text string) {
 	m.shorts[key] = append(m.shorts[key], short)
 }
 
-// essence returns the words without fillers, as a key.
+// essence joins the words that are not fillers, for use as a map key.
 func essence(words []string) string {
 	var kept []string
 	for _, word := range words {

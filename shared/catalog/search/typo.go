@@ -1,23 +1,23 @@
 package search
 
-// typos compares a word with all indexed words in a single pass. The rows of a common prefix are computed once. An edit
-// inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded to
-// ASCII if possible.
+// typos compares a word with all indexed words in a single pass. Rows are computed once for a prefix that consecutive
+// words share. An edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment).
+// Words are folded to ASCII if possible.
 type typos struct {
 	word  string
 	limit int // maximum number of edits
 	// rows[n][j] is the number of edits between the first n letters of the indexed word and the first j letters of
-	// word. Only cells with |n-j| up to limit are computed, with larger values on either side.
+	// word. Only cells with |n-j| up to limit are computed; the cells next to them hold larger values.
 	rows  [maxLetters + 1][maxLetters + 2]byte
 	least [maxLetters + 1]byte // minimum of each row
-	begun [maxLetters + 1]byte // begun[n] is the fewest edits between word and any prefix of at most n letters.
+	begun [maxLetters + 1]byte // begun[n] is the fewest edits between word and an indexed prefix of at most n letters.
 }
 
 // far exceeds the number of edits of any match.
 const far = 3
 
-// editsFor returns the maximum number of edits for a word. It is low for short words, which a single edit can turn into
-// other words.
+// editsFor returns the maximum number of edits for a word. The limit is low for short words, because a single edit can
+// turn them into other words.
 func editsFor(word string) int {
 	for i := range len(word) {
 		if word[i] >= '0' && word[i] <= '9' {
@@ -47,7 +47,7 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 		t.rows[0][j] = byte(min(j, far))
 	}
 	t.begun[0] = far
-	end := maxLetters + 1 // letters that decided the result for the previous word and all words with the same prefix
+	end := maxLetters + 1 // leading letters that decided the result for the previous word and any word that shares them
 	isBegun := false
 	for i := range x.words.len() {
 		if from := int(x.shared[i]); from < end {
@@ -73,12 +73,12 @@ func (t *typos) whole(indexed string, end int) byte {
 	return t.rows[len(indexed)][len(t.word)]
 }
 
-// read processes an indexed word, starting at letter from. It returns the number of letters that decide the result, or
-// more than maxLetters if all do.
+// read computes the rows for an indexed word, reusing those of its first from letters. It returns the number of letters
+// needed to decide the result, or more than maxLetters if the complete word is needed.
 func (t *typos) read(indexed string, from int, isTyping bool) int {
 	for n := from + 1; n <= len(indexed); n++ {
 		t.step(indexed, n)
-		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // A swap uses the second-to-last row.
+		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // A swap uses the row before the last one.
 		if ends && (!isTyping || int(t.begun[n]) > t.limit || n >= len(t.word)+t.limit) {
 			return n
 		}

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// edits returns the optimal string alignment distance by its definition.
+// edits computes the optimal string alignment distance directly from its definition.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -30,7 +30,7 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTypoDistanceMatchesEditDistanceDefinition compares all words over a small alphabet, which are therefore similar.
+// TestTypoDistanceMatchesEditDistanceDefinition compares random words over a small alphabet, so that many are similar.
 func TestTypoDistanceMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))

@@ -37,7 +37,7 @@ type Search struct {
 	First   []uint32 // the first page's search.Query.First
 }
 
-// Seal creates a hit's Sort.
+// Seal returns the sort values of the hit at the given position, with a seal for the tenant and search.
 func (c Cursors) Seal(tenant org.Tenant, s Search, at search.Position) (Sort, error) {
 	parts := []string{string(s.Edition.Version), s.Edition.Health, place(s.Asked, at)}
 	if len(s.First) > 0 {
@@ -47,8 +47,8 @@ func (c Cursors) Seal(tenant org.Tenant, s Search, at search.Position) (Sort, er
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
-// Open parses a Sort that a client returns. Numbers in the Sort may have become strings. Open returns fault.Invalid
-// unless Seal created the value for the same tenant and search.
+// Open parses a Sort that a client returns. Open also accepts numbers that the client has converted to strings. Open
+// returns fault.Invalid unless Seal created the value for the same tenant and search.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Search, search.Position, error) {
 	refused := fault.BadRequest(
 		"searchAfter must be the unchanged sort values of a hit from the same search.").About("searchAfter")
@@ -98,7 +98,7 @@ func parsed(sealed, asked string, at search.Position) (s Search, ok bool) {
 	return s, true
 }
 
-// written encodes numbers as text without spaces.
+// written formats numbers in base 36, separated by commas.
 func written(numbers []uint32) string {
 	texts := make([]string, len(numbers))
 	for i, n := range numbers {

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is the maximum number of objects of each type on disk. They are both modes' live objects, and older ones
-// that later search pages may need.
+// maxFiles is the maximum number of objects of each type on disk. The limit suffices for both modes' live objects and
+// for older objects that later search pages may need.
 const maxFiles = 5
 
 // Files caches immutable objects on disk, so each is downloaded once. After a disk error, the object is downloaded
@@ -53,11 +53,11 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints is about 2 % of that
+// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints has about 2 % of this
 // size.
 const maxSummary = 32 << 20
 
-// health returns an Edition's health summary. It returns fault.NotFound if there is none.
+// health returns an Edition's health summary. It returns fault.NotFound if the summary does not exist.
 func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summary, error) {
 	var summary health.Summary
 	if e.Health == "" {
@@ -101,7 +101,7 @@ func (f Files) prune(kind string) {
 	}
 }
 
-// copied is a cache file that is being written. Writing never fails; after an error, the file is discarded.
+// copied is a cache file that is being written. Write never fails, but an error causes the file to be discarded.
 type copied struct {
 	file *os.File
 	err  error
@@ -123,7 +123,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as renames the file to path atomically, so the file there is complete or missing.
+// as atomically renames the file to path, so that a file at path is always complete.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return

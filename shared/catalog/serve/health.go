@@ -21,7 +21,7 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// show replaces URLs with the form in which they are shown.
+// show applies weburl.Own.Shown to each URL.
 func show(own weburl.Own, urls ...*string) {
 	for _, text := range urls {
 		*text = own.Shown(*text)

@@ -14,8 +14,8 @@ import (
 const (
 	// askEvery is the interval between checks of the live version.
 	askEvery = 10 * time.Second
-	// sleptAfter is the maximum duration of a background load. A longer load was frozen, because Lambda freezes
-	// processes between requests, and its connection may be dead.
+	// sleptAfter is the maximum duration of a background load. A load that takes longer was frozen, because Lambda
+	// freezes processes between requests, and its connection may be dead.
 	sleptAfter = 2 * time.Second
 	loadTime   = 30 * time.Second
 )
@@ -30,7 +30,7 @@ type holder[T any] struct {
 	modes map[string]*held[T]
 }
 
-// held is a mode's value. The lock is held while the store is read, and while a request waits for a load.
+// held holds a mode's live value. The lock is held while the store is read, and while a request waits for a load.
 type held[T any] struct {
 	lock    sync.Mutex
 	there   bool
@@ -40,7 +40,7 @@ type held[T any] struct {
 	next    *loading[T]
 }
 
-// loading is a background load. Its goroutine accesses only done.
+// loading is a background load. The goroutine that loads the value uses only done.
 type loading[T any] struct {
 	edition Edition
 	begun   time.Time
@@ -95,7 +95,7 @@ func (h *holder[T]) of(mode string) *held[T] {
 }
 
 // renew reads the live Edition, and loads it in the background if it has changed, or immediately if there is no current
-// value or a load was frozen. The next check follows after askEvery, whatever the result.
+// value or a load was frozen. The next check takes place after askEvery, even if this one fails.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -104,7 +104,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 		return err
 	}
 	switch {
-	case edition == Edition{}: // The current value stays: a catalogue never disappears, but its row may.
+	case edition == Edition{}: // A published catalogue never disappears, but its row may, so the value stays.
 		m.there = true
 		return nil
 	case m.there && m.edition == edition:

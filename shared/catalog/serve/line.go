@@ -10,28 +10,30 @@ import (
 // Format of a snapshot file: a JSON object with one record per line, ordered by ID (package snapshot). IDs are hashes,
 // so they are evenly distributed and a record's offset can be estimated.
 const (
-	// span is the number of bytes of one read. With 40,000 records of 600 bytes, an estimate's error rarely exceeds it.
+	// span is the number of bytes of one read. With 40,000 records of 600 bytes, estimates are rarely off by more than
+	// span.
 	span = 256 << 10
 	// maxSpan is the maximum size of a line.
 	maxSpan = 16 << 20
-	// guesses is the maximum number of estimates. After that, a binary search finds IDs that are not evenly
+	// guesses is the maximum number of estimates. A binary search follows, which also finds IDs that are not evenly
 	// distributed.
 	guesses = 3
 )
 
-// extent is the part of a file in which the line begins, if the file contains it.
+// extent is the part of a file in which a record's line must begin, if the file contains the record.
 type extent struct {
-	low, high   int64   // low is the start of a line
-	first, last float64 // share of all IDs before low and high
+	low, high   int64   // low is the offset of a line's start
+	first, last float64 // estimated share of all IDs that precede low and high
 }
 
-// findLine returns the record with the given ID in a file of the given size. It returns nil if there is none.
+// findLine returns the record with the given ID in a file of the given size. It returns nil if the file has no such
+// record.
 func findLine(ctx context.Context, ranges Ranges, key string, size int64, id string) ([]byte, error) {
 	s := extent{low: int64(len("{\n")), high: size, first: 0, last: 1}
 	width := int64(span)
 	for round := 0; s.low < s.high; round++ {
 		from := s.guess(id, width, round < guesses)
-		part, _, err := ranges.Range(ctx, key, from-1, width) // The part includes the end of the previous line.
+		part, _, err := ranges.Range(ctx, key, from-1, width) // One byte early, to include the previous line's end.
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +94,7 @@ func valueOf(lines []byte, id string) []byte {
 	return nil
 }
 
-// share returns the estimated share of all IDs that precede an ID.
+// share estimates the fraction of all IDs that precede an ID.
 func share(id string) float64 {
 	first, err := strconv.ParseUint(id[:min(len(id), digits)], 16, 64)
 	if err != nil {
@@ -101,5 +103,5 @@ func share(id string) float64 {
 	return float64(first) / (1 << (4 * digits))
 }
 
-// digits is the number of hex digits from an ID that an estimate uses.
+// digits is the number of leading hex digits of an ID that an estimate uses.
 const digits = 8

@@ -15,11 +15,11 @@ import (
 // linkLife is the lifetime of a file's URL (docs/reference/deviations.md, "Catalogue").
 const linkLife = 60 * time.Minute
 
-// ExportPath is the path at which clients request a catalogue's files. The files' URLs begin with it.
+// ExportPath is the path at which clients request a catalogue's files. The files' signed URLs use the same path.
 const ExportPath = "/bridge/catalog/export"
 
-// Links creates and verifies the signed URLs for a version's files. A signed URL works without an API key, for one
-// file.
+// Links creates and verifies the signed URLs for a version's files. A signed URL grants access to one file without an
+// API key.
 type Links struct {
 	Sealer  cursor.Sealer
 	BaseURL string // public URL of the API, ending in /v1; required only to create URLs

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// publishAs makes another catalogue live in live mode, under a version name of test mode.
+// publishAs publishes another catalogue in live mode, under a version name that test mode also uses.
 func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	t.Helper()
 	own, err := snapshot.Snapshots{Files: w}.Write(t.Context(), "live", institutions(3, name), time.Now())

@@ -38,7 +38,7 @@ const (
 	usedLife = 24 * time.Hour
 	// usedRetry is the delay after a failed read.
 	usedRetry = 10 * time.Second
-	// usedTime is the timeout of a read. It is short, because a search works without the result.
+	// usedTime is the timeout of a read. The timeout is short, because a search works without the most used brands.
 	usedTime = 500 * time.Millisecond
 	// maxUsed is the maximum number of tenants whose brands are cached.
 	maxUsed = 2000
@@ -49,8 +49,8 @@ func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
 	return &MostUsed{brands: brands, now: now, known: cache.New[org.Tenant, usedBrands](maxUsed, usedLife, now)}
 }
 
-// Of returns the IDs of a tenant's most used brands, most used first. If they can't be read, it returns the last known
-// ones, if any, and reports the failure in the request's log line.
+// Of returns the IDs of a tenant's most used brands, most used first. If reading them fails, it returns the last known
+// IDs, if any, and reports the failure in the request's log line.
 func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	used, _ := m.known.Get(tenant)
 	if m.now().Before(used.until) {

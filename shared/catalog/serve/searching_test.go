@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// catalogue returns a new process's Catalogue. Catalogues with the same dir stand for consecutive processes.
+// catalogue returns a new process's Catalogue. Catalogues with the same dir represent consecutive processes.
 func (w *world) catalogue(dir string) *serve.Catalogue {
 	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
 }

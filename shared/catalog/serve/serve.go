@@ -13,7 +13,7 @@ import (
 )
 
 // Edition identifies the data behind a response: a snapshot and its endpoints' health summary. The zero Edition means
-// no data.
+// that there is no data.
 type Edition struct {
 	Version ledger.Version
 	Health  string // version of the health summary; empty if unknown
@@ -35,8 +35,8 @@ type HealthPointers interface {
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 }
 
-// Objects reads objects from the Catalog bucket (blob.Bucket). Open returns fault.NotFound if the object does not
-// exist.
+// Objects reads objects from the Catalog bucket; blob.Bucket implements it. Open returns fault.NotFound if the object
+// does not exist.
 type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }

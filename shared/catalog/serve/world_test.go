@@ -22,7 +22,8 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world simulates a bucket and test mode's two rows. Live mode is empty unless a test adds to it.
+// world simulates a bucket, and test mode's rows for the live catalogue and health summary. Live mode is empty unless a
+// test adds to it.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte

@@ -1,5 +1,5 @@
-// Package served maps each brand to the endpoints that serve its patients. The map is read in place. Searches use it to
-// demote brands whose endpoints are down, without reading the entire catalogue.
+// Package served maps each brand to the endpoints that serve its patients. The map is used in its encoded form.
+// Searches use the map to demote brands whose endpoints are down, without reading the entire catalogue.
 package served
 
 import (
@@ -54,7 +54,7 @@ func Of(c record.Catalog) Map {
 	return m
 }
 
-// Write writes the Map in the Map format.
+// Write writes the Map in the format that Read accepts.
 func (m Map) Write(w io.Writer) error {
 	if _, err := w.Write(append([]byte(magic), m.brands...)); err != nil {
 		return fmt.Errorf("served: write: %w", err)
@@ -97,7 +97,7 @@ func (m Map) All() iter.Seq2[string, []string] {
 	}
 }
 
-// cut splits off the first brand.
+// cut splits the first brand's entry from left.
 func cut(left []byte) (one, rest []byte, ok bool) {
 	if len(left) < idBytes+4 {
 		return nil, nil, false

@@ -49,7 +49,7 @@ func TestMapRoundTripsBrandsAndEndpoints(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that data that Read accepts can be iterated over.
+// FuzzRead checks that any data accepted by Read can be iterated over.
 func FuzzRead(f *testing.F) {
 	good := written(f)
 	f.Add(good)

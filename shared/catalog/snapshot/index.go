@@ -21,7 +21,8 @@ func indexOf(c record.Catalog) file {
 	}}
 }
 
-// servedOf returns the file that lets searches demote brands whose endpoints are down.
+// servedOf returns the file that maps brands to their endpoints, with which searches demote brands whose endpoints are
+// down.
 func servedOf(c record.Catalog) file { return file{Served, served.Of(c).Write} }
 
 // Index reads a version's search index. It returns fault.NotFound if the index does not exist.

@@ -83,7 +83,7 @@ func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at 
 	return v, nil
 }
 
-// Catalog reads a version's records. It returns fault.NotFound if the version does not exist.
+// Catalog reads the records of a catalogue version. It returns fault.NotFound if the version does not exist.
 func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	c := record.Catalog{}
 	endpoints, err := s.Endpoints(ctx, mode, v)

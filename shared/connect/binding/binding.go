@@ -33,7 +33,7 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State identifies a returning browser's attempt. It holds the hash of the state value, which works once and only in
+// State identifies a returning browser's attempt. It holds the hash of the state value, which is valid once and only in
 // the browser that received it.
 type State struct {
 	Hash        string // hex SHA-256 of the state value

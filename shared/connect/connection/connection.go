@@ -68,9 +68,9 @@ type RefreshState struct {
 	Unrenewable bool
 	// Failures counts consecutive failed refreshes that do not indicate withdrawn consent.
 	Failures int
-	// FailureClass classifies the last counted failure. It is either the class of the failure's fault.Spot or the name
-	// of a row's unreadable field, such as "TOKENS.sealed". FailureClass is empty if neither is known or if Failures is
-	// 0.
+	// FailureClass classifies the last counted failure. It is either the failure's class (fault.Spot) or, if a row
+	// could not be read, the name of its unreadable field, such as "TOKENS.sealed". FailureClass is empty if the cause
+	// is unknown or if Failures is 0.
 	FailureClass string
 	// RenewedAt is the time of the last successful refresh since the patient authorised the connection, or zero if no
 	// refresh has succeeded since then.
@@ -94,7 +94,7 @@ type RefreshState struct {
 	UpstreamUntil time.Time
 }
 
-// Exportable returns nil if a new export of the connection may start. If not, it returns fault.Conflict with code
+// Exportable returns nil if a new export of the connection may start. Otherwise, it returns fault.Conflict with code
 // svc_connection_not_exportable (docs/openapi.yaml).
 func (c Connection) Exportable() error {
 	if c.Status == Authorized {
@@ -115,9 +115,9 @@ const (
 	AccessEnded  = "access_expired" // the access token expired and the portal never issued a refresh token
 )
 
-// EndingAt returns a copy of c that ends and falls due when c's access token expires. c must be an authorized
-// connection without a refresh token. The copy's consent expires no later than the access token, because nothing can be
-// read after that (docs/reference/deviations.md).
+// EndingAt returns a copy of c that ends, and is due for processing, when c's access token expires. c must be an
+// authorized connection without a refresh token. The copy's consent expires no later than the access token, because
+// nothing can be read after that (docs/reference/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {

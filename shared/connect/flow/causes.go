@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Failure causes that this package refers to by name. The causes table contains all others.
+// Failure causes that this package refers to by name. The function causes returns the complete table.
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
@@ -171,7 +171,7 @@ func unusable() fault.Causes {
 	}
 }
 
-// internalCauses returns the table's entries for internal failures and impossible reconnects.
+// internalCauses returns the table's entries for internal failures and for reconnects that can't succeed.
 func internalCauses() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
@@ -210,8 +210,8 @@ func internalCauses() fault.Causes {
 
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused returns the error for an error code from a health system. If the code is unknown, the error's cause is
-// otherwise.
+// refused returns the error for an error code from a health system. If the code is unknown, the error's cause is the
+// one given by otherwise.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -224,8 +224,8 @@ func refused(code, otherwise string, because error) error {
 	return failed(otherwise, because)
 }
 
-// unavailable adds a cause to the error for a portal that failed to respond. The cause distinguishes it from a failure
-// of this service with the same code. Other errors are returned unchanged.
+// unavailable adds a cause to the error for a portal that failed to respond. The cause distinguishes the error from a
+// failure of this service that has the same code. Other errors are returned unchanged.
 func unavailable(err error) error {
 	shown := fault.Of(err)
 	if shown.Kind != fault.Upstream && shown.Kind != fault.Unavailable {

@@ -30,7 +30,7 @@ type Completer struct {
 	Store       EndStore
 	Connections Connections // used only on a reconnect
 	Portal      Exchanger
-	Sealer      tokens.Sealer // uses the key for PKCE verifiers
+	Sealer      tokens.Sealer // uses the encryption key for PKCE verifiers
 	Vault       tokens.Vault
 	Hashing     secret.Keyring // keys for comparing patients
 	Enqueuer    Enqueuer
@@ -63,11 +63,11 @@ type Completed struct {
 	ExternalState string
 }
 
-// Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
-// page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. If Complete fails, it
-// doesn't create or change a connection, except that a patient's first refusal creates a rejected connection. If the
-// patient cancels the attempt before it completes, Complete discards the new tokens and returns an error for which
-// binding.IsCancelled is true.
+// Complete ends an attempt when the patient returns from the portal. An error with an empty Completed has no verified
+// destination and must be shown as a page. An error with a nonempty Completed is returned by redirect or shown to the
+// widget's user. If Complete fails, it doesn't create or change a connection, except that a patient's first refusal
+// creates a rejected connection. If the patient cancels the attempt before it completes, Complete discards the new
+// tokens and returns an error for which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned consumes the state from a returning browser and looks up its attempt. A state works once, and only in the
+// returned consumes the state from a returning browser and looks up its attempt. A state is valid once, and only in the
 // browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
@@ -141,7 +141,8 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer represents an error that the portal returned through the browser. Only its cause is retained.
+// errAnswer represents an error that the portal returned through the browser. The cause is retained, but not the
+// portal's text.
 var errAnswer = errors.New("the portal's answer")
 
 // portalError returns a loggable error for a response that a portal returned through the browser.

@@ -1,6 +1,6 @@
 // Package flow runs connect attempts. When a patient is redirected to the portal, the package pins the attempt's
-// values; when the patient returns, it checks the browser's state and cookie. The package enforces single use and
-// stores the result. It accesses the portal through an interface and doesn't depend on HTTP or AWS.
+// values; when the patient returns, it checks the browser's state and cookie. It ensures that each attempt is used only
+// once, and stores the result. It accesses the portal through an interface and doesn't depend on HTTP or AWS.
 package flow
 
 import (
@@ -102,7 +102,7 @@ type Parameters struct {
 	NoChallenge bool     // whether the request omits the PKCE challenge
 }
 
-// Secrets holds the values that prove that a returning browser belongs to the attempt. They are created when the
+// Secrets holds the values that prove that a returning browser belongs to the attempt. The values are created when the
 // browser is redirected to the portal.
 type Secrets struct {
 	NonceHash string // HashNonce of the nonce expected in the id_token; empty if no nonce was sent
@@ -144,10 +144,10 @@ type Conclusion struct {
 	Cause       string // failure cause (see causes.go)
 	RequestID   string // ID of the request that failed the attempt
 	Initials    string // patient's initials; empty if the portal did not provide a name, or in redirect mode
-	// Connection has no ID if the attempt yields no connection. A Connection with a revision is a reconnect and
+	// Connection.ID is empty if the attempt yields no connection. A Connection with a revision is a reconnect and
 	// replaces the stored connection with that revision.
 	Connection connection.Connection
-	// Tokens has an empty Sealed if the conclusion includes no tokens. On a reconnect, the tokens replace the preceding
+	// Tokens.Sealed is empty if the conclusion includes no tokens. On a reconnect, the tokens replace the preceding
 	// version, or are the connection's first tokens if their version is 1. The write also deletes any remaining data
 	// from an earlier grant (refresh.Store, Upstream).
 	Tokens tokens.Row
@@ -174,7 +174,7 @@ type StartStore interface {
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
-// CreateStore stores attempts before their browsers are redirected.
+// CreateStore stores attempts before the patients' browsers are redirected.
 type CreateStore interface {
 	// CreateAttempt stores a widget's attempt, with status created, and its ticket in a single transaction.
 	// CreateAttempt may replace an attempt with the same ID and token hash if that attempt's browser has not been
@@ -188,7 +188,7 @@ type EndStore interface {
 	binding.States
 
 	// TokenVersion returns the version of a connection's token set, using a consistent read, even if the connection has
-	// ended. It returns 0 if the connection never had any tokens. TokenVersion does not decrypt the token set.
+	// ended. It returns 0 if the connection has never had any tokens. TokenVersion does not decrypt the token set.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// ConcludeAttempt stores a conclusion in a single transaction. It returns fault.Conflict if the attempt is not open
 	// or a row to be replaced has changed since it was read.
@@ -213,11 +213,11 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 type Catalog interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Way returns how a brand's patients reach an endpoint. brandID is the brand's current ID or an ID that was merged
-	// into it. Way returns fault.NotFound if the way does not exist.
+	// Way returns the portals through which a brand's patients reach an endpoint. brandID is the brand's current ID or
+	// an ID that was merged into it. Way returns fault.NotFound if the way does not exist.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
 	// Registration returns Recordbridge's registration at an endpoint, which is either the tenant's own or the shared
-	// one. It returns fault.NotFound if neither exists.
+	// one. It returns fault.NotFound if there is no registration.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
@@ -229,7 +229,7 @@ type Authority struct {
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // jwks_uri, the URL of the keys that sign id_tokens
-	// Userinfo describes the access token's patient, Revocation revokes tokens (RFC 7009), and Introspection returns a
+	// Userinfo describes the access token's patient. Revocation revokes tokens (RFC 7009). Introspection returns a
 	// token's expiry (RFC 7662). A URL is retained only if it has the token endpoint's origin, to which tokens are sent
 	// in any case.
 	Userinfo      string
@@ -283,7 +283,7 @@ type Upstream struct {
 	Consent time.Duration
 }
 
-// Platforms returns the platforms' profiles with an endpoint's overrides applied. An unknown platform has the defaults
+// Platforms returns the platforms' profiles with an endpoint's overrides applied. An unknown platform uses the defaults
 // of SMART App Launch 2.2. An error means that the endpoint's overrides are invalid.
 type Platforms interface {
 	Profile(endpoint catalog.Endpoint, authority Authority) (Profile, error)
@@ -323,7 +323,7 @@ type Authorizer interface {
 
 // Exchanger exchanges authorization codes for tokens (smart.Portal).
 type Exchanger interface {
-	// Exchange exchanges a code for tokens that identify their patient. A refusal is a *PortalError. fault.Unavailable
+	// Exchange exchanges a code for tokens that identify the patient. A refusal is a *PortalError. fault.Unavailable
 	// means that Recordbridge's client could not authenticate and that no request was sent. Any other error means that
 	// the exchange failed, for example because an id_token was forged or did not repeat the nonce. Exchange never
 	// retries, because a code can be used only once.

@@ -34,7 +34,7 @@ const (
 	foreignID   = "b0000000-0000-4000-8000-00000000000c"
 	formerID    = "d0000000-0000-4000-8000-00000000000b" // portal that was merged into portalID
 	nextID      = "b0000000-0000-4000-8000-00000000000d" // another brand with the same portals
-	secondID    = "d0000000-0000-4000-8000-00000000000d" // second portal of those brands
+	secondID    = "d0000000-0000-4000-8000-00000000000d" // second portal of brandID and nextID
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
 	portalID    = "d0000000-0000-4000-8000-00000000000a"
 	redirectURI = "https://app.example/return?keep=1"
@@ -154,7 +154,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way finds either of the endpoint's two brands, including by an ID that was merged into the brand.
+// Way accepts the IDs of the endpoint's two brands and an ID that was merged into one of them.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -282,7 +282,7 @@ func newKeyring(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// request returns a request for an attempt with every field set.
+// request returns an attempt request with every field set.
 func request(t *testing.T) flow.Request {
 	t.Helper()
 	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{redirectURI}, redirectURI)
@@ -311,7 +311,7 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 	return browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
 }
 
-// back returns the parameters with which the browser returns from the portal, including a code.
+// back returns the parameters of a redirect from the portal to the service, including a code.
 func (b browser) back() flow.Return {
 	return flow.Return{
 		State: b.state, Code: secret.New("code"), RequestID: "return-1",

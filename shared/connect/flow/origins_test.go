@@ -137,7 +137,7 @@ func TestStartRejectsOwnHostAsPortal(t *testing.T) {
 				t.Parallel()
 				w := newWorld()
 				*names(&w.authority)[role] = address
-				w.pins = catalog.PinsOf(w.authority.Addresses()) // an approval of the wrong URLs
+				w.pins = catalog.PinsOf(w.authority.Addresses()) // as if an operator had approved the wrong URLs
 				wantMoved(t, w, role+" from none to "+catalog.Origin(address))
 			})
 		}

@@ -51,7 +51,7 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 }
 
 // samePatient reports whether the patient who signed in is the connection's patient. It returns false if either patient
-// is unknown. Only a rejected connection has no patient, because no record was ever linked to it.
+// is unknown. Only a rejected connection has no patient, because no record has ever been linked to it.
 func (c Completer) samePatient(conn connection.Connection, attempt Attempt, set tokens.Set) bool {
 	if len(conn.Patient.Sum) == 0 {
 		return conn.Status == connection.Rejected

@@ -14,7 +14,7 @@ import (
 func TestReconnectRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		losses int // number of tries that lose to another writer
+		losses int // number of attempts that lose a race with another writer
 		good   bool
 	}{"once": {1, true}, "in all tries but one": {retry.Tries - 1, true}, "always": {retry.Tries, false}} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 func TestReconnectPreservesConcurrentDisconnection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		began, now string // reason for the connection's end, before and now
+		began, now string // Refresh.Ended at the start and at the end of the attempt
 		good       bool
 	}{
 		"given up since the sign-in began": {"", connection.Disconnected, false},

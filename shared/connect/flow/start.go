@@ -33,22 +33,22 @@ type Preparation struct {
 	Random      io.Reader
 }
 
-// Starter begins attempts and redirects their browsers to the portal. Every field is required.
+// Starter begins attempts and redirects the patients' browsers to the portal. Every field is required.
 type Starter struct {
 	Preparation
 
 	Store  StartStore
-	Sealer tokens.Sealer // uses the key for PKCE verifiers
+	Sealer tokens.Sealer // uses the encryption key for PKCE verifiers
 }
 
-// Request holds the parameters of a new attempt. The redirect in a Request is already verified.
+// Request holds the parameters of a new attempt. The redirect in a Request has already been verified.
 type Request struct {
 	Caller        org.Caller
 	Redirect      org.VerifiedRedirect // verified redirect; zero for a widget
 	Reconnect     string               // ID of the connection to reauthorise; empty for a new connection
 	EndpointID    string               // endpoint; optional with Reconnect, but if given, must be the connection's
-	BrandID       string               // brand; if given, must have the endpoint or be the connection's current brand
-	PortalID      string               // portal; if given, must have the endpoint or be the connection's current portal
+	BrandID       string               // brand; if given, must use the endpoint or be the connection's current brand
+	PortalID      string               // portal; if given, must use the endpoint or be the connection's current portal
 	ExternalID    string
 	ExternalState string
 	RequestID     string
@@ -121,7 +121,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	return attempt, nil
 }
 
-// attempt returns the attempt for a request. The attempt's lifetime begins at the call.
+// attempt returns a new attempt for a request. The attempt's lifetime begins at the call.
 func (s Preparation) attempt(
 	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
 ) Attempt {

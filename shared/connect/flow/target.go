@@ -130,8 +130,8 @@ func wrongInstitution() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the IDs in a request equal the connection's IDs or now denote the same institution. Either set of
-// IDs may have been merged since it was recorded.
+// matches checks that the IDs in a request equal the connection's IDs or now denote the same institution. Either
+// institution may have been merged since its IDs were recorded.
 func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
 	endpoint catalog.Endpoint,
 ) error {

@@ -26,7 +26,7 @@ type Prepared struct {
 	BrandID    string
 }
 
-// Creator creates attempts before their browsers are redirected. Every field is required.
+// Creator creates attempts before the patients' browsers are redirected. Every field is required.
 type Creator struct {
 	Preparation
 
@@ -72,7 +72,7 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}, nil
 }
 
-// Leave returns the redirect to the portal for a browser that presents a start value. A start value works once, but
+// Leave returns the redirect to the portal for a browser that presents a start value. A start value is single-use, but
 // remains valid if Leave fails. Leave returns fault.Invalid if the start value is unknown, already used or expired, or
 // if its attempt was cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of
 // the service's own pages, because the callback trusts the browser that was redirected. Even with an error, Leave

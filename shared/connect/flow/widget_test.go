@@ -34,7 +34,7 @@ func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	return prepared
 }
 
-// leave uses a start value to redirect a browser to the portal.
+// leave redeems a start value and returns the browser, as redirected to the portal.
 func (w *world) leave(t *testing.T, start secret.Text) browser {
 	t.Helper()
 	started, err := w.starter().Leave(t.Context(), start)

@@ -1,7 +1,7 @@
 // Package platform describes the differences between EHR platforms as data. Each platform has an embedded YAML file,
 // which is validated against a schema. The file cites a source for each statement and lists the statements that can't
-// be verified without an account. The package makes no decisions. Code that communicates or registers with a portal
-// reads the portal's profile from this package.
+// be verified without an account. Code that communicates or registers with a portal reads the portal's profile from
+// this package.
 package platform
 
 import (
@@ -27,9 +27,9 @@ type Profile struct {
 	Name string `yaml:"name" json:"name"`
 
 	// Hosts and Software identify servers that run this platform. Hosts contains host names, with "*.example.org" for
-	// all hosts below example.org. Software contains names from CapabilityStatements, in any case. A host listed by its
-	// full name belongs to the vendor and serves all the vendor's customers (Origins). A host matched by a wildcard may
-	// belong to any customer and is not trusted.
+	// all hosts below example.org. Software contains names from CapabilityStatements, in any letter case. A host listed
+	// by its full name belongs to the vendor and serves all the vendor's customers (Origins). A host matched by a
+	// wildcard may belong to any customer and is not trusted.
 	Hosts    []string `yaml:"hosts" json:"hosts,omitempty"`
 	Software []string `yaml:"software" json:"software,omitempty"`
 
@@ -52,7 +52,7 @@ type Client struct {
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"`
 	// methods and algorithms from discovery take precedence (Listed)
 	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
-	// how the platform gets Recordbridge's keys: by "url", or "inline" at registration
+	// means by which the platform obtains Recordbridge's keys: "url", or "inline" at registration
 	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
 	// "raw" if the platform does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
 	Basic string `yaml:"basic" json:"basic,omitempty"`
@@ -106,7 +106,7 @@ type FHIR struct {
 	Needs map[string][]string `yaml:"needs" json:"needs,omitempty"`
 	// queries that replace the default query, by resource type
 	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
-	// whether a next link works only once, so that a resumed query restarts
+	// whether next links are single-use, so that a resumed query restarts
 	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
 	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // whether Bundle.total counts only one page
 	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses indicating that access is denied
@@ -194,8 +194,8 @@ func (p Profile) Listed(methods, algorithms []string) Profile {
 }
 
 // With returns the profile with an endpoint's overrides applied. The overrides are a partial profile in the same file
-// format. Lists replace the profile's lists, and maps are merged. The error describes either malformed overrides or the
-// schema rule that the merged profile violates.
+// format. A list in the overrides replaces the profile's list; a map is merged with the profile's map. The error
+// describes either malformed overrides or the schema rule that the merged profile violates.
 func (p Profile) With(overrides string) (Profile, error) {
 	if strings.TrimSpace(overrides) == "" {
 		return p, nil

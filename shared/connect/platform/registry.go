@@ -48,9 +48,9 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 }
 
 // Profile implements flow.Platforms. Discovery may override a platform's wildcard, because an individual server may
-// list its types one by one. Discovery also determines the introspection URL and PKCE. A server that
-// advertises a code challenge method receives a challenge even if the profile says that the platform rejects PKCE. The
-// endpoint's own overrides take precedence over the profile.
+// list its types one by one. Discovery also determines the introspection URL and whether PKCE is used. If a server
+// advertises a code challenge method, the request includes a challenge even if the profile says that the platform
+// rejects PKCE. The endpoint's own overrides take precedence over the profile.
 func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

@@ -76,8 +76,8 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 // Tripped reports whether enough consecutive failures have opened the breaker.
 func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
-// failed returns the breaker after another failure. While the breaker is open, only a probe's failure increments the
-// count, because all other calls either began before the breaker opened or belong to exports.
+// failed returns the breaker's state after another failure. While the breaker is open, only a probe's failure
+// increments the count: all other calls either began before the breaker opened or belong to exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
 	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
 		b.OpenUntil = later(b.OpenUntil, now.Add(asked))

@@ -110,7 +110,7 @@ func TestBreakerHonoursRequestedWait(t *testing.T) {
 			if got := time.Until(d.breaker().OpenUntil); got != want {
 				t.Errorf("asked for %v: open for %v, want %v", asked, got, want)
 			}
-			d.fail(t, 1, limited.After(asked+time.Hour)) // the export's response requests a longer delay
+			d.fail(t, 1, limited.After(asked+time.Hour)) // the response to an export's call requests a longer delay
 			if got := time.Until(d.breaker().OpenUntil); got != min(asked+time.Hour, day) {
 				t.Errorf("asked for an hour more: open for %v", got)
 			}

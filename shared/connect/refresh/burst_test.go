@@ -90,7 +90,7 @@ func newBurst(t *testing.T, many int) *burst {
 	return s
 }
 
-// RevokeConnection also records whether a connection is revoked after its first refusal.
+// RevokeConnection also records whether the connection is revoked on its first refusal.
 func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
 	event webhook.Event,
 ) error {

@@ -28,7 +28,7 @@ func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	for name, test := range map[string]struct {
 		left, consent time.Duration // durations from now; 0 for unknown
 		warned        bool          // the organisation was already warned of the end of consent
-		want          time.Duration // expected end of consent, from now
+		want          time.Duration // expected time until consent ends
 		events        int           // warnings sent by later runs
 	}{
 		"nobody spoke of consent": {left: 8 * day, want: 8 * day},
@@ -78,7 +78,7 @@ func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 }
 
 // TestWorkerDeletesCachedRecordBeforeEndingConnection covers the cached records of the current and earlier
-// authorisations. The worker must delete them only for TEFCA connections.
+// authorisations. For other connections, the worker must not delete any records.
 func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	t.Parallel()
 	b := unrenewable(0)

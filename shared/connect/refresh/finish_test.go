@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/connect/connection"
 )
 
-// requested changes c as a request to disconnect does. The connection still has tokens and is scheduled for processing.
+// requested applies a disconnection request to c. The connection still has tokens and is scheduled for processing.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)

@@ -14,9 +14,9 @@ import (
 
 // TestConnectionSurvivesAnyInterleaving checks the guarantees in docs/develop/lifecycles.md ("The life of a
 // connection") for a single connection. The test covers messages, exports and reconnects in any order, worker crashes,
-// and late or failed calls. Each step starts a worker, resumes a worker that waits at a call, makes a change outside
-// the workers, or advances time. Each guarantee is checked as soon as it could be violated. The health system runs its
-// checks on every use of a token, and the store on every write.
+// and late or failed calls. Each step starts a worker, resumes a worker blocked in a call, makes a change outside the
+// workers, or advances time. Each guarantee is checked as soon as it could be violated. The health system checks every
+// use of a token, and the store checks every write.
 func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -45,10 +45,10 @@ func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 // parts is the number of rapid runs per property, each with a different seed.
 const parts = 20
 
-// pick returns the element that n selects, modulo the length of from.
+// pick returns the element of from at index n, modulo the length of from.
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
-// step performs a single scheduler step, selected by kind, which and how.
+// step performs a single scheduler step, which kind, which and how select.
 func (w *simulation) step(kind, which, how int) {
 	waiting := w.waiting()
 	kinds := []string{"time", "worker", "outside"}
@@ -142,7 +142,7 @@ func (w *simulation) check() {
 // the connection must be usable if the health system still accepts the stored token, and revoked otherwise.
 func (w *simulation) finish() {
 	w.drain()
-	for range 4 { // enough for an open breaker, an expiring lease, and a second refusal
+	for range 4 { // long enough for an open breaker, an expiring lease, and a second refusal
 		<-time.After(71 * time.Minute)
 		w.outside("due", 0)
 		w.start(look)

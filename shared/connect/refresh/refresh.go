@@ -1,6 +1,6 @@
 // Package refresh refreshes connections' tokens between exports. It schedules refreshes, limits concurrent refreshes at
 // each token endpoint, interprets refusals, revokes connections and notifies their organisations. Package tokens
-// implements the refresh itself. Package refresh does not depend on a specific EHR, AWS or HTTP.
+// performs each refresh. Package refresh does not depend on a specific EHR, AWS or HTTP.
 package refresh
 
 import (
@@ -25,7 +25,7 @@ type Store interface {
 	// RevokeConnection is like SaveConnection, but also deletes the token set with the given version. It returns
 	// fault.Conflict if a different version is stored.
 	RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error
-	// Upstream reads a disconnected connection's remaining tokens, sealed under UpstreamPurpose. It returns
+	// Upstream reads a disconnected connection's remaining tokens, which are sealed under UpstreamPurpose. It returns
 	// fault.NotFound if no tokens remain.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
 	// ForgetUpstream deletes a disconnected connection's remaining tokens if the stored value still equals sealed.
@@ -62,8 +62,8 @@ type EndpointState interface {
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error
 	// Breaker reads the endpoint's breaker. It returns the zero Breaker if the endpoint has never failed.
 	Breaker(ctx context.Context, endpoint string) (Breaker, error)
-	// SaveBreaker replaces the breaker seen with next. It returns fault.Conflict if the stored breaker differs from
-	// seen.
+	// SaveBreaker replaces the stored breaker, which must equal seen, with next. It returns fault.Conflict if the
+	// stored breaker differs from seen.
 	SaveBreaker(ctx context.Context, endpoint string, seen, next Breaker) error
 	// Count records a refresh response, refused or not, in the minute that contains at.
 	Count(ctx context.Context, endpoint string, at time.Time, refused bool) error

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// tell checks the result of an actor's request for tokens, and records refusals.
+// tell checks the outcome of an actor's token request and records refusals.
 func (a *actor) tell(got tokens.Usable, err error, began time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 
 const (
 	// Limits for the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
-	// responses within surgeWindow and more than one in surgeShare was refused. Because a surge is more likely an
-	// endpoint fault than a wave of withdrawn consents, a refusal then counts only if it recurs an hour later.
+	// responses within surgeWindow and more than one in surgeShare was refused. During such a surge, a refusal counts
+	// only if it recurs an hour later, because an endpoint fault is more likely than a wave of withdrawn consents.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5

@@ -27,7 +27,7 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	t.Parallel()
 	name := refresh.EndpointName(endpointURL)
 	for title, test := range map[string]struct {
-		answered, refused int // counts at the endpoint, including this refusal
+		answered, refused int // responses and refusals at the endpoint, including this refusal
 		age               time.Duration
 		countErr          error
 		refusedAgo        time.Duration // time since the token set's first refusal; 0 if never refused
@@ -98,8 +98,8 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	}
 }
 
-// wantRevoked checks that the connection was revoked for cause and reported once, and that it has neither a due time
-// nor tokens.
+// wantRevoked checks that the connection was revoked with the given cause, that this was reported once, and that
+// neither a due time nor tokens remain.
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()
@@ -186,7 +186,7 @@ func TestWorkerRevokesDespiteUnrelatedChange(t *testing.T) {
 	b.look(t)
 	b.wantRevoked(t, "invalid_grant")
 
-	b = refused(tokens.CauseInvalidGrant) // another worker distrusted the same refusal
+	b = refused(tokens.CauseInvalidGrant) // another worker has already deferred the same refusal
 	b.store.meanwhile = func() {
 		b.change(func(c *connection.Connection) {
 			c.Refresh.RefusedAt, c.Refresh.RefusedVersion, c.Refresh.RefreshAt = start, 7, start.Add(time.Hour)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// keepAlive is the interval at which every refresh token is used, because unused tokens expire.
+	// keepAlive is the interval at which every refresh token is used to keep it from expiring.
 	keepAlive = 7 * 24 * time.Hour
 	// afterConsent is the period over which refreshes are spread after consent ends. A refresh at that time verifies
 	// that consent has ended.
@@ -25,9 +25,9 @@ const (
 )
 
 // Next returns the next refresh time for tokens that were obtained or refreshed at now. Each connection has a fixed
-// time of the week, so that connections created together are refreshed at different times. The next refresh is normally
-// at least half a week away. Next returns an earlier time if consent ends sooner, or to refresh while at least a fifth
-// of the refresh token's lifetime remains. A set that can't be refreshed is due when its access token expires.
+// refresh time within the week, so that connections created together are refreshed at different times. The next refresh
+// is normally at least half a week away. Next returns an earlier time if consent ends sooner, or so that at least a
+// fifth of the refresh token's lifetime remains. A set that can't be refreshed is due when its access token expires.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
 		return set.ExpiresAt
@@ -47,8 +47,8 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	return next
 }
 
-// backOff returns the retry delay after the given number of consecutive failures. The delay is never shorter than
-// asked, the delay that the token endpoint requested.
+// backOff returns the retry delay after the given number of consecutive failures. The delay is at least asked, the
+// delay that the token endpoint requested.
 func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
 	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)

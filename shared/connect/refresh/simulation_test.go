@@ -126,7 +126,7 @@ type actor struct {
 
 	name          string
 	turn          chan fate
-	at            string // call at which the actor waits
+	at            string // call in which the actor is blocked
 	token         token  // refresh token that the actor leased
 	leased        time.Time
 	late          bool // whether the lease expired before the work ended
@@ -213,7 +213,7 @@ func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.
 	return got, err
 }
 
-// waiting returns the actors that wait at a call, in the order they started.
+// waiting returns the actors blocked in a call, in the order they started.
 func (w *simulation) waiting() []*actor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -306,7 +306,7 @@ func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
 
 func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
 
-// proceed resumes an actor waiting at a call, with f as the call's outcome.
+// proceed resumes an actor blocked in a call, with f as the call's outcome.
 func (a *actor) proceed(f fate) {
 	a.mu.Lock()
 	waits := a.at != ""
@@ -318,7 +318,7 @@ func (a *actor) proceed(f fate) {
 	<-time.After(time.Second) // the actor pauses between retries
 }
 
-// perform waits until the scheduler decides the call's fate, which determines whether the call takes effect.
+// perform blocks until the scheduler decides the call's fate, including whether the call takes effect.
 func (a *actor) perform(ctx context.Context, call string, effect func() error) error {
 	a.mu.Lock()
 	if a.dead {
@@ -363,8 +363,8 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isState reports whether a call accesses the shared endpoint state. A failed call of this kind does not make the
-// refresh's outcome unknown.
+// isState reports whether a call accesses the shared endpoint state. If such a call fails, the refresh's outcome is
+// still known.
 func isState(call string) bool { return call == "EndpointState" }
 
 // trouble records that a call failed, or that the lease expired before the work ended.

@@ -20,7 +20,7 @@ const (
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot is a leased slot at a token endpoint. It implements tokens.Slot.
+// slot is a lease that permits one request to a token endpoint. It implements tokens.Slot.
 type slot struct {
 	limiter  Limiter
 	endpoint string
@@ -51,8 +51,8 @@ func (s slot) giveBack(ctx context.Context) {
 }
 
 // take leases a free slot, or returns *BusyError if none becomes free within maxWait. take does not use package retry,
-// which retries lost writes. Its limit is a time rather than a number of tries, because slots become free only as other
-// callers finish.
+// which retries lost writes. The limit is a duration rather than a number of tries, because slots become free only as
+// other callers finish.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
 	defer cancel()

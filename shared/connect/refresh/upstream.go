@@ -37,7 +37,7 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 }
 
 // EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the data needed to
-// revoke the set's refresh token, or its access token if there is no refresh token (RFC 7009). A caller that stores the
+// revoke the token set's refresh token or, if there is none, its access token (RFC 7009). A caller that stores the
 // document must also set Refresh.UpstreamUntil, and set RefreshAt to the time of the first revocation attempt.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := upstreamDocument{
@@ -117,7 +117,7 @@ func (w Worker) finish(ctx context.Context, seen connection.Connection) (connect
 	return found, sealed, err
 }
 
-// finishUpstream clears a disconnected connection's schedule, because no upstream revocation remains.
+// finishUpstream clears a disconnected connection's schedule when no upstream revocation remains to be done.
 func (w Worker) finishUpstream(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect changes c as a DELETE request does.
+// disconnect applies a DELETE request to c.
 func disconnect(c *connection.Connection) {
 	c.Status = connection.Revoked
 	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}

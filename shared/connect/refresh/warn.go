@@ -12,13 +12,13 @@ import (
 )
 
 // warn notifies the organisation that consent will soon end, once for each date on which consent ends. After that date,
-// warn sends no notice, because a refresh is then due that checks whether consent has really ended.
+// warn sends no notice, because a refresh is then due and will check whether consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
 		// A conflict on the last try with an unchanged connection means that the event already exists: the end of
-		// consent changed and then changed back. Earlier conflicts may be due only to another transaction.
+		// consent changed and then changed back. Earlier conflicts may have been caused merely by another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -50,7 +50,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 }
 
 // WarnAtOnce handles a newly created authorisation that ends within the usual warning period. It marks c as warned and
-// returns the event that reports the end. For a later end, WarnAtOnce returns no event.
+// returns the event that reports the end. If the authorisation does not end within that period, WarnAtOnce returns no
+// event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil

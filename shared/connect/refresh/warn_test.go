@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// ending returns a bench whose consent ends after in and whose tokens are not due.
+// ending returns a bench with a connection whose consent ends after the duration in and whose tokens are not due.
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
@@ -79,7 +79,7 @@ func TestWarningContainsRecommendedAction(t *testing.T) {
 }
 
 // TestWorkerRefreshesBeforeWarning checks that a due refresh precedes a due warning, because the refresh may change the
-// end of consent. The warning follows if it is still due.
+// end of consent. The warning is sent afterwards if it is still due.
 func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
@@ -109,7 +109,8 @@ func TestWarningIsDistinctPerConsentAndAuthorisation(t *testing.T) {
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 {
 		t.Errorf("told %d times, want 3", got)
 	}
-	// The end of consent moves to a day that was already reported. That day must not cause a new event or endless runs.
+	// If the end of consent moves to a day that was already reported, that day must not cause a new event or endless
+	// runs.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
 		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)
@@ -167,7 +168,7 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 }
 
 // TestWorkerSkipsWarningForRollingExpiry covers a refresh token that every refresh extends, so that its expiry is
-// always near. That expiry must not be reported as the end of consent.
+// always near. Such an expiry must not be reported as the end of consent.
 func TestWorkerSkipsWarningForRollingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {

@@ -19,8 +19,8 @@ import (
 const (
 	// retryBusyAfter is the delay before a retry if another worker holds the tokens.
 	retryBusyAfter = 2 * time.Minute
-	// newConsent is the minimum shift in the end of consent that counts as a new consent. An end stated as a period,
-	// such as expires_in, shifts by seconds with each response.
+	// newConsent is the minimum shift in the end of consent that counts as a new consent. An expiry stated as a
+	// duration, such as expires_in, shifts by a few seconds with each response.
 	newConsent = 24 * time.Hour
 	// sameEnd is the maximum shift for which the end of consent still counts as fixed.
 	sameEnd = 5 * time.Minute
@@ -50,8 +50,8 @@ type Worker struct {
 	now      func() time.Time
 }
 
-// Ender completes requested disconnections, leaving only the tokens for the upstream revocation. Ender does not change
-// authorized connections, and is idempotent (disconnect.Disconnector).
+// Ender completes requested disconnections, leaving only the tokens needed for upstream revocation. Ender does not
+// change authorized connections, and is idempotent (disconnect.Disconnector).
 type Ender interface {
 	Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
@@ -138,7 +138,8 @@ func logOutcome(ctx context.Context, outcome string) {
 	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
 
-// renew updates c after a refresh at now. Values that the token set does not provide remain unchanged.
+// renew updates c with the token set from a refresh at now. Values that the token set does not provide remain
+// unchanged.
 func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	if set.Scope != "" {
 		c.Scope = set.Scope
@@ -157,8 +158,8 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 }
 
 // outlast schedules a connection's end at the expiry of its unrefreshable access token, or ends the connection if the
-// token has expired. The surge guard does not apply, because the local clock, not the token endpoint, determines the
-// end.
+// token has expired. The surge guard does not apply, because the expiry depends on the local clock, not on the token
+// endpoint.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		logOutcome(ctx, "nothing_to_renew")
@@ -215,8 +216,8 @@ const (
 )
 
 // amend changes and saves the connection that was read. After a conflict, it changes the stored connection instead if
-// that connection's authorisation and status are unchanged. A change without news yields to any concurrent change that
-// set a different due time.
+// that connection's authorisation and status are unchanged. If hasNews is false, a concurrent change that set a
+// different due time takes precedence.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
 	change func(*connection.Connection),
 ) error {
@@ -259,8 +260,8 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. If it was, results
-// obtained with its earlier tokens no longer apply.
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. After such a
+// change, results obtained with the earlier tokens no longer apply.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation
 }

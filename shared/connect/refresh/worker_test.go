@@ -223,7 +223,8 @@ func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 	expect.NoError(t, b.worker().Process(t.Context(), tenant, "unknown"))
 }
 
-// TestWorkerKeepsConcurrentChange checks that the worker adds only news that the concurrent change can't contain.
+// TestWorkerKeepsConcurrentChange checks that the worker adds only information that the concurrent change can't
+// contain.
 func TestWorkerKeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)

@@ -53,8 +53,8 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 }
 
 // Renew replaces an unexpired token set that the EHR no longer accepts. If the stored version differs from used, the
-// version that the EHR rejected, Renew behaves like Current. It returns the same errors as Current, but a failed
-// refresh of the rejected version is always an error.
+// version that the EHR rejected, Renew behaves like Current. It returns the same errors as Current, except that a
+// failed refresh of the rejected version is always an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {

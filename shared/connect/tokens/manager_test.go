@@ -127,7 +127,7 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 	}
 }
 
-// TestRenewReturnsStoredTokenSetUnlessExpired passes the version that the EHR rejected with 401 as used.
+// TestRenewReturnsStoredTokenSetUnlessExpired sets used to the version that the EHR rejected with 401.
 func TestRenewReturnsStoredTokenSetUnlessExpired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -2,8 +2,8 @@ package tokens
 
 import "time"
 
-// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records). It
-// holds the values used to derive object names, and counts of missing documents.
+// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records).
+// Records contains the values used to derive object names, and counts of missing documents.
 type Records struct {
 	Generation int64          `json:"generation"`
 	Batch      string         `json:"batch"`              // ID of the write; distinguishes writes within a generation

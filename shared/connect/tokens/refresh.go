@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// leaseFor is the duration of a lease. It exceeds a refresh call's timeout, so the response can be stored before
-	// the lease expires.
+	// leaseFor is the duration of a lease. A lease outlasts a refresh call's timeout, so the response can be stored
+	// before the lease expires.
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease reserved for sealing and storing the new set.
 	storeWithin = 15 * time.Second
@@ -32,14 +32,15 @@ var (
 	errTooLate       = errors.New("acquiring the lease left no time to refresh")
 )
 
-// refresh replaces the row's token set. Before the call, it marks the row's refresh token as in use. The mark remains
-// until the call's outcome is known. It distinguishes a crash during the call from withdrawn consent.
+// refresh replaces the row's token set. Before the call, it marks the row's refresh token as in use. The mark
+// (RefreshStartedAt) remains until the call's outcome is known. If the token is refused later, the mark shows that a
+// crash may be the reason, rather than withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
-	// Sealing once in advance proves that the key is available. If KMS throttled the call after the EHR had consumed
-	// the old refresh token, the connection would be lost. The sealer caches the key for the actual write.
+	// Sealing a token set in advance verifies that the key is available. If KMS throttled the call after the EHR had
+	// consumed the old refresh token, the connection would be lost. The sealer caches the key for the actual write.
 	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
 		return Usable{}, err
 	}
@@ -141,7 +142,7 @@ func (m Manager) release(ctx context.Context, leased Row) {
 
 // refused returns the refusal unless another worker has stored a newer set or holds the lease. A worker that holds the
 // lease may have used the refresh token without having stored its successor yet. If an earlier use of the token had an
-// unknown outcome, the row keeps that mark, so a later refusal has the same cause.
+// unknown outcome, RefreshStartedAt keeps its value, so a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt

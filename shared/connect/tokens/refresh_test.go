@@ -176,7 +176,7 @@ func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 }
 
 // TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller has cancelled. The
-// refresh token is already spent when the EHR responds.
+// refresh token has already been used when the EHR responds.
 func TestRefreshCompletesAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

@@ -62,7 +62,8 @@ func (r *RefusalError) Error() string {
 // Unwrap returns ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf returns the endpoint's refusal of the row's token set. The row must be as it was before the lease.
+// refusalOf returns the endpoint's refusal of the row's token set. The row must be in its state before the lease, which
+// sets RefreshStartedAt.
 func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
 		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version, TokenEndpoint: endpoint}
@@ -81,7 +82,7 @@ func isUnspent(err error) bool {
 }
 
 // opaque hides an error's kind if callers could mistake the error for Manager's own verdict on the tokens. For example,
-// a missing client key must not look like missing tokens.
+// a caller must not mistake a missing client key for missing tokens.
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {

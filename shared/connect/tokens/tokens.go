@@ -38,8 +38,8 @@ type Set struct {
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
-	// ConsentExpiresAt is the end of the patient's consent. RefreshExpiresAt is the expiry of an unused refresh token.
-	// Each is zero if unknown.
+	// ConsentExpiresAt is the end of the patient's consent. RefreshExpiresAt is the time at which the refresh token
+	// expires if it is not used. Each is zero if unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
 	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. If ConsentStated is
@@ -54,7 +54,7 @@ type Set struct {
 	Records *Records
 }
 
-// Row is a stored token set. The set is encrypted; the lease fields are not.
+// Row is a stored token set. The token set is encrypted; the lease fields are not.
 type Row struct {
 	Tenant       org.Tenant
 	ConnectionID string
@@ -63,7 +63,7 @@ type Row struct {
 	LeaseOwner   string
 	LeaseUntil   time.Time
 	// RefreshStartedAt is the start of the first refresh that used this version's refresh token with an unknown
-	// outcome, or zero if there is none. That refresh is in progress, has crashed, or has lost its response.
+	// outcome, or zero if there is none. That refresh is in progress, has crashed, or never received its response.
 	RefreshStartedAt time.Time
 }
 
@@ -105,7 +105,8 @@ type Limiter interface {
 type Slot interface {
 	// Until returns the deadline for the request.
 	Until() time.Time
-	// Release releases the slot and records the call's outcome. The outcome is the Refresher's error, or nil for a
-	// response. Release may be slow. After a response, Manager tries to store the new set before it calls Release.
+	// Release releases the slot and records the call's outcome. The outcome is the Refresher's error, or nil if the
+	// endpoint returned tokens. Release may be slow. After a response, Manager tries to store the new set before it
+	// calls Release.
 	Release(ctx context.Context, outcome error)
 }

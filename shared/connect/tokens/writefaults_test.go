@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// storing returns rules that make DynamoDB's UpdateItem calls from first to last fail. A refresh's first call leases
-// the row; its later calls store the set. The SDK tries a failing call three times, and the store tries a colliding
-// call six times.
+// storing returns rules that fail DynamoDB's UpdateItem calls numbered first to last. A refresh's first call leases the
+// row; its later calls store the set. The SDK tries a failing call three times, and the store tries a colliding call
+// six times.
 func storing(kind faults.Kind, first, last int) []faults.Rule {
 	var rules []faults.Rule
 	for n := first; n <= last; n++ {

@@ -108,8 +108,8 @@ func (a *Account) Answer(onlyBy string) {
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome summarises the account of a resource type that has count resources in the file. After a failure, the outcome
-// is "truncated" if count is positive or any request for the type succeeded.
+// outcome summarises the collection state of a resource type that has count resources in the file. After a failure, the
+// outcome is "truncated" if count is positive or any request for the type succeeded.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
 		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,

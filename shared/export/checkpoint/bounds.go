@@ -3,7 +3,7 @@ package checkpoint
 import "errors"
 
 // The size of an export's collection state is bounded, regardless of the server's responses
-// (docs/develop/architecture.md, "Bounds"). Items beyond a bound are dropped and counted in the outcome.
+// (docs/develop/architecture.md, "Bounds"). Items beyond a limit are dropped and counted in the outcome.
 const (
 	// MaxPages limits the number of pages in a search, so a server that returns endless pages cannot occupy a worker
 	// forever.

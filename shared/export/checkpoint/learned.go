@@ -23,13 +23,13 @@ type Learned struct {
 	ListSize int      `json:"list_size,omitempty"` // maximum number of ids in an _id list; 0 if the server has no limit
 
 	Release string           `json:"release,omitempty"` // release of the server software; see known.ReleaseOf
-	Load    known.Experience `json:"load,omitzero"`     // request load of completed runs
+	Load    known.Experience `json:"load,omitzero"`     // concurrency observed in completed runs
 	// types requested last because patients rarely have them
 	Last    []string `json:"last,omitempty"`
 	Batches bool     `json:"batches,omitempty"` // whether the types in Last may be requested in a batch
 	Batched *bool    `json:"batched,omitempty"` // whether batches worked; nil if never tried
 	Control *Control `json:"control,omitempty"`
-	// whether a search was answered, by type missing from the CapabilityStatement
+	// whether the server responded to a search, by type missing from the CapabilityStatement
 	Trials map[string]bool `json:"trials,omitempty"`
 
 	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance has yet to be tried
@@ -71,8 +71,8 @@ const (
 	// severalTypes is the number of types that must show a behaviour before the export attributes it to the whole
 	// server.
 	severalTypes = 2
-	// quickPage and smallPage limit page growth. The export requests larger pages only if the last page took at most
-	// quickPage and the larger page is expected to have at most smallPage bytes.
+	// quickPage and smallPage limit the growth of the page size. The export requests larger pages only if the last page
+	// took at most quickPage and the larger page is expected to have at most smallPage bytes.
 	quickPage = 3 * time.Second
 	smallPage = 1 << 20
 )
@@ -89,7 +89,7 @@ func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	return q
 }
 
-// Paged learns from the duration and the size in bytes of a query's first page.
+// Paged adjusts the page size after a query's first page, based on the page's duration and size in bytes.
 func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Duration) {
 	if page.Next == "" || page.Len == 0 || q.Count == 0 || l.PageSize == plan.AnySize {
 		return
@@ -107,7 +107,7 @@ func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Dur
 	}
 }
 
-// Refused learns from a failed query.
+// Refused adjusts the page-size settings after a failed query.
 func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:

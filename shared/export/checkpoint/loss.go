@@ -78,8 +78,8 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 // reason. A type is readable if at least one of its searches returned a page, even an empty page. A type is unreadable
 // if all its searches ended without a readable response. The record is lost if the number of unreadable types equals or
 // exceeds the number of readable types. Types that the portal lacks or refuses, or that the export skipped because of
-// its own limits, are not counted. A record whose only readable type is Patient is lost (docs/reference/deviations.md,
-// "Exports").
+// its own limits, are not counted. A record is also lost if Patient is its only readable type and other types were
+// refused or rejected (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

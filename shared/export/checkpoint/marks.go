@@ -10,7 +10,7 @@ import (
 // marks is a set of names, each stored as an eight-byte hash.
 type marks map[uint64]struct{}
 
-// MarkOf returns the mark of a name or link.
+// MarkOf returns the hash that identifies a name or link in a checkpoint.
 func MarkOf[T string | []byte](text T) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return binary.BigEndian.Uint64(sum[:8])
@@ -30,7 +30,7 @@ func (m marks) add(mark uint64) bool {
 	return true
 }
 
-// pack returns the set's marks in chunks of at most size bytes. The size must be a multiple of 8.
+// pack encodes the set's hashes in chunks of at most size bytes. The size must be a multiple of 8.
 func (m marks) pack(size int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		part := make([]byte, 0, size)
@@ -49,7 +49,7 @@ func (m marks) pack(size int) iter.Seq[[]byte] {
 	}
 }
 
-// unpack adds the marks from a chunk returned by pack.
+// unpack adds the hashes from a chunk returned by pack.
 func (m marks) unpack(packed []byte) {
 	for mark := range slices.Chunk(packed, 8) {
 		if len(mark) == 8 {

@@ -13,15 +13,15 @@ func (s *seen) note(name string, weight int) bool {
 	return s.noted.add(MarkOf(name))
 }
 
-// IsWritten reports whether the resource with the given mark is already in the segments or was found and excluded.
+// IsWritten reports whether the resource with the given mark (MarkOf) is already in the segments or was found and
+// excluded.
 func (s *State) IsWritten(mark uint64) bool { return s.seen.written.has(mark) }
 
-// SetWritten records that the resource with the given mark is in the segments or was excluded.
+// SetWritten records that the resource with the given mark (MarkOf) is in the segments or was excluded.
 func (s *State) SetWritten(mark uint64) { s.seen.written.add(mark) }
 
-// IsNew records a reference whose URL is weight bytes long and reports whether it should be read. It returns false if
-// the reference is already noted or written, or if a limit is reached. A reference beyond a limit is counted as
-// missing.
+// IsNew records a reference with a URL of weight bytes and reports whether it should be read. It returns false if the
+// reference is already noted or written, or if a limit is reached. A reference beyond a limit is counted as missing.
 func (s *State) IsNew(resourceType, name string, weight int) bool {
 	mark := MarkOf(name)
 	if s.seen.noted.has(mark) || s.seen.written.has(mark) {

@@ -28,16 +28,16 @@ type Server struct {
 	Version    string     `json:"fhir_version"` // FHIR version stated by the server; may be empty
 	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
 	Own        string     `json:"own"`          // server's base URL as used in its links; see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether the search for Own has ended, successfully or not
+	Resolved   bool       `json:"settled"`      // whether the attempt to determine Own has ended, successfully or not
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
 }
 
-// Patient holds the patient's ids and identifiers on the server.
+// Patient holds the ids and business identifiers that the patient has on the server.
 type Patient struct {
 	IDs         []string `json:"patients"`    // ids of the Patient resource and of linked resources for the same person
-	Identifiers []uint64 `json:"identifiers"` // marks of the business identifiers
+	Identifiers []uint64 `json:"identifiers"` // hashes of the business identifiers (MarkOf)
 }
 
 // AddID records an additional id for the patient, unless the limit on ids has been reached.
@@ -99,7 +99,8 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress returns the progress of the export. The bytes argument is the number of bytes not yet in any segment.
+// Progress returns the export's progress in queries, resources and bytes. The bytes argument is the number of bytes not
+// yet in any segment.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

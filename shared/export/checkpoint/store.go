@@ -35,9 +35,10 @@ type lists struct {
 }
 
 const (
-	// maxStored limits how many bytes Load reads. It is twice the maximum size that the list bounds permit.
+	// maxStored limits how many bytes Load reads. The limit is twice the largest size that the bounds on the lists
+	// permit.
 	maxStored = 128 << 20
-	// chunk is the number of list elements per document, and chunkBytes is the number of mark bytes per document.
+	// chunk is the number of list elements per document, and chunkBytes is the number of bytes of hashes per document.
 	chunk      = 1000
 	chunkBytes = 64 << 10
 )

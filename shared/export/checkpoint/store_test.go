@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// documents decodes the documents of a stored checkpoint, ignoring the order of the marks.
+// documents decodes the JSON documents of a stored checkpoint and sorts their hashes.
 func documents(t *testing.T, body []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any

@@ -14,8 +14,8 @@ type Unresolved struct {
 	Attachments []fhir.Attachment `json:"attachments,omitempty"`
 }
 
-// KeepReference stores an absolute URL until the server's own URL is known. It returns false if the export can learn
-// nothing more about that URL.
+// KeepReference stores an absolute URL until the server's own URL is known. It returns false without storing the URL if
+// the search for the server's own URL has ended or a limit is reached.
 func (s *Server) KeepReference(text string) bool {
 	return keep(s, &s.Unresolved.References, text, text)
 }

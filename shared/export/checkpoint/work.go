@@ -29,7 +29,7 @@ type Work struct {
 
 // Cached holds the progress of exporting a cached record.
 type Cached struct {
-	Batch string `json:"batch"` // batch being read; see tokens.Records
+	Batch string `json:"batch"` // batch being read (tokens.Records.Batch)
 	Left  int    `json:"left"`  // number of chunks yet to be written
 }
 
@@ -37,7 +37,7 @@ type Cached struct {
 type Position struct {
 	Next  string   `json:"next"`  // URL of the next page; empty if the query has not started
 	Pages int      `json:"pages"` // number of pages read
-	Links []uint64 `json:"links"` // marks of the next-page links seen so far
+	Links []uint64 `json:"links"` // hashes of the next-page links seen so far (MarkOf)
 	Hits  int      `json:"hits"`  // number of resources found by the query
 	Lost  int      `json:"lost"`  // number of entries without a usable resource
 }

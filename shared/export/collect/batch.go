@@ -18,7 +18,7 @@ const (
 )
 
 // batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each search
-// is counted as if it had been sent alone. A search that fails in a batch is retried alone.
+// is counted as if it had been sent alone. A search that fails in a batch is retried individually.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
@@ -42,7 +42,7 @@ func newBatches(state *checkpoint.State, pageSize int) batches {
 	}
 }
 
-// has reports whether a query is part of a batch whose page for the query has not been taken yet.
+// has reports whether a query belongs to a batch and take has not returned its page yet.
 func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
 // waits reports whether a query should wait to join a batch because a control search may soon be available.
@@ -82,7 +82,7 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 // searches returns the batch's searches, with the control search first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
-// receive processes the response to a batch. Searches missing from the response are sent alone.
+// receive processes the response to a batch. Searches missing from the response are sent individually.
 func (b *batches) receive(of *batch, answer source.Page) {
 	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
@@ -108,7 +108,7 @@ func (b *batches) receive(of *batch, answer source.Page) {
 	}
 }
 
-// take returns a query's page from a batch response. It returns false if no response contains that page.
+// take returns a query's page from a batch response. It returns false if no batch response contains the page.
 func (b *batches) take(q plan.Query) (source.Page, bool) {
 	of := b.of[q]
 	if of == nil || of.found == nil {
@@ -118,7 +118,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 	return of.found[q], true
 }
 
-// note makes q the control search if it returned a single page with fewer resources than the current control search.
+// note makes q the control search if q returned a single page with fewer resources than the current control search.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&

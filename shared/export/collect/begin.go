@@ -79,8 +79,8 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.MayAttach = !b.memory.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
-// capability reads the server's CapabilityStatement. If the request keeps failing, the export continues without one and
-// requests every type.
+// capability reads the server's CapabilityStatement. If the request keeps failing, the export continues without a
+// CapabilityStatement and requests every type.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
 	capability, answer, err := b.session.Capability(ctx)
 	failed := answer.Failed
@@ -120,8 +120,8 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 }
 
 // findPatient searches for the Patient after the server refused to read it, because some servers support only searches
-// (docs/reference/deviations.md, "Exports"). If the search finds nothing, findPatient returns the failure of the read.
-// If the search response is unreadable, findPatient returns the failure of the search.
+// (docs/reference/deviations.md, "Exports"). If the search finds nothing, findPatient returns the result of the failed
+// read. If the search response is unreadable, findPatient returns the failure of the search.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	search := b.session.Search(
 		plan.Query{Type: "Patient", Params: url.Values{"_id": {b.record.patient}}.Encode()}, b.record.base,

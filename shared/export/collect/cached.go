@@ -50,7 +50,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// A different batch means that this is the first run or that the patient has authorized again. Resources already in
+	// A new batch ID means that this is the first run or that the patient has authorized again. Resources already in
 	// the file are not rewritten.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
@@ -90,8 +90,8 @@ func (c *cached) begin(chunks int) {
 	}
 }
 
-// write writes a chunk's resources. Invalid FHIR is an error, because the cache holds only resources that this service
-// wrote.
+// write adds a chunk's resources to the file. Invalid FHIR is an error, because the cache holds only resources that
+// this service wrote.
 func (c *cached) write(ctx context.Context, chunk int) error {
 	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {
@@ -109,8 +109,8 @@ func (c *cached) write(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// none returns the result of an export without resources. The reason is TEFCANoDocumentsFound only if no document was
-// lost.
+// none returns the result of an export that contains no resources. The reason is TEFCANoDocumentsFound only if no
+// document was lost.
 func (c *cached) none() export.Result {
 	c.outcome = c.state.Accounts.Outcome()
 	lost := c.state.Accounts.Of("DocumentReference").Reason

@@ -44,7 +44,8 @@ type End struct {
 	Replaced []string    // keys of objects that are obsolete once the completed task is stored
 }
 
-// run takes a task from its checkpoint to its files. Stages receive parts of the run, never the run itself.
+// run continues a task from its checkpoint, up to the creation of its files. Stages receive parts of the run, never the
+// run itself.
 type run struct {
 	files    export.Files
 	memory   *memory
@@ -99,7 +100,7 @@ var (
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost returns an error to log for an export without a deliverable record. It names the worst failure.
+// lost returns an error to log for an export without a deliverable record. The error describes the worst failure.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -222,7 +223,7 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	return export.Result{}, nil
 }
 
-// at adds the export step to a stop's cause unless the cause already has one.
+// at adds the export step to the cause of stop unless the cause already has one.
 func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
 		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)

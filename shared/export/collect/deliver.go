@@ -95,8 +95,8 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists the outcome of each requested or found type, in plan order. It then lists the remaining types of the
-// patient compartment to show that they were not requested.
+// outcome lists the outcome of each requested or found type, in plan order. The remaining types of the patient
+// compartment follow, to show that they were not requested.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
 	if d.session.Tokens().Records != nil { // an export of a cached record requests every type

@@ -35,7 +35,7 @@ func newFollower(
 	}
 }
 
-// all reads all waiting references. Binary resources are read last because they may be large.
+// all reads every queued reference. Binary resources are read last because they may be large.
 func (f *follower) all(ctx context.Context) (export.Result, error) {
 	work := &f.state.Work
 	for len(work.Refs) > 0 || len(work.Binaries) > 0 {
@@ -90,7 +90,8 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget drops the request for a reference. A list request continues for its other members.
+// forget drops the request for a reference. If the reference belongs to a list search, the search continues for the
+// list's other members.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {

@@ -17,14 +17,14 @@ const (
 	maxLists = 8
 )
 
-// lists holds list searches. A list search reads several referenced resources of one type by their ids. A resource
-// found in the response counts as if it had been read individually. A resource missing from the response is read
-// individually. After a server returns unrequested resources, the export sends it no further list searches.
+// lists holds the list searches in progress. A list search reads several referenced resources of one type by their ids.
+// A resource found in the response counts as if it had been read individually. A resource missing from the response is
+// read individually. After a server returns unrequested resources, the export sends it no further list searches.
 type lists struct {
 	learned *checkpoint.Learned
-	of      map[checkpoint.Reference]*list // list searches by member
+	of      map[checkpoint.Reference]*list // list search of each member
 	open    int
-	alone   map[checkpoint.Reference]bool // members to read alone; true if their list response was complete
+	alone   map[checkpoint.Reference]bool // members to read individually; true if their list response was complete
 }
 
 // list is a search that reads several resources of the same type by id.
@@ -137,7 +137,7 @@ func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	return source.Page{Bundle: found}, true
 }
 
-// remove removes a member from its list. It reports whether that member was the last one.
+// remove removes a member from its list and reports whether it was the last one.
 func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	list := l.of[r]
 	delete(l.of, r)
@@ -147,8 +147,8 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone learns from reading a reference individually. If a list response omitted a resource that the server has,
-// although its page had room, the export sends no further list searches for that type.
+// readAlone processes the result of reading a reference individually. If a list response omitted a resource that the
+// server has, although its page had room, the export sends no further list searches for that type.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

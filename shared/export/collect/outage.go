@@ -18,9 +18,9 @@ const (
 	fewRounds = 2
 	// allRounds is the number of retry rounds, 80 minutes in total, while the server responds to no requests.
 	allRounds = 7
-	// lastRounds is the time after an export's start in which it may retry requests. The remaining time is reserved for
-	// delivering the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
-	// (source.Session.GiveUpBy).
+	// lastRounds is the period after an export's start within which it may retry requests. The remaining time is
+	// reserved for delivering the collected data. If a server demands a pause beyond lastRounds, the export gives up on
+	// the server (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
 	// downAfter is the number of consecutive deferred requests after which the export stops sending requests to the
 	// server until the next round. Each deferred request has already been attempted several times.
@@ -46,8 +46,8 @@ type outage struct {
 	failures int       // number of consecutive deferred requests
 }
 
-// mayPass reports whether a failed request is worth another retry round. Some servers return 500, or an HTML page, for
-// requests that will never succeed, so such a request gets only one more round.
+// mayPass reports whether to retry a failed request in another round. Some servers return 500, or an HTML page, for
+// requests that will never succeed, so such requests are retried in one round only.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
 	if o.work.Down {

@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// ownership classifies a resource by the patient that it belongs to, from best to worst.
+// ownership classifies a resource by the patient that it belongs to; its values are ordered from best to worst.
 type ownership int
 
 const (
 	ownerNone    ownership = iota // the resource does not name a patient
 	ownerPatient                  // the resource names the exported patient
-	ownerOther                    // the resource names another or an unidentifiable patient
+	ownerOther                    // the resource refers to another patient or an unidentifiable one
 )
 
 // owner determines which patient a resource belongs to.
@@ -28,8 +28,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 }
 
 // of classifies a resource (docs/reference/decisions-collection.md, "Owner of a resource"). Each of the resource's own
-// members that names a patient must name the exported patient. If no such member names a patient, all references in the
-// resource are considered.
+// members that refers to a patient must refer to the exported patient. If no such member refers to a patient, all
+// references in the resource are checked.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
@@ -84,8 +84,8 @@ func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	return found, ok
 }
 
-// group classifies a single member. If a member has several subjects, as in a family account, one reference to the
-// exported patient is sufficient.
+// group classifies the subjects of a single member. If a member has several subjects, as in a family account, one
+// reference to the exported patient is sufficient.
 func (c *contained) group(subjects []fhir.Subject) ownership {
 	answer := ownerNone
 	for _, one := range subjects {
@@ -147,8 +147,8 @@ func (c *contained) reference(text string, unclear ownership) ownership {
 // byAllReferences classifies a resource by all its references. A single reference to the exported patient is
 // sufficient, except in a Group, whose other members must not be revealed. If all references point to other patients,
 // the resource does not belong to the exported patient. An unidentifiable target counts as another patient if the
-// resource type lists its patient among its participants. Other types name patients in separate members, so
-// byAllReferences ignores their unidentifiable targets.
+// resource type lists the patient together with other participants. Other types refer to patients in separate members,
+// so byAllReferences ignores their unidentifiable targets.
 func (c *contained) byAllReferences() ownership {
 	unclear := ownerNone
 	switch c.outer.Type {
@@ -156,7 +156,7 @@ func (c *contained) byAllReferences() ownership {
 		unclear = ownerOther
 	}
 	answer := ownerNone
-	if c.outer.OfAPatient { // an identifier, or a reference handled below, names the patient
+	if c.outer.OfAPatient { // the patient is named by an identifier, or by a reference handled below
 		answer = ownerOther
 	}
 	isMember, isShared := false, false

@@ -62,8 +62,8 @@ func (n referenceQueue) follow(resourceType, id string, round int) {
 	}
 }
 
-// foreign counts a resource on another server, once. The export does not request the resource, because tokens must not
-// be sent to another server.
+// foreign counts a resource on another server, but only once. The export does not request the resource, because tokens
+// must not be sent to another server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
@@ -95,8 +95,8 @@ func attachmentID(address string) string {
 }
 
 // questionnaire queues the Questionnaire of a QuestionnaireResponse. In R4, a canonical URL identifies the
-// Questionnaire. The URL either points to a resource on the patient's server or becomes a search parameter there. The
-// export sends no requests to other servers named in the URL.
+// Questionnaire. The URL either identifies a resource on the patient's server or is used as a search parameter there.
+// The export sends no requests to other servers named in the URL.
 func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -121,8 +121,8 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the patient's ids and business identifiers on the server. They include the ids of linked Patient
-// resources for the same person (Patient.link), which remain after a merge.
+// knownAs records the ids and business identifiers that the patient has on the server. They include the ids of linked
+// Patient resources for the same person (Patient.link), which remain after a merge.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}

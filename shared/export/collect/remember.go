@@ -81,8 +81,8 @@ func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query
 	return append(ordered, later...), last
 }
 
-// remember stores what an export with the given options has learned about the server. The state argument is the final
-// state of the export.
+// remember stores the facts that an export with the given options has learned about the server. The state argument is
+// the final state of the export.
 func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
 	learned := state.Server.Learned
 	lesson := known.Lesson{

@@ -77,9 +77,9 @@ func (p pace) reportProgress() {
 	p.report(p.state.Progress(bytes))
 }
 
-// isDue decides whether a run must end because its deadline is near or must save its progress. After the export has
-// given up on the server, isDue always returns Done, because the remaining work sends no requests and a later run would
-// try the server again.
+// isDue decides whether a run must save its progress, or end because its deadline is near. After the export has given
+// up on the server, isDue always returns Done: the remaining work sends no requests, and a later run would try the
+// server again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

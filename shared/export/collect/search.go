@@ -22,7 +22,7 @@ type searcher struct {
 	batches   batches
 	faults    int                // number of trials that ended with a server error
 	resumed   bool               // whether an earlier run received the next link
-	forgotten map[plan.Query]int // how often the server discarded a query's pages in this run
+	forgotten map[plan.Query]int // number of times that the server discarded a query's pages in this run
 }
 
 // maxForgotten limits how often a query restarts in a run because the server discarded its pages. If a page can be
@@ -124,7 +124,7 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not in progress. Queries that follow one for the complete record are not
+// readAhead starts the first queries that are not in progress. Queries after the query for the complete record are not
 // started, because they may be unnecessary.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
@@ -157,8 +157,8 @@ func (s *searcher) readAhead(ctx context.Context) {
 // isAsked reports whether a query has already been requested.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether the server claims that a later page does not exist. It returns true only if requesting
-// the first page again can verify the claim.
+// isForgotten reports whether the server claims that a later page does not exist. It returns true only if the query can
+// start over to verify the claim.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -276,8 +276,9 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the complete record. If the query returned more than the Patient, queries for
-// individual types are unnecessary, because a server that supports the query returns the complete record.
+// endEverything ends the query for the complete record and, if possible, the queries that it makes unnecessary. If the
+// query returned more than the Patient, queries for individual types are unnecessary, because a server that supports
+// the query returns the complete record.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {

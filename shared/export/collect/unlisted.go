@@ -29,8 +29,8 @@ func (s *searcher) upcoming() []plan.Query {
 }
 
 // unlisted returns searches for types that the server's CapabilityStatement does not list. A type gets a complete
-// search if the server responded to an earlier search for it. A type without a stored result gets a trial. A type
-// outside the granted scopes is not tried, because neither the server nor the patient has offered that type.
+// search if the server responded to an earlier search for it. A type without a stored result is requested on trial. A
+// type outside the granted scopes is not tried, because neither the server nor the patient has offered that type.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	if b.memory.isNone() { // without stored results, each export would repeat the trials
 		return nil, nil
@@ -49,8 +49,8 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// tried processes the first page of a trial. The response shows that the server supports the type, so a complete search
-// follows if the page contains any resources.
+// tried processes the first page of a trial search. The response shows that the server supports the type, so a complete
+// search follows if the page contains any resources.
 func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.state.Server.Learned.Tried(q.Type, true)
 	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
@@ -61,7 +61,8 @@ func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.instead(q, q.Whole())
 }
 
-// untried ends a failed trial. If the server states that it does not support the type, untried stores that result.
+// untried handles a failed trial search. If the server states that it does not support the type, untried stores that
+// result.
 func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:
@@ -109,7 +110,7 @@ func (s *searcher) endTrials() {
 	work.Queries = left
 }
 
-// notAdvertised ends a trial that did not produce a definite result.
+// notAdvertised ends a trial search without a definite result.
 func (s *searcher) notAdvertised(q plan.Query, status int) {
 	s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
 	s.leave(q)

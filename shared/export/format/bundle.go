@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// window is the maximum number of bytes of a line held in memory at once. The type and id of a resource must be in the
-// first window.
+// window is the maximum number of bytes of a line held in memory at once. A resource's type and id must be in the first
+// window.
 const window = 64 << 10
 
 // uuid matches the ids (RFC 9562) of resources that were converted from documents and do not exist on any server.
@@ -72,7 +72,7 @@ func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
 // piece is a complete line or one window of a longer line.
 type piece struct {
 	json []byte // valid until the next piece is read
-	last bool   // whether the piece ends its line
+	last bool   // whether the piece contains the end of its line
 }
 
 // next reads the next piece. It returns io.EOF at the end of the input.

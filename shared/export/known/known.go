@@ -27,7 +27,7 @@ const (
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age after which an unchanged fact is stored again.
 	renewAfter = 24 * time.Hour
-	// maxTypes limits the length of each list of types, regardless of what a server states.
+	// maxTypes limits the length of each list of types, regardless of how many types a server lists.
 	maxTypes = 200
 )
 
@@ -39,7 +39,7 @@ type Server struct {
 	Batch   Trial           `json:"batch,omitzero"`  // whether the server supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// whether searches get a response, by type missing from the CapabilityStatement
+	// whether the server responds to searches, by type missing from the CapabilityStatement
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
 	// whether the server supports _revinclude=Provenance:target without listing it in its CapabilityStatement
 	Attaches Trial `json:"attaches,omitzero"`
@@ -67,13 +67,13 @@ func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 
 // Load holds the concurrency levels that the server has handled or refused.
 type Load struct {
-	Handled int       `json:"bears,omitempty"` // concurrent requests handled easily; after trouble, the limit or 0
+	Handled int       `json:"bears,omitempty"` // concurrent requests handled without strain; after trouble, limit or 0
 	At      time.Time `json:"at,omitzero"`
-	Limit   int       `json:"limit,omitempty"` // highest level below a refused level; 0 if no level was refused
+	Limit   int       `json:"limit,omitempty"` // highest concurrency level below a refused one; 0 if none was refused
 	LimitAt time.Time `json:"limit_at,omitzero"`
 }
 
-// Type records when patients last had, and last lacked, resources of a type.
+// Type records when a patient last had resources of a type and when one last had none.
 type Type struct {
 	Found time.Time `json:"found,omitzero"` // when a patient last had a resource of the type
 	Empty time.Time `json:"empty,omitzero"` // when a patient last had no resource of the type
@@ -85,7 +85,7 @@ type Trial struct {
 	At    time.Time `json:"at,omitzero"` // time of the trial; zero if never tried
 }
 
-// Counts reports whether the trial took place within the duration life before now.
+// Counts reports whether the trial is more recent than life.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
@@ -122,7 +122,8 @@ func (s Server) IsKnown(resourceType string) bool { return s.Types[resourceType]
 // Batches reports whether to try a batch of searches. It returns true unless a batch has failed recently.
 func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.Counts(now, batchLife) }
 
-// Of returns the facts that still apply to a server with the given release. A different release may behave differently.
+// Of returns the facts that still apply to a server with the given release. If the release has changed, facts that may
+// depend on it are dropped.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
 		s.Batch, s.Pages, s.Unlisted, s.Attaches = Trial{}, Pages{}, nil, Trial{}
@@ -136,18 +137,18 @@ type Lesson struct {
 	Release string
 	Load    Experience
 	Found   []string // types with resources in the patient's record
-	Empty   []string // types that were searched completely without results
+	Empty   []string // types whose complete search returned no resources
 	Batch   *bool    // whether batches work; nil if never tried
 	Pages   Pages    // zero if the export learned nothing; At is never set
 
-	Unlisted map[string]bool // whether the server responded, by type tried
+	Unlisted map[string]bool // whether the server responded to a trial search, by type
 	Attaches *bool           // whether _revinclude of Provenance works; nil if never tried
 }
 
 // Experience summarises an export's concurrent requests.
 type Experience struct {
-	Handled int  `json:"Bears"` // concurrent requests handled easily; 0 if the export sent too few to judge
-	Limit   int  // highest level below a refused level; 0 if no level was refused
+	Handled int  `json:"Bears"` // concurrent requests handled without strain; 0 if the export sent too few to judge
+	Limit   int  // highest concurrency level below a refused one; 0 if none was refused
 	Trouble bool // whether the server refused requests or came close to a limit
 }
 
@@ -186,8 +187,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after returns the load updated with an export's experience. A limit expires limitLife after the server's refusal, so
-// that a server whose limit was raised eventually gets more requests.
+// after returns the load updated with an export's observations. A limit expires limitLife after the server's refusal,
+// so that a server whose limit was raised eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -203,7 +204,7 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 	return l, isNew
 }
 
-// learnTypes updates when types were last found and last empty.
+// learnTypes updates the times at which types were last found and last empty.
 func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[string]Type, isNew bool) {
 	next = map[string]Type{}
 	maps.Copy(next, types)

@@ -22,7 +22,7 @@ func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 		return s.admit(ctx, tenant, row)
 	})
 	if fault.IsStale(err) {
-		return nil // the workers that changed the row also admit tasks
+		return nil // each worker that changed the row admits tasks itself
 	}
 	return err
 }

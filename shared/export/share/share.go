@@ -1,9 +1,9 @@
 // Package share limits the number of concurrent exports per tenant, so that a burst from one organisation leaves
 // workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
-// slots, which the code calls places. The slot is leased, and the lease is renewed with the task's lease. If no slot is
-// free, the export waits in a line ordered by request time. A task that leaves a slot passes it to the first task in
-// line. The package uses conditional writes to a single row per tenant instead of a counter, so a crashed task blocks
-// its slot only until the lease expires.
+// slots, which the code calls places. A slot is leased, and its lease is renewed together with the task's lease. If no
+// slot is free, the export waits in a line ordered by request time. A task that leaves a slot passes it to the first
+// task in line. The package uses conditional writes to a single row per tenant instead of a counter, so a crashed task
+// blocks its slot only until the lease expires.
 package share
 
 import (
@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	// calledFor is the time for which a slot is reserved for a task called from the line. It is long enough to recover
-	// from a lost message.
+	// calledFor is the time for which a slot is reserved for a task called from the line. The time is long enough to
+	// recover from a lost message.
 	calledFor = 2 * time.Minute
 	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
 	lookAfter = 30 * time.Second
-	// announceEvery is the minimum interval between announcements of the line by joining tasks. announcedFor, an
-	// announcement's lifetime, is much longer than the delay of the line's index.
+	// announceEvery is the minimum interval between announcements of the line (AnnounceLine) by tasks that join it.
+	// announcedFor, the lifetime of an announcement, is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is the number of attempts in addition to one attempt per slot. All of a tenant's workers write to the
-	// same row, so an attempt may lose its slot to another worker.
+	// moreTries plus the number of slots is the maximum number of attempts at a conditional write. All of a tenant's
+	// workers write to the same row, so an attempt may lose its slot to another worker.
 	moreTries = 10
 )
 
-// Rows stores shares and lines. Each line is an eventually consistent index.
+// Rows stores each tenant's share and its line of waiting tasks. A line is an eventually consistent index.
 type Rows interface {
 	// Share reads a tenant's share. It returns the zero Row if the share does not exist yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
@@ -97,7 +97,7 @@ func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func()
 
 // Enter assigns a slot to a task that its worker has just claimed. It prefers a slot that is reserved for the task or
 // was previously held by it. If no earlier task is waiting, Enter can assign any free slot. If no slot is available,
-// the task joins the line and the worker's claim ends.
+// the task joins the line of waiting tasks and the worker's claim ends.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -178,8 +178,8 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join announces the line and then adds a task to it. A crash between the two steps leaves only an announcement of an
-// empty line. A task that leaves its slot in the meantime can't see the joining task, so join calls Admit afterwards.
+// join announces the line and then adds a task to it. A crash between the two steps has no effect other than the
+// announcement. A task that leaves its slot in the meantime can't see the joining task, so join calls Admit afterwards.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

@@ -36,7 +36,7 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 			}
 		}
 		// Each task costs five writes: one to join the line, two to be called, one to enter a slot and one to leave it.
-		// Each slot is renewed every 20 seconds, and the line is announced every ten minutes.
+		// In addition, each slot is renewed every 20 seconds, and the line is announced every ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -175,7 +175,7 @@ func TestAdmitSkipsTaskThatEndedWhileQueued(t *testing.T) {
 		synctest.Wait() // wait for the first task to enter its slot
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
-		// The connection was abandoned while its task was in line.
+		// The connection was abandoned while its task was waiting in line.
 		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed })
 		w.sweep(t.Context(), time.Hour)
 		if got := len(w.began); got != 2 {
@@ -212,7 +212,7 @@ func TestAdmitCallsNextTaskWhenCalledTaskEnds(t *testing.T) {
 }
 
 // TestTaskCalledTwiceHoldsOneSlot checks that a task ends up with one slot after two workers call it to different
-// slots. The second worker releases its slot unless the task has already entered it.
+// slots. The second worker frees the slot that it assigned, unless the task has already entered that slot.
 func TestTaskCalledTwiceHoldsOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

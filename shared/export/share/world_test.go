@@ -28,7 +28,7 @@ var (
 // life simulates one worker invocation, which may crash during a call.
 type life struct {
 	endsAt int  // number of the call that crashes the worker, starting from 1; 0 if none
-	after  bool // whether that call takes effect before the worker crashes
+	after  bool // whether the crashing call still takes effect
 	calls  int
 }
 
@@ -104,8 +104,8 @@ type world struct {
 	tasks *memory.Tasks
 	size  int
 	takes time.Duration
-	// next returns the next worker's life, the kind of result that ends its run, and the pause before the following
-	// run. If next is nil, every worker survives and completes its export.
+	// next returns a worker's life, the kind of result with which its run ends, and the pause before the next run. If
+	// next is nil, every worker survives and completes its export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
@@ -162,7 +162,7 @@ func (w *world) send(ctx context.Context, id string, delay time.Duration) {
 	})
 }
 
-// messages enqueues tasks on behalf of a worker. If the worker has crashed, enqueuing fails.
+// messages is a worker's Enqueuer. If the worker has crashed, enqueuing fails.
 type messages struct {
 	world *world
 	life  *life
@@ -301,8 +301,8 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 	}
 }
 
-// accidents returns a next function for a world. Some of its workers crash during a random call, and some runs yield
-// before the export ends.
+// accidents returns a function for world.next. Some workers crash during a random call, and some runs yield before the
+// export ends.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	var mu sync.Mutex
 	return func() (*life, export.Kind, time.Duration) {

@@ -14,8 +14,8 @@ func (s *Session) Attachment(ctx context.Context, address string, limit int64) (
 	return s.server.Attachment(ctx, address, limit)
 }
 
-// Content returns a Fetch that reads the content at an attachment's URL ahead of time. If the content exceeds
-// aheadLimit, Page.Content is nil and the caller must read the content with Attachment.
+// Content returns a Fetch that prefetches the content at an attachment's URL. If the content exceeds aheadLimit,
+// Page.Content is nil and the caller must read the content with Attachment.
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content

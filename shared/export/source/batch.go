@@ -12,7 +12,7 @@ import (
 const batchLimit = 1 << 20
 
 // Batch returns a Fetch that sends searches to the server at base in a single batch request. Page.Parts contains the
-// first page of each search, in order. If a search failed, its part's IsThere is false. A response that is too large,
+// first page of each search, in order. If a search failed, IsThere is false for its part. A response that is too large,
 // or that does not match the batch, counts as fhir.Rejected. After a rejection, the searches can be sent individually.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))

@@ -21,7 +21,7 @@ func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
 
 func (f *Flight) Load() known.Experience { return f.flight.load() }
 
-// OneByOne simulates count sequential requests, each with a calm response.
+// OneByOne simulates count sequential requests, each with a normal response.
 func (f *Flight) OneByOne(count int) {
 	for range count {
 		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// firstInFlight is a run's initial limit on concurrent requests. It is low because the server's clinicians have
-	// priority.
+	// firstInFlight is a run's initial limit on concurrent requests. The limit is low because the server's clinicians
+	// have priority.
 	firstInFlight = 4
 	// mostInFlight is the maximum number of concurrent requests, even to a server that could handle more.
 	mostInFlight = 8
@@ -18,7 +18,7 @@ const (
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is the number of calm responses that rule out a concurrency level as the cause of a refusal. Fewer
+	// provenBy is the number of normal responses that rule out a concurrency level as the cause of a refusal. Fewer
 	// responses prove nothing, because some of the concurrent requests may have just ended.
 	provenBy = 24
 )
@@ -40,23 +40,23 @@ type completion struct {
 	took   time.Duration
 }
 
-// flight limits the number of concurrent requests to a single server. After limit consecutive calm responses, it raises
-// the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase, multiplicative
-// decrease; RFC 5681 section 3.1). If a response arrives much later than usual, it lowers the limit by one. A refusal
-// at an unproven concurrency level sets a ceiling below that level. A refusal of the only request in flight indicates a
+// flight limits the number of concurrent requests to a single server. After limit consecutive normal responses, it
+// raises the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase, multiplicative
+// decrease; RFC 5681 section 3.1). A response that arrives much later than usual lowers the limit by one. A refusal at
+// an unproven concurrency level sets a ceiling below that level. A refusal of the only request in flight indicates a
 // rate limit instead, and resets the ceiling. A flight is not safe for concurrent use.
 type flight struct {
 	limit    int                   // current limit on concurrent requests
 	ceiling  int                   // upper bound on limit, learned from refusals
 	most     int                   // upper bound on ceiling, regardless of the server's capacity
-	calm     [mostInFlight + 1]int // calm responses by number of requests in flight
+	calm     [mostInFlight + 1]int // normal responses by number of requests in flight
 	isFull   bool                  // whether limit has been reached since it last changed
-	inARow   int                   // consecutive calm responses since limit last changed
+	inARow   int                   // consecutive normal responses since limit last changed
 	usual    time.Duration         // smoothed response time
 	left     int                   // number of requests sent so far
-	troubled bool                  // whether any request showed strain or was refused
+	troubled bool                  // whether the server has shown strain or refused a request
 	refused  bool                  // whether a refusal has lowered ceiling
-	// number of requests sent when limit was last lowered; those requests can lower only ceiling
+	// number of the last request sent before limit was lowered; requests up to it can lower only ceiling
 	turned int
 }
 
@@ -69,8 +69,8 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect raises the limit to begin and caps it at shown. The begin argument is the concurrency that the server handled
-// before, and shown is a previously observed limit. Zero means unknown.
+// expect raises the limit to begin if it is lower, and caps the limit at shown. The begin argument is the concurrency
+// that the server handled before, and shown is a previously observed limit. Zero means unknown.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -81,7 +81,8 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load reports the concurrency handled so far, any limit learned from a refusal, and whether the server showed strain.
+// load reports the concurrency handled so far, any limit learned from a refusal, and whether the server showed signs of
+// strain.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -136,10 +137,10 @@ func (f *flight) complete(l completion) {
 	f.lower(l, f.limit/2)
 }
 
-// isProven reports whether the server has shown that it can handle beside concurrent requests.
+// isProven reports whether the server has shown that it can handle the given number of concurrent requests.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered returns the number of calm responses received with at least beside requests in flight.
+// answered returns the number of normal responses received with at least beside requests in flight.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
@@ -147,7 +148,7 @@ func (f *flight) answered(beside int) (answers int) {
 	return answers
 }
 
-// hasAnswered reports whether any request has received a calm response.
+// hasAnswered reports whether any request has received a normal response.
 func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
 func (f *flight) completeCalm(l completion) {
@@ -171,7 +172,7 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower reduces f.limit to at most limit. Requests that were in flight together lower it only once.
+// lower reduces f.limit to at most limit. Requests that were in flight together lower the limit only once.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

@@ -40,7 +40,7 @@ func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		most   int // maximum concurrency known from the start
+		most   int // known maximum concurrency; 0 if unknown
 		answer func(round, beside int) (sign string, took time.Duration)
 		from   int   // first round to check
 		want   []int // expected limit in each round, starting at from

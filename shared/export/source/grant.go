@@ -39,8 +39,8 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew replaces token version used after a request with it received a 401. If the token can still read the Patient,
-// the 401 concerns only the requested resource, so renew keeps the token and isNew is false
+// renew replaces token version used after a request with that token received a 401. If the token can still read the
+// Patient, the 401 concerns only the requested resource, so renew keeps the token and isNew is false
 // (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant

@@ -17,22 +17,22 @@ const (
 	aheadRoom = 16 << 20
 )
 
-// turn is a reader's position in the writing order. A reader reads one document at a time. The Limiter's mutex guards
-// the fields.
+// turn records when a reader's document may be written, and the memory reserved for its documents. A reader reads one
+// document at a time. The Limiter's mutex guards the fields.
 type turn struct {
-	isNext bool  // whether this turn is next; nothing is written until its document arrives
-	ahead  int   // number of documents read but not yet taken
-	held   int64 // bytes held for documents not yet taken, including a read in progress
+	isNext bool  // whether the reader's document is next to be written; no other is written before it arrives
+	ahead  int   // number of documents read but not yet returned by Take
+	held   int64 // bytes reserved for documents not yet returned by Take, including a read in progress
 }
 
 // Limiter limits requests to a single server. It bounds both the number of concurrent requests and the memory for
-// documents read ahead. It admits requests for the next document to be written first, and all others in order of
-// arrival.
+// documents read ahead. It admits requests for the next document to be written first, then all other requests in order
+// of arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
 	busy   int   // number of requests in flight
-	held   int64 // total bytes of documents held ahead of their turns
+	held   int64 // total bytes reserved for documents read ahead
 	line   []*waiter
 
 	oneByOne bool // whether reading ahead is disabled until the server responds
@@ -69,8 +69,8 @@ func (l *Limiter) IsOneByOne() bool {
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect applies the experience of earlier exports and runs. The begin argument is the number of concurrent requests
-// that the server handled easily. The limit argument is the number above which the server refuses requests. Zero means
+// Expect applies the observations of earlier exports and runs. begin is the number of concurrent requests that the
+// server handled without strain. The limit argument is the number above which the server refuses requests. Zero means
 // unknown. Call Expect before the first request that needs a token.
 func (l *Limiter) Expect(begin, limit int) {
 	l.mu.Lock()
@@ -120,7 +120,7 @@ func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.admit()
 }
 
-// freeSlot frees a waiter's slot. The memory for a document that was read ahead remains held.
+// freeSlot frees a waiter's slot. The memory for a document that was read ahead remains reserved.
 func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	l.busy--
 	if v.room > 0 {
@@ -128,8 +128,7 @@ func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	}
 }
 
-// prioritize admits a turn's requests before all others, because nothing can be written until the turn's document
-// arrives.
+// prioritize admits a reader's requests before all others, because nothing can be written until its document arrives.
 func (l *Limiter) prioritize(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,14 +136,14 @@ func (l *Limiter) prioritize(of *turn) {
 	l.admit()
 }
 
-// keep records that a document has been read and can be taken.
+// keep counts a document that has been read and can be returned by Take.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead++
 }
 
-// take frees the room held by a document that is about to be written.
+// take releases the memory reserved for a document that is about to be written.
 func (l *Limiter) take(of *turn, room int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +152,7 @@ func (l *Limiter) take(of *turn, room int64) {
 	l.admit()
 }
 
-// release frees the memory reserved for a turn whose documents are no longer needed.
+// release frees the memory reserved for a reader whose documents are no longer needed.
 func (l *Limiter) release(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,13 +166,13 @@ func (l *Limiter) limit() int {
 	return l.flight.limit
 }
 
-// hold adds more bytes to the room held by a turn. The more argument may be negative.
+// hold reserves more bytes of memory for a reader. If more is negative, hold frees memory.
 func (l *Limiter) hold(of *turn, more int64) {
 	l.held += more
 	of.held += more
 }
 
-// admit admits waiting requests while slots and room are available. The caller must hold l.mu.
+// admit admits waiting requests while slots and memory are available. The caller must hold l.mu.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*waiter).isNext))
@@ -192,7 +191,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// signOf classifies a completed request by its rate limit and failure.
+// signOf derives the server's load from a response's rate limit and failure.
 func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	switch {
 	case failed == nil && isScarce(rate):

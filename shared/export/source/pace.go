@@ -85,8 +85,8 @@ func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp reports whether the session has given up on the server. If so, it also returns the refusal that demanded the
-// pause.
+// givenUp reports whether the session has given up on the server. It also returns the refusal that demanded the current
+// pause, if any.
 func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -56,9 +56,9 @@ type Wanted struct {
 	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask sends a request and retries it if a retry may help. It retries with a new token after a 401, and after a wait if
-// the failure is temporary. The tried argument is the number of attempts in earlier runs. Ask returns only internal
-// errors: errors from request other than *fhir.RequestError, and the cause of ctx.
+// Ask sends a request and retries it if a retry may help. It retries with a new token after a 401 response, and after a
+// pause if the failure is temporary. The tried argument is the number of attempts in earlier runs. Ask returns only
+// internal errors: errors from request other than *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Response, error),
 ) (Response, error) {

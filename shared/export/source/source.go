@@ -34,7 +34,8 @@ type Server interface {
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
 
-// Portals opens the FHIR server at base with a request profile. The opened server calls token before every request.
+// Portals opens the FHIR server at base, applying the platform's request profile. The opened server calls token before
+// every request.
 type Portals interface {
 	Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (Server, error)
 }
@@ -175,8 +176,8 @@ func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 }
 
 // Withheld returns the reason that the authorization does not cover the given access to a resource type. If the
-// authorization request did not ask for the access, the reason is export.LossNotRequested. If the access was requested,
-// or if the request is unknown, the reason is export.LossNotGranted.
+// authorization request did not include the access, the reason is export.LossNotRequested. If the access was requested,
+// or if the authorization request is unknown, the reason is export.LossNotGranted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

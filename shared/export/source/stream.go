@@ -33,12 +33,12 @@ func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
 
-// stream reads the pages for one key.
+// stream reads the pages that Take returns for one key.
 type stream struct {
 	turn  turn
 	begin func() // called before the stream requests a page
 	done  func() // called when a page request has completed
-	keep  func() // called when a page is ready to be taken
+	keep  func() // called when Take can return another page
 	pages chan step
 	large chan struct{} // signals permission to read a page larger than aheadLimit
 	stop  func()        // ends the stream and discards unsent pages
@@ -82,7 +82,7 @@ func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch
 	})
 }
 
-// done signals to Take that there may be room for another stream.
+// done signals to Take that there may be capacity for another stream.
 func (s *Streams[K]) done() {
 	s.asking.Add(-1)
 	select {
@@ -92,7 +92,7 @@ func (s *Streams[K]) done() {
 }
 
 // Take returns the next page of the stream under key. Call Take only for the stream whose pages are written next. While
-// Take waits, it calls more whenever there may be room for further streams.
+// Take waits, it calls more whenever there may be capacity for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.prioritize(&one.turn)

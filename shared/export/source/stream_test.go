@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// slowServer is a FHIR server that has every requested resource and takes one second to send each response.
+// slowServer is a FHIR server that has every requested resource and takes one second to respond.
 type slowServer struct {
 	bytes int    // approximate size of each resource
 	late  string // id of the resource that takes one minute to read
@@ -100,7 +100,7 @@ func (s *slowServer) session(t *testing.T) *source.Session {
 	return session
 }
 
-// starter returns a function that starts streams until there is no room or 30 streams have been started.
+// starter returns a function that starts streams until no capacity remains or 30 streams have been started.
 func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
 	t.Helper()
 	return func() {
@@ -151,7 +151,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 				if got := server.sent(); got != c.ahead {
 					t.Errorf("%d documents were read ahead, want %d", got, c.ahead)
 				}
-				// Take works in any order, even for a stream that had no room to read ahead.
+				// Take works in any order, even for a stream that could not read ahead.
 				for _, key := range slices.Backward(slices.Clone(keys)) {
 					if got, err := streams.Take(t.Context(), key, func() {}); err != nil || got.Len != 1 {
 						t.Fatalf("%s: %v, %+v", key, err, got.Failed)

@@ -163,7 +163,7 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 
 type enqueued struct {
 	mu     sync.Mutex
-	tasks  []time.Duration // delays of the sent messages
+	tasks  []time.Duration // delay of each message sent
 	events []string
 }
 

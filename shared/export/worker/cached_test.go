@@ -312,7 +312,7 @@ func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	})
 }
 
-// TestExpiredCachedRecordMakesTokensDue covers a cached record after its one-day lifetime. Such a record can't be
+// TestExpiredCachedRecordMakesTokensDue covers a cached record whose one-day lifetime has ended. Such a record can't be
 // renewed.
 func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	t.Parallel()

@@ -28,11 +28,11 @@ type fakeFHIR struct {
 	// CapabilityStatement entries of the form "Type:param:param"; the first parameter finds the patient's resources
 	types     []string
 	resources map[string]string   // resource bodies by "Type/id"
-	pages     map[string][]string // pages by type; "c1 c2" lists the ids on one page
+	pages     map[string][]string // pages of results by type; each lists its ids, as in "c1 c2"
 	latency   time.Duration
 	down      func() bool
 	remaining string // value of RateLimit-Remaining; empty for no rate limit
-	own       string // base URL in the server's links if it is behind a gateway; empty for base
+	own       string // base URL in the links of a server behind a gateway; base if empty
 	selfless  bool   // whether pages lack a self link
 	getPages  bool   // whether next links have the form base?_getpages=
 	// result of a list search: "all", "half", "one" page of two, or "ignored" for all resources of the type; empty if
@@ -42,7 +42,7 @@ type fakeFHIR struct {
 	mu      sync.Mutex
 	scripts map[string][]answer // scripted responses by request, sent before the normal response
 	asked   []string            // requests received: path and query, relative to the base
-	late    []string            // requests sent during a demanded pause
+	late    []string            // requests sent during a pause that the server demanded
 	silent  time.Time           // when the demanded pause began; zero if there is no pause
 	bearers map[string]bool     // Authorization headers received
 	busy    int
@@ -148,7 +148,6 @@ func (h *fakeFHIR) next(name string) (answer, bool) {
 	return answer{}, false
 }
 
-// matches reports whether name matches a request's name. A star at the end of name matches any suffix.
 func matches(request, name string) bool {
 	start, open := strings.CutSuffix(name, "*")
 	return request == name || open && strings.HasPrefix(request, start)
@@ -268,8 +267,8 @@ func (h *fakeFHIR) unscript() {
 	clear(h.scripts)
 }
 
-// synchronize acquires and releases the server's mutex, so that the test can access the server's fields after abandoned
-// requests without a data race.
+// synchronize acquires and releases the server's mutex so that reading the server's fields after abandoned requests is
+// not a data race.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -301,7 +300,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// Requests for newFakeFHIR's record that tests script to fail.
+// Requests for newFakeFHIR's record that tests make fail.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"

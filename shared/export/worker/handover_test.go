@@ -37,7 +37,7 @@ func TestHandoverAtAnyPointPreservesFile(t *testing.T) {
 		for point := range requests + 1 {
 			b := newBench(t)
 			b.server.latency = time.Second
-			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // enough for point sequential requests
+			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point sequential requests
 			if ended := b.task().Status == export.Success; ended && point == 0 || !ended && point == requests {
 				t.Errorf("after %d seconds: status %s", point, b.task().Status)
 			}
@@ -144,9 +144,8 @@ func TestWorkerSkipsTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Each of the three rounds has five counted attempts and at most one attempt that is read ahead and not
-		// counted. An attempt that is read ahead may be refused before or after the query becomes next. Each refusal
-		// ends one run.
+		// Each of the three rounds has five counted attempts and at most one uncounted read-ahead attempt. A read-ahead
+		// attempt may be refused before or after the query's turn comes. Each refusal ends one run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
 			t.Errorf("%d tries, want 15 to 18", tries)
@@ -190,7 +189,7 @@ func TestSearchRestartsWhenServerDiscardsPagesBetweenRuns(t *testing.T) {
 		b.server.script(observations2, answer{status: 503, retryAfter: 60}, answer{status: 410})
 		b.finish(t)
 		wantSameExport(t, b, file, whole)
-		// The first run reads page 2 ahead. If page 2 is refused before page 1 is written, the second run also reads
+		// The first run prefetches page 2. If page 2 is refused before page 1 is written, the second run also reads
 		// page 1.
 		if got := b.server.times(findObservations); got != 2 && got != 3 {
 			t.Errorf("searched %d times, want 2 or 3", got)
@@ -358,7 +357,7 @@ func TestUnreadableReferenceIsRequestedAtMostFourTimes(t *testing.T) {
 		for b.task().Status == export.Pending {
 			b.work(t, margin+time.Second-time.Millisecond)
 		}
-		if got := b.server.times("Practitioner/d1"); got > 4 { // some runs also read the resource ahead
+		if got := b.server.times("Practitioner/d1"); got > 4 { // some runs also prefetch the resource
 			t.Errorf("asked %d times, want at most 4", got)
 		}
 		if diff := cmp.Diff(without(wholeRecord(), "Practitioner/d1"), names(t, b.file(t))); diff != "" {

@@ -22,8 +22,8 @@ import (
 const (
 	manyResources = 50_000
 	pageResources = 500
-	// heapBound is far below the total size of the resources (50 MB) and far above the size of a page plus the marks of
-	// 50,000 resources.
+	// heapBound is far below the total size of the resources (50 MB) and far above the size of a page plus the hashes
+	// of 50,000 resources.
 	heapBound = 24 << 20
 )
 

@@ -31,7 +31,7 @@ func TestRetryAfterAppliesToAllRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.server.pages["Condition"] = []string{"c1", "c2", "c3"} // enough pages for requests to remain during the pause
+		b.server.pages["Condition"] = []string{"c1", "c2", "c3"} // enough pages to leave requests for the pause
 		b.server.script(findObservations, answer{status: 429, retryAfter: 20})
 		var answered []time.Time // when each response was sent, in the order of b.server.asked
 		b.server.down = func() bool {

@@ -113,8 +113,8 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
-// yield defers a task for its full wait. No worker can claim the task during the wait, so no request reaches the server
-// too early. If the wait would exceed the task's time budget, yield fails the task immediately, to notify the
+// yield defers a task until its wait is over. No worker can claim the task during the wait, so no request reaches the
+// server too early. If the wait would exceed the task's time budget, yield fails the task immediately, to notify the
 // organisation without delay.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
@@ -142,8 +142,8 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 	return nil
 }
 
-// overTime returns the error for a task whose wait would exceed its time budget. The error includes the location where
-// the wait was demanded.
+// overTime returns the error for a task whose wait would exceed its time budget. The error includes the fault.Spot at
+// which the wait was demanded.
 func overTime(cause error) error {
 	spot := fault.SpotOf(cause)
 	spot.Class = "over_time"

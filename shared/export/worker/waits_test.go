@@ -62,7 +62,7 @@ func (s *strict) enter(r *http.Request) (wait time.Duration) {
 	}
 	s.refused++
 	wait = s.opened.Add(s.window).Sub(now)
-	// Requests sent before the refusal arrived are not early, so the demand takes effect one nanosecond later.
+	// Requests sent before the refusal arrives are not too early, so the pause begins one nanosecond later.
 	time.AfterFunc(time.Nanosecond, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -73,9 +73,9 @@ const firstClaim = 1
 // errTooLong means that a task failed because it was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
-// Work processes a task until the task succeeds, fails, is deferred or has to wait in its tenant's line. Near the
-// deadline, Work hands over to a later call through the queue. Every returned error is an internal failure. After an
-// internal failure, the task stays pending and the sweeper retries it.
+// Work processes a task until it succeeds, fails, is deferred or must wait in its tenant's line. Near the deadline,
+// Work hands over to a later call through the queue. Every returned error is an internal failure. After an internal
+// failure, the task stays pending and the sweeper retries it.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -112,8 +112,8 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	return nil
 }
 
-// workIn works on a task in its slot. A task that continues at once keeps its slot for the next run. After an internal
-// failure, both the slot and the task remain leased until their leases expire.
+// workIn works on a task in its slot. A task that continues immediately keeps its slot for the next run. After an
+// internal failure, both the slot and the task remain leased until their leases expire.
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)
@@ -122,7 +122,7 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 		}
 		switch {
 		case end.Result.Kind == export.Superseded:
-			return nil // the slot belongs to the task, and therefore to the other worker
+			return nil // the slot belongs to the task, which another worker has claimed
 		case end.Result.Kind != export.Save:
 			if end.Result.Kind != export.Yield || end.Result.Wait > 0 {
 				w.Share.Leave(ctx, place)
@@ -139,8 +139,8 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 	}
 }
 
-// runOnce works on the task from its checkpoint to its end or next checkpoint, while the heartbeat renews the leases of
-// the task and its slot.
+// runOnce processes the task from its checkpoint until the task ends or saves another checkpoint, while the heartbeat
+// renews the leases of the task and its slot.
 func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task,
 	deadline time.Time,
 ) (collect.End, error) {

@@ -45,7 +45,7 @@ func sectionWith(title, text, entries string) string {
 const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" ` +
 	`extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
 
-// amplifiers returns pieces of about size bytes each, whose output is much larger.
+// amplifiers returns document parts of about size bytes each whose output is much larger.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
 	toNarrative := `<code><originalText><reference value="#t"/></originalText></code>`
@@ -309,8 +309,8 @@ func TestConvertStaysBelowBudgetForRealDocuments(t *testing.T) {
 	}
 }
 
-// honestDocuments returns the documents from wholeDocuments by name. Each appears with and without white space between
-// its elements.
+// honestDocuments returns the documents from wholeDocuments, keyed by name. Each document is included twice: unchanged,
+// and without white space between its elements.
 func honestDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)
@@ -320,7 +320,7 @@ func honestDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-// wholeDocuments returns the project's documents, and the public documents if they are on this machine, by file name.
+// wholeDocuments returns the project's documents, and the public documents if they are available, keyed by file name.
 func wholeDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

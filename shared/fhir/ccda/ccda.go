@@ -20,14 +20,14 @@
 //   - anything without a real II: from its document, its type, its enclosing fact and its content, but never
 //     from its position in the document.
 //
-// If two facts of one document get the same id and contradict each other, both are retained, and the second fact's id
-// is derived from its content.
+// If two facts in a document get the same id but contradict each other, both are retained and the second gets an id
+// derived from its content.
 package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"
 
 // ErrInvalid means that a document can't be converted: it is not well-formed XML, contains no ClinicalDocument, is too
-// large, or is nested too deeply. Its text contains no part of the document.
+// large, or is nested too deeply. The error's text contains no part of the document.
 var ErrInvalid = cda.ErrInvalid
 
 // Resource is one FHIR R4 resource.

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// convert creates all resources of a document. The first resource is the Patient, and the last is the document's
+// convert converts a document to FHIR resources. The first resource is the Patient, and the last is the document's
 // Provenance. bytes is the document's size. packer packs the resources of a large document, and is otherwise nil. salt
 // is the patient's id if the ids must differ from another patient's, and otherwise empty.
 func convert(d *cda.Document, bytes int, patientID, salt string, packer *r4.Packer) *emit.Emitter {

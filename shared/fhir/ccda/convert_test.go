@@ -19,7 +19,7 @@ import (
 // publicFolder contains complete HL7 documents, which are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
-// publicDocuments returns the documents in publicFolder by name. It skips the test if the folder is missing.
+// publicDocuments returns the documents in publicFolder, keyed by name. It skips the test if the folder is missing.
 func publicDocuments(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(publicFolder + "/*.xml")

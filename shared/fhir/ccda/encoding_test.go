@@ -65,7 +65,7 @@ func TestDocumentSetDecodesDeclaredEncoding(t *testing.T) {
 	}
 }
 
-// Two two-byte GBK characters can also be valid UTF-8 for Latin letters.
+// Two GBK characters of two bytes each can also be valid UTF-8 for Latin letters.
 func TestDocumentSetPrefersDeclaredEncodingWhenTextIsAlsoValidUTF8(t *testing.T) {
 	t.Parallel()
 	bytesOf := "\xC4\xA1\xC5\xA2"

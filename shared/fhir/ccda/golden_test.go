@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestConvertMatchesGoldenFiles compares complete conversions with golden files that were verified against the
+// TestConvertMatchesGoldenFiles compares complete conversions with golden files that were verified against the source
 // documents. After a rule changes, regenerate the files (-update) and review the diff.
 func TestConvertMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// ruleSets returns all section packages' rules for one document. Some hold state about it.
+// ruleSets returns the rules of all section packages for one document. Some rule sets hold state about the document.
 func ruleSets() []statement.RuleSet {
 	return []statement.RuleSet{
 		problems.Rules(),
@@ -55,12 +55,12 @@ func ruleSets() []statement.RuleSet {
 	}
 }
 
-// asks returns a function that reports whether a null observation is an unanswered question, which FHIR represents as
-// an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). It is a question if its
-// template maps to an Observation, or if it has a code but no known template. Any other null observation states no
-// fact.
+// asks returns a function that reports whether an observation with a nullFlavor is an unanswered question, which FHIR
+// represents as an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Such an
+// observation is a question if its template maps to an Observation, or if it has a code but no known template. Any
+// other observation with a nullFlavor states no fact.
 func asks() func(n *cda.Node) bool {
-	var isQuestion map[string]bool // by template; nil until needed, because null statements are rare
+	var isQuestion map[string]bool // keyed by template; nil until needed, because null statements are rare
 	return func(n *cda.Node) bool {
 		if mood := n.Attr("moodCode"); n.Name != "observation" || mood != "" && mood != "EVN" {
 			return false

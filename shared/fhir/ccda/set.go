@@ -16,8 +16,8 @@ import (
 
 // Set collects documents that belong together, such as one response from a health information network, about one or
 // more patients. A fact stated in several documents is emitted once, with the latest document's content, supplemented
-// by the others. Each document's Provenance includes the fact as a target, so no source is lost. Patients that share an
-// identifier are merged. The zero value is an empty set.
+// by the others. Each document's Provenance includes the merged fact as a target, so no source is lost. Patients that
+// share an identifier are merged. The zero value is an empty set.
 type Set struct {
 	// Is reports whether the given names, family name, birth date (YYYY-MM-DD) and AdministrativeGender code, which may
 	// be empty, are those of the person whom every document must describe. If Is is nil, documents may describe anyone.
@@ -25,16 +25,16 @@ type Set struct {
 
 	documents []added
 	bytes     int // total size of all documents, in bytes
-	pieces    int // number of nodes in a piece; 0 for the default in pieceNodes
+	pieces    int // number of nodes in a piece; 0 to use the default from pieceNodes
 }
 
-// added is a parsed document that has not been converted.
+// added is a document that has been parsed but not converted.
 type added struct {
 	cda.Parsed
 
 	time        string
 	name        string
-	fingerprint string // distinguishes documents with the same time and id
+	fingerprint string // distinguishes documents that have the same time and id
 	bytes       int
 }
 
@@ -56,7 +56,7 @@ func (s *Set) Add(document []byte) error {
 	return nil
 }
 
-// Sets of small documents are held in memory as trees. Larger documents remain text and are parsed in pieces.
+// Small document sets are held in memory as trees. Larger documents are kept as text and parsed in pieces.
 const (
 	treesUpTo  = 4 << 20 // total size in bytes
 	pieceNodes = 128
@@ -110,7 +110,7 @@ func (s *Set) Convert() *Converted {
 	return &Converted{Report: m.report, store: m.store, sources: m.sources}
 }
 
-// pieceNodes returns the number of nodes in a piece for a document of the given size. It returns 0 if the document
+// pieceNodes returns the number of nodes per piece for a document of the given size. It returns 0 if the document
 // should be parsed as a tree.
 func (s *Set) pieceNodes(bytes int) int {
 	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
@@ -119,7 +119,7 @@ func (s *Set) pieceNodes(bytes int) int {
 	return s.pieces
 }
 
-// Converted holds a set's resources in less memory than their NDJSON would need.
+// Converted holds a set's resources in less memory than their NDJSON encoding.
 type Converted struct {
 	Report Report
 
@@ -130,7 +130,7 @@ type Converted struct {
 // Names iterates over the "Type/id" of every resource.
 func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
 
-// Emit calls emit for each resource. Emit may be called repeatedly. It returns any error from emit.
+// Emit calls emit for each resource. Emit may be called more than once. It returns any error from emit.
 func (c *Converted) Emit(emit func(Resource) error) error {
 	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
 }
@@ -159,7 +159,7 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: one document may have a reference and another a flag
+		if r.ReportedBy != nil { // reported[x]: one document may state a reference and another a flag
 			r.Reported = nil
 		}
 	case *r4.Organization:
@@ -183,8 +183,8 @@ type merger struct {
 	sources r4.Sources
 }
 
-// take converts a document and adds its resources. If a fact has the same id as another patient's fact, the document is
-// converted again with patient-specific ids.
+// take converts a document and adds the resulting resources. If a fact has the same id as a fact about another patient,
+// the document is converted again with patient-specific ids.
 func (m *merger) take(one added, patientID string) {
 	document := cda.Open(one.Parsed, asks())
 	made := convert(document, one.bytes, patientID, "", m.packer)
@@ -213,7 +213,7 @@ func (m *merger) take(one added, patientID string) {
 	m.store.PackAll() // Packed resources don't refer to the document's memory.
 }
 
-// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. People,
+// isOthers reports whether a fact in one patient's document has the same id as a fact about another patient. People,
 // locations and software are ignored, because patients share them.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()

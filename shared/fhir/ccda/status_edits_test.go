@@ -108,7 +108,7 @@ func (e *element) child(path ...string) *element {
 	return e
 }
 
-// ensure returns the child with the given name, which it appends if it is missing.
+// ensure returns the child with the given name, after appending it if it is missing.
 func (e *element) ensure(name string) *element {
 	if c := e.child(name); c != nil {
 		return c
@@ -128,8 +128,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives each statement a unique id, and its devices and specimens ids that contain the statement's number. It
-// returns the statements in document order.
+// numberAll assigns each statement a unique id, and its devices and specimens ids that contain the statement's number.
+// It returns the statements in document order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -158,7 +158,7 @@ func (e *element) identify(extension string) {
 	e.children = slices.Insert(e.children, 0, id)
 }
 
-// edit is a change to a statement. Its bytes select the statement, the kind of change and the variant.
+// edit is a change to a statement. The bytes of an edit select the statement, the kind of change and the variant.
 type edit [3]byte
 
 // edits decodes up to eight complete edits.

@@ -15,7 +15,7 @@ import (
 func FuzzStatementStatus(f *testing.F) {
 	corpus := ccdatest.Corpus(f, os.DirFS("testdata/corpus"))
 	for i := range corpus {
-		for kind := range byte(editKinds) { // each case with each kind of edit, and the corpus with all variants
+		for kind := range byte(editKinds) { // covers each case with each kind of edit, and the corpus with all variants
 			variant := byte(i*editKinds) + kind
 			f.Add(uint16(i), []byte{variant, kind, variant, 1, (kind + 1) % editKinds, variant / 2}[:3+3*(i%2)])
 		}

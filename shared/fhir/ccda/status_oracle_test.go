@@ -17,15 +17,15 @@ type said struct {
 	hasStart   bool   // whether the statement has a start that is not after the document's time
 	hasEnd     bool   // whether the statement has an end that is not after the document's time
 	endsToday  bool   // whether the end is on the document's day, so that either status is correct
-	mayHaveEnd bool   // whether the end is UNK
+	mayHaveEnd bool   // whether the end has the null flavor UNK
 	isAhead    bool   // whether the start is after the document's time
 	isPoint    bool   // whether the statement has a single time
 	lasts      bool   // whether the end is after the document's time
 	discharged bool
 }
 
-// judge returns resources' assertions of facts that their statements negate or leave open. It reads only the document,
-// and matches resources to statements by identifier.
+// judge returns the facts that resources assert although their statements negate them or leave them open. It reads only
+// the document, and matches resources to statements by identifier.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -40,7 +40,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 				faults = append(faults, fmt.Sprintf("%s of a statement that is null or denied", r["resourceType"]))
 			}
 		}
-		if len(sources) != 1 { // A resource for several statements may assert any of them.
+		if len(sources) != 1 { // A resource that represents several statements may assert any of them.
 			continue
 		}
 		what := readSaid(sources[0], written)
@@ -53,7 +53,8 @@ func judge(document *element, statements []*element, resources []map[string]any)
 	return append(faults, linkFaults(resources)...)
 }
 
-// linkFaults returns refuted Conditions that are linked to encounters as diagnoses or to procedures as complications.
+// linkFaults returns refuted Conditions that encounters reference as diagnoses or that procedures reference as
+// complications.
 func linkFaults(resources []map[string]any) []string {
 	refuted := map[any]bool{}
 	for _, r := range resources {
@@ -78,7 +79,8 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names as identifiers, and those whose device or specimen it is.
+// sourcesOf returns the statements that a resource's identifiers name, and the statements whose device or specimen the
+// resource is.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {
@@ -99,7 +101,7 @@ func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, thin
 func readSaid(s *element, written string) said {
 	var what said
 	what.isNull = s.attr("nullFlavor") != ""
-	isReason := false // A reason holds whatever its statement's status.
+	isReason := false // A reason is asserted even if the statement that it explains is negated.
 	for at := s; at != nil; at = at.parent {
 		if at.isStatement() {
 			what.isOpen = what.isOpen || at.attr("nullFlavor") != ""
@@ -155,7 +157,7 @@ func hasTemplate(s *element, last string) bool {
 	})
 }
 
-// statusOf returns a statement's ActStatus. A null statement's status is unknown.
+// statusOf returns a statement's ActStatus. A statement with a nullFlavor has an unknown status.
 func statusOf(s *element) string {
 	status := s.child("statusCode")
 	switch code := status.attr("code"); {
@@ -323,7 +325,7 @@ func observationFaults(r map[string]any, what said) []string {
 		values = append(values, valuesOf(component)...)
 	}
 	hasValue := len(values) > 0
-	if what.isDenied { // A negated value or a code for absence represents the fact.
+	if what.isDenied { // The value false and a code for absence may state the negated fact.
 		hasValue = slices.ContainsFunc(values, func(v any) bool { return v != false && codeIn(v) != "60001007" })
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")

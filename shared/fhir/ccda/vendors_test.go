@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertAcceptsVendorDeviations covers vendors' content that C-CDA forbids or doesn't specify.
+// TestConvertAcceptsVendorDeviations covers content that vendors write although C-CDA forbids or doesn't specify it.
 func TestConvertAcceptsVendorDeviations(t *testing.T) {
 	t.Parallel()
 	const (

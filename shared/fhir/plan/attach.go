@@ -6,17 +6,17 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// MayAttach reports whether to try to fetch Provenance by _revinclude. Provenance must be wanted and granted, and the
-// server must declare no search that returns it. A Provenance search by patient returns only the Patient resource's
-// Provenance (FHIR R4 provenance.html#search).
+// MayAttach reports whether to try to fetch Provenance by _revinclude. Provenance must be requested and granted, and
+// the server must not declare a search that already returns it. A Provenance search by patient returns only the Patient
+// resource's Provenance (FHIR R4 provenance.html#search).
 func MayAttach(f Facts) bool {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	isR4 := releaseOf(f.Capability.FHIRVersion) == r4
 	return isR4 && !f.Profile.Everything && !b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Attach returns the search for a type with _revinclude=Provenance:target added. If the server rejects it, the export
-// tries no other search.
+// Attach returns the search for a type with _revinclude=Provenance:target added. If the server rejects this search, the
+// export tries no other.
 func Attach(resourceType, patientID string) Query {
 	params := ofPatient(resourceType, patientID)
 	params.Set("_revinclude", provenance+":target")
@@ -26,8 +26,8 @@ func Attach(resourceType, patientID string) Query {
 // IsAttaching reports whether q was created by Attach.
 func (q Query) IsAttaching() bool { return q.Step&stepAttach != 0 }
 
-// Attached reports whether a page of q shows that the server supports _revinclude. Such a page contains Provenance or
-// repeats the parameter in its self link (FHIR R4 search.html#conformance).
+// Attached reports whether a page of q shows that the server supports _revinclude. The page of a server that supports
+// it contains Provenance or repeats the parameter in its self link (FHIR R4 search.html#conformance).
 func (q Query) Attached(page fhir.Bundle) bool {
 	if self, err := url.Parse(page.Self); err == nil && self.Query().Has("_revinclude") {
 		return true

@@ -9,22 +9,23 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// provenance is the type that searches for other types include.
+// provenance is the resource type that searches for other types can include.
 const provenance = "Provenance"
 
-// questionnaire is the type that is found by canonical URL.
+// questionnaire is the resource type that is searched by canonical URL.
 const questionnaire = "Questionnaire"
 
 // Build creates the plan for one patient's record. Build is deterministic.
 //
 // The plan contains, in this order, the US Core types, payers' types and other extras, types named only in the
-// platform's profile (sorted by name), and the other types of the patient compartment that the CapabilityStatement
-// declares searchable by patient (in its order). A type is included only if the statement lists it and the granted
-// scopes allow searching it. Without a statement, every type of the compartment is requested. Patient is not included,
-// because the export reads it first. For a platform with $everything, the plan begins with that operation, and the
-// searches are used only if it fails.
+// platform's profile (sorted by name), and the remaining types of the patient compartment that the CapabilityStatement
+// declares searchable by patient (in the statement's order). A type is included only if the statement lists it and the
+// granted scopes allow searching it. Without a CapabilityStatement, every type of the compartment is requested. Patient
+// is not included, because the export reads it first. For a platform with $everything, the plan begins with that
+// operation and uses searches only if it fails.
 //
-// The statement is used only to drop types, never to add parameters, because servers declare more than they support.
+// The CapabilityStatement is used only to drop types and never to add parameters, because servers declare more than
+// they support.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -69,7 +70,7 @@ func (b builder) candidates() []string {
 	all := table(b.release)
 	all = append(all, slices.Sorted(maps.Keys(profile.Ways))...)
 	all = append(all, slices.Sorted(maps.Keys(profile.Needs))...)
-	if len(b.listed) == 0 && b.release == r4 { // Without the server's list, every type is a candidate.
+	if len(b.listed) == 0 && b.release == r4 { // If the server lists no types, every type is a candidate.
 		all = append(all, fhir.CompartmentTypes()...)
 	}
 	for _, resource := range b.facts.Capability.Resources {
@@ -93,8 +94,8 @@ func (b builder) wanted(resourceType string) bool {
 	return len(b.facts.Types) == 0 || slices.Contains(b.facts.Types, resourceType)
 }
 
-// granted reports whether the scopes allow searching the type. It returns true if the EHR didn't state the scopes,
-// because the EHR can still reject the request.
+// granted reports whether the granted scopes allow searching the type. It returns true if the EHR didn't state the
+// scopes, because the EHR can still reject the request.
 func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
@@ -104,8 +105,8 @@ func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
 
-// attaches reports whether searches for a type can also return the type's Provenance. A wildcard counts only if the
-// server supports the included types.
+// attaches reports whether searches for a type can also return the type's Provenance. A _revinclude wildcard counts
+// only if the server lists Provenance.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
@@ -114,7 +115,7 @@ func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	return listed && slices.Contains(resource.RevIncludes, "*")
 }
 
-// param returns the name of the patient parameter for searches of the type, or "" if it is not searched.
+// param returns the name of the patient parameter for searches of the type, or "" if the type is not searched.
 func (b builder) param(resourceType string) string {
 	profile := b.facts.Profile
 	if slices.Contains(profile.Needs[resourceType], "_revinclude") {
@@ -127,7 +128,7 @@ func (b builder) param(resourceType string) string {
 	_, insists := profile.Needs[resourceType]
 	switch {
 	case len(profile.Ways[resourceType]) > 0: // the platform is known to support the type
-	case len(resource.SearchParams) > 0: // The statement lists the type's parameters, so it is authoritative.
+	case len(resource.SearchParams) > 0: // The CapabilityStatement lists the type's parameters, so it is authoritative.
 		return ""
 	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
 		return ""
@@ -162,24 +163,24 @@ func patientParams(resourceType string) []string {
 	return []string{"patient", "subject"}
 }
 
-// ofPatient returns R4's patient parameter for the type, with its value.
+// ofPatient returns R4's patient parameter for the type and the parameter's value.
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
-		patientID = "Patient/" + patientID // A subject or member may have another type.
+		patientID = "Patient/" + patientID // A subject or member may have a type other than Patient.
 	}
 	return url.Values{param: {patientID}}
 }
 
-// definitions reports whether Questionnaires can be searched by canonical URL.
+// definitions reports whether the server's Questionnaires can be searched by canonical URL.
 func (b builder) definitions() bool {
 	listed, isListed := b.listed[questionnaire]
 	return b.wanted(questionnaire) && b.granted(questionnaire) && (len(b.listed) == 0 ||
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns the followed types, sorted, that the statement or profile declares searchable by several ids at once.
-// Binary is excluded, because Binaries may be large.
+// byID returns the followed types, sorted, that the statement or profile declares searchable by several ids in one
+// request. Binary is excluded, because Binary resources may be large.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -224,7 +225,7 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays combines the search with each of a platform's queries, which can't override the parameter that identifies
+// withWays combines the search with each of the platform's queries. They can't override the parameter that identifies
 // the patient.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
@@ -244,8 +245,8 @@ func withWays(search url.Values, ways []string) []url.Values {
 	return all
 }
 
-// conveniences returns optional parameters, which request related resources in the same response, or only changed
-// resources. They are used only if the statement declares them.
+// conveniences returns optional parameters that request related resources in the same response or only the resources
+// that have changed. The parameters are used only if the CapabilityStatement declares them.
 func (b builder) conveniences(resourceType string) url.Values {
 	values := url.Values{}
 	resource := b.listed[resourceType]
@@ -263,7 +264,7 @@ func (b builder) conveniences(resourceType string) url.Values {
 	return values
 }
 
-// related returns the include parameter for searches of the type (US Core), and the type of the included resources.
+// related returns the include parameter for searches of the type (US Core) and the type of the included resources.
 func related(resourceType string) (include, included string) {
 	switch resourceType {
 	case "CareTeam":

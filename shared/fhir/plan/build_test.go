@@ -26,7 +26,7 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked returns a plan's searches in short form, with "/n" appended if _count is n instead of 100.
+// asked returns the searches of a plan in short form, with "/n" appended if _count is n instead of 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil
@@ -157,7 +157,7 @@ func TestBuildAppliesPlatformProfile(t *testing.T) {
 	}
 }
 
-// observations returns the searches of R4's Observation fan-out.
+// observations returns the searches into which an R4 Observation query is split.
 func observations(before, after string) []string {
 	var lines []string
 	for category := range strings.FieldsSeq(`laboratory vital-signs social-history survey exam imaging procedure therapy
@@ -171,15 +171,15 @@ func observations(before, after string) []string {
 func TestBuildOmitsUndeclaredSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Capability: server(
-		"Specimen:subject",        // in the compartment: the declared parameter is used
-		"AdverseEvent:subject",    // in the statement's order
+		"Specimen:subject",        // in the patient compartment: the declared parameter is used
+		"AdverseEvent:subject",    // in the order of the CapabilityStatement
 		"Practitioner:name",       // not in the patient compartment
 		"PaymentNotice:patient",   // not in the patient compartment
-		"Task:patient",            // not in the compartment, but R4 supports searching it by patient
-		"Flag",                    // in the compartment, but no search declared
+		"Task:patient",            // not in the patient compartment, but R4 allows searching it by patient
+		"Flag",                    // in the patient compartment, but no search is declared
 		"Device:type",             // known type, but searched by a different parameter
 		"Immunization",            // known type, but no parameters declared
-		"Goal:subject,patient",    // the patient parameter takes precedence
+		"Goal:subject,patient",    // the patient parameter takes precedence over subject
 		"Claim:patient", "Claim:", // listed twice
 		"AllergyIntolerance:patient",
 		"Patient:_id",
@@ -277,7 +277,7 @@ func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
-	stated.Resources[4].SearchParams = nil // Without parameters, Provenance is included but not searched.
+	stated.Resources[4].SearchParams = nil // Without declared parameters, Provenance is included but not searched.
 	silent := build(plan.Facts{Capability: stated, Types: []string{"Goal", "Provenance"}})
 	check(t, silent.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p")
 

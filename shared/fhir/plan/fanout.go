@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Values of the category parameter that together return an entire type, for servers that require the parameter. They
-// have no code system, because servers disagree about it, and a code alone matches any system (FHIR search.html,
-// token).
+// Values of the category parameter that together return an entire type, for servers that require the parameter. The
+// values have no code system, because servers disagree about it and a code without a system matches any system (FHIR
+// search.html, token).
 const (
 	observations = "laboratory vital-signs social-history survey exam imaging procedure therapy activity sdoh " +
 		"functional-status disability-status cognitive-status clinical-test observation-adi-documentation " +
@@ -19,8 +19,8 @@ const (
 	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
 	documents  = "clinical-note"
 
-	// Categories before R4. Observation had only the first half of R4's values, and DiagnosticReport those of HL7 table
-	// 0074.
+	// Categories before R4. Before R4, Observation had only the first half of R4's values, and DiagnosticReport those
+	// of HL7 table 0074.
 	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
 	oldReports      = "LAB RAD PAT"
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
@@ -31,8 +31,8 @@ const (
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
 
-// narrowing returns the parameter that splits a type into parts, for a server that refuses to return the entire type,
-// or "" if there is none.
+// narrowing returns the parameter that splits a type into parts for a server that refuses to return the entire type, or
+// "" if there is none.
 func narrowing(resourceType string) string {
 	switch resourceType {
 	case "Observation", "DiagnosticReport", "Condition", "CarePlan", "DocumentReference":
@@ -47,8 +47,8 @@ func narrowing(resourceType string) string {
 	return ""
 }
 
-// choices returns values of a parameter, each for a query of its own, that together return as much of a type as
-// possible. If no useful values are known, it returns nil, and the query omits the parameter.
+// choices returns values of a parameter, each for a separate query, that together return as much of a type as possible.
+// If no useful values are known, it returns nil, and the query omits the parameter.
 func choices(r release, resourceType, param string) []string {
 	switch param {
 	case "category":
@@ -77,7 +77,7 @@ func categories(r release, resourceType string) []string {
 	}
 	if r != r4 {
 		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
-		delete(byType, "DocumentReference") // Before R4, DocumentReference has a class instead.
+		delete(byType, "DocumentReference") // Before R4, DocumentReference has a class in place of a category.
 	}
 	if r == dstu2 {
 		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2
@@ -85,8 +85,8 @@ func categories(r release, resourceType string) []string {
 	return strings.Fields(byType[resourceType])
 }
 
-// narrowed splits a search into one for each combination of the parameters' choices. Parameters without choices are
-// omitted, so the result may be the original search.
+// narrowed splits a search into one search for each combination of the parameters' choices. Parameters without choices
+// are omitted, so the result may be the original search.
 func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
 	all := []url.Values{search}
 	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {

@@ -5,11 +5,11 @@ import (
 	"regexp"
 )
 
-// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. It stands for a field of the
+// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. It represents a field of the
 // token response.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set). A
+// Filled returns the profile with the placeholders in Query replaced by a token set's extra fields (tokens.Set). A
 // parameter with an unknown placeholder is omitted, because the server would reject a partial value or misread it.
 // Field values are used literally, even if they look like placeholders.
 func (m Profile) Filled(extra map[string]string) Profile {

@@ -9,11 +9,11 @@ import (
 
 // Bits of Query.Step. Checkpoints store the bits, so the meaning of a bit must never change.
 const (
-	stepPart  = 1  // part of a type (from a fan-out or a platform's own query); can't be narrowed
-	stepZero  = 2  // already requested without _count
+	stepPart  = 1  // part of a type (from a split or a platform's own query); can't be narrowed
+	stepZero  = 2  // the query without _count was already requested
 	stepSTU3  = 8  // the server uses STU3
 	stepDSTU2 = 16 // the server uses DSTU2
-	stepWide  = 32 // already requested with the largest page size
+	stepWide  = 32 // the largest page size was already requested
 	stepTrial = 64 // tests whether the server supports the type
 
 	stepAttach = 128 // repeats a search to obtain the Provenance of its results
@@ -22,8 +22,8 @@ const (
 // releaseBits are the bits of Query.Step that every step keeps.
 const releaseBits = stepSTU3 | stepDSTU2
 
-// Page sizes, largest first. Other clients use a size of 100 successfully. If a page of size 1 is too large, so is its
-// resource.
+// Page sizes, largest first. Other clients successfully use a page size of 100. If a page of size 1 is too large, the
+// resource on it is also too large.
 const (
 	countWide   = 1000 // used if only the first page is available
 	countMore   = 300
@@ -37,7 +37,7 @@ const (
 func (q Query) Values() url.Values {
 	values := q.params()
 	if q.IsTrial() {
-		values.Del("_revinclude") // The refusal could be due to _revinclude rather than the type.
+		values.Del("_revinclude") // The refusal may be caused by _revinclude rather than the type.
 	}
 	if q.Count > 0 {
 		values.Set("_count", strconv.Itoa(q.Count))
@@ -45,13 +45,13 @@ func (q Query) Values() url.Values {
 	return values
 }
 
-// Alternatives returns the queries that replace q after the server refused q's first page, or after its next link
-// pointed to another server (fhir.ForeignLink). It returns nil if there is none. An alternative omits or lowers _count,
-// raises _count (once, if only the first page is available), omits the optional parameters _include, _revinclude and
-// _lastUpdated, or queries parts of the type, by category or its equivalent. Each step leads further down the ladder,
-// so the ladder always ends. If a page larger than the usual size fails, the usual size is tried first. Failures that a
-// different request can't fix, such as server errors, rate limits, token failures and plain refusals, have no
-// alternatives.
+// Alternatives returns the queries to send in place of q after the server refused q's first page or returned a next
+// link to another server (fhir.ForeignLink). It returns nil if there is none. An alternative omits or lowers _count,
+// raises it (once, if only the first page is available), omits the optional parameters _include, _revinclude and
+// _lastUpdated, or queries parts of the type, by category or an equivalent parameter. Each step moves to a later
+// fallback, so the sequence always ends. If a page larger than the usual size fails, the usual size is tried before any
+// other remedy. Failures that a different request can't fix, such as server errors, rate limits, token failures and
+// plain refusals, have no alternatives.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -66,13 +66,13 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 		return q.wider()
 	case fhir.TooLarge:
 		return q.smaller()
-	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers explain with a 500
+	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers explain refusals with a 500
 	}
 	switch failed.Refusal {
 	case fhir.Denied, fhir.Unsupported, fhir.Missing:
 		return nil
 	case fhir.NeedsMore:
-		// The server named the missing parameter, so the other parameters can stay.
+		// The server named the missing parameter, so the other parameters need not change.
 		if parts := q.parts(); parts != nil {
 			return parts
 		}
@@ -92,8 +92,8 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy returns the search parameter whose listed values restrict q, or "". Such a search, for a server that refuses
-// to search the entire type, misses resources with other values.
+// OnlyBy returns the search parameter whose listed values restrict q, or "" if there is none. If a server refuses to
+// search the entire type, such a search misses resources with other values.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
 	// The dates begin before the birth of any living patient.
@@ -112,8 +112,8 @@ func (q Query) uncounted() []Query {
 	return []Query{q}
 }
 
-// smaller returns q with fewer resources per page. A q without _count gets one, because the platform may support _count
-// by now. If the server has just rejected _count, there is no other size to try.
+// smaller returns q with the next smaller page size. If q has no _count, one is added, because the platform may have
+// gained support for _count. If the server has just rejected _count, there is no other size to try.
 func (q Query) smaller() []Query {
 	switch {
 	case q.Count > countMore:
@@ -136,7 +136,7 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest first page that a server may return. It returns nil if that size was already
+// wider returns q with the largest page size that a server may return. It returns nil if that size was already
 // requested or the server doesn't support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
@@ -167,7 +167,7 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts returns the fan-out of q. It returns nil if q is itself a part or has no fan-out.
+// parts returns the queries into which q is split. It returns nil if q is itself a part or can't be split.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {
@@ -186,8 +186,8 @@ func (q Query) parts() []Query {
 	return parts
 }
 
-// params returns q's search parameters without _count. This package encoded them, so parsing never fails.
+// params returns q's search parameters without _count. This package encoded the parameters, so parsing never fails.
 func (q Query) params() url.Values {
-	values, _ := url.ParseQuery(q.Params) // After an error, the valid parameters remain, including the patient.
+	values, _ := url.ParseQuery(q.Params) // After an error, the valid parameters remain, including the patient's.
 	return values
 }

@@ -1,5 +1,6 @@
-// Package plan creates the requests to a FHIR server for one patient's record. It determines the searches, their
-// parameters and their order, and replaces refused searches. The package sends no requests and holds no state.
+// Package plan creates the requests to a FHIR server for one patient's record. The package determines the searches,
+// their parameters and their order, and replaces searches that the server refuses. The package sends no requests and
+// holds no state.
 package plan
 
 import (
@@ -13,17 +14,17 @@ import (
 // Profile is the request profile of a platform's FHIR server: the fhir section of the platform's profile (package
 // smart/platform).
 type Profile struct {
-	Endpoint   string              // endpoint ID in the catalogue; empty if not listed
+	Endpoint   string              // ID of the endpoint in the catalogue; empty if it is not listed
 	Base       string              // server's current base URL in the catalogue, or empty if unknown
-	Everything bool                // whether Patient/$everything is supported
+	Everything bool                // whether the platform supports Patient/$everything
 	NoCount    []string            // types whose searches fail if _count is set
-	Needs      map[string][]string // parameters that a type requires
-	Ways       map[string][]string // queries for a type that replace the default queries
-	OnceNext   bool                // A next link works only once, so resuming restarts the query.
+	Needs      map[string][]string // required search parameters, by type
+	Ways       map[string][]string // queries that replace the default ones, by type
+	OnceNext   bool                // A next link is valid only once, so resuming restarts the query.
 	Query      map[string]string   // parameters added to every request
 	Headers    map[string]string   // headers added to every request
-	Denials    []Denial            // responses that mean a permanent refusal
-	InFlight   int                 // concurrent requests that the server handles; 0 if unknown
+	Denials    []Denial            // responses that indicate a permanent refusal
+	InFlight   int                 // number of concurrent requests that the server handles; 0 if unknown
 	PageSize   int                 // initial _count; 0 for the default
 	ByID       []string            // types searchable by a list of ids in _id, regardless of the statement
 }
@@ -51,7 +52,7 @@ type Query struct {
 	Path   string `json:"path,omitempty"`   // path relative to the base, if different from Type
 	Params string `json:"params,omitempty"` // encoded search parameters, without _count
 	Count  int    `json:"count,omitempty"`  // value of _count; 0 to omit it
-	Step   int    `json:"step,omitempty"`   // position on the ladder
+	Step   int    `json:"step,omitempty"`   // bits that determine the next alternatives
 }
 
 // Plan lists the requests in order.
@@ -63,13 +64,13 @@ type Plan struct {
 	ByID        []string // types that can be searched by a list of ids in _id (see the Listed function)
 }
 
-// Listed returns the search for resources of a type by their ids (FHIR R4 search.html#id).
+// Listed returns a search that finds resources of a type by their ids (FHIR R4 search.html#id).
 func Listed(resourceType string, ids []string) Query {
 	return Query{Type: resourceType, Params: url.Values{"_id": {strings.Join(ids, ",")}}.Encode(), Count: len(ids)}
 }
 
-// Definition returns the search for a Questionnaire by its canonical URL, without the version. R4's
-// QuestionnaireResponse.questionnaire is a canonical, which can't be read as a URL (FHIR R4 references.html#canonical).
+// Definition returns the search for a Questionnaire by its canonical URL, without the version. In R4,
+// QuestionnaireResponse.questionnaire is a canonical URL, which can't be fetched (FHIR R4 references.html#canonical).
 func Definition(canonical string) Query {
 	return Query{Type: questionnaire, Params: url.Values{"url": {canonical}}.Encode(), Count: countUsual}
 }

@@ -5,8 +5,8 @@ import "recordbridge/shared/fhir"
 // AnySize requests pages of the server's default size by omitting _count.
 const AnySize = -1
 
-// Sized returns q with count resources per page; count may be AnySize. Changes made by the ladder or the profile are
-// kept.
+// Sized returns q with count resources per page. If count is AnySize, the server's default applies. Page sizes set by a
+// fallback or the profile are kept.
 func (q Query) Sized(count int) Query {
 	if q.Count >= countUsual && !q.Widened() {
 		q.Count = max(0, count)
@@ -17,14 +17,14 @@ func (q Query) Sized(count int) Query {
 // UsualSize returns the initial page size for an unknown server.
 func UsualSize() int { return countUsual }
 
-// Larger returns the next page size to try if pages of the given size are full, or the size itself if it is the
-// largest.
+// Larger returns the next page size to try if pages of the given size are full. It returns the given size if it is the
+// maximum.
 func Larger(size int) int { return max(size, countMore) }
 
 // Smaller returns the page size to try if pages of the usual size are too large.
 func Smaller() int { return countSmall }
 
-// IsTooMuch reports whether a failure may be due to a page size above the usual size.
+// IsTooMuch reports whether a failure may be caused by a page size larger than the usual one.
 func (q Query) IsTooMuch(failed *fhir.RequestError) bool {
 	if q.Count <= countUsual || q.Widened() || failed.Refusal != fhir.Unexplained {
 		return false

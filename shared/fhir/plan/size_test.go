@@ -14,7 +14,7 @@ func TestAlternativesTryDefaultPageSizeFirstWhenLargerFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed fhir.RequestError
 		count  int
-		want   []int // expected page sizes of the replacements
+		want   []int // expected page sizes of the alternatives
 	}{
 		"too large":              {fhir.RequestError{Class: fhir.TooLarge}, 300, []int{100}},
 		"too slow":               {fhir.RequestError{Class: fhir.Network}, 300, []int{100}},

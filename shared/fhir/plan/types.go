@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// release is a FHIR release, as far as it affects requests. The values are bits of Query.Step, because the ladder also
-// depends on it.
+// release is a FHIR release, to the extent that it affects requests. The values are bits of Query.Step, because the
+// alternatives also depend on the release.
 type release int
 
 const (
@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. A missing version counts as R4, the certification rules' minimum
-// since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. If the version is missing, R4 is assumed, which has been the
+// minimum under the certification rules since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -29,9 +29,10 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// Types requested before R4: the Argonaut and US Core STU3 types, and then payers' types and others that EHRs offer.
-// R4's types are in package fhir, because authorization requests name them. Types that US Core doesn't search by
-// patient are read by reference (see Followed), or searched if the CapabilityStatement lists a search.
+// Types requested from servers older than R4: first the Argonaut and US Core STU3 types, then payers' types and others
+// that EHRs offer. The types of R4 are in package fhir, because authorization requests name them. Types that US Core
+// doesn't search by patient are read by reference (see Followed) or, if the CapabilityStatement lists a search for
+// them, searched.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +
@@ -39,7 +40,7 @@ const (
 	extraSTU3 = "ExplanationOfBenefit Claim MedicationAdministration Appointment Account NutritionOrder Consent " +
 		"ImagingStudy"
 
-	// In DSTU2, Coverage and ExplanationOfBenefit cannot be searched by patient.
+	// In DSTU2, Coverage and ExplanationOfBenefit can't be searched by patient.
 	usCoreDSTU2 = "AllergyIntolerance Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan MedicationOrder MedicationStatement " +
 		"MedicationDispense Observation DiagnosticReport DocumentReference DiagnosticOrder ProcedureRequest " +

@@ -6,21 +6,21 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type. Types of US Core and payers count as common.
-// Common is used for servers without stored hints.
+// Common reports whether patients usually have resources of the type. Types that US Core or payers define count as
+// common. Common is used for servers that have no stored hints.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
-// brings reports whether searches could return Provenance and whether the granted scopes allow Provenance.
+// brings reports whether searches could return Provenance and whether the granted scopes allow it.
 func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
 // Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name. The
-// types are R4's patient compartment, and Device, which US Core searches by patient. Unlisted returns nil if the
-// statement lists no types or is of another release.
+// types are those of R4's patient compartment, and Device, which US Core searches by patient. Unlisted returns nil if
+// the CapabilityStatement lists no types or is for another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
@@ -56,9 +56,9 @@ func (q Query) Trial() Query {
 // IsTrial reports whether q was created by Trial.
 func (q Query) IsTrial() bool { return q.Step&stepTrial != 0 }
 
-// Whole returns the search for all resources of the type that the trial q has tested.
+// Whole returns the search for all resources of the type tested by the trial query q.
 func (q Query) Whole() Query {
-	if q.Count != 0 { // Without a count, the server refuses _count.
+	if q.Count != 0 { // A count of 0 means that the server refuses _count.
 		q.Count = countUsual
 	}
 	q.Step &^= stepTrial

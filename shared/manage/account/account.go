@@ -1,6 +1,6 @@
 // Package account defines the users of the dashboard: their accounts, sessions, memberships and roles in organisations,
-// and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account belongs to no organisation. Package
-// account/signin implements sign-in, and package account/members changes members.
+// and the permissions of those roles (docs/adr/0036-the-dashboard.md). Accounts exist independently of organisations.
+// Package account/signin implements sign-in, and package account/members changes members.
 package account
 
 import (
@@ -25,13 +25,13 @@ type Account struct {
 // TOTP holds the state of an account's authenticator app (RFC 6238).
 type TOTP struct {
 	Sealed []byte    // encrypted secret; nil if there is no secret
-	Since  time.Time // when the app was confirmed by its first correct code
-	Step   int64     // time step of the last accepted code; a code never works twice (RFC 6238 section 5.2)
+	Since  time.Time // time at which the app was confirmed by its first correct code
+	Step   int64     // time step of the last accepted code; each code is valid only once (RFC 6238 section 5.2)
 	Offer  []byte    // encrypted secret that has not been confirmed by a code
 }
 
-// Passkey holds the public part of a key pair. The private part stays on a person's device or in a password manager
-// (W3C WebAuthn level 3).
+// Passkey holds the public part of a passkey's key pair. The private key stays on the user's device or in a password
+// manager (W3C WebAuthn level 3).
 type Passkey struct {
 	ID         string // base64url credential ID
 	Name       string // name that the passkey's owner chose
@@ -54,7 +54,7 @@ func (a Account) HasSecondFactor() bool { return a.TOTP.Sealed != nil || len(a.P
 // AddressOwner names the account that owns an email address.
 type AddressOwner struct {
 	AccountID   string
-	FormerUntil time.Time // when the reservation of a former address ends; zero for the current address
+	FormerUntil time.Time // time at which the reservation of a former address ends; zero for the current address
 }
 
 // Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). It can be

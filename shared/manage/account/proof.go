@@ -41,7 +41,7 @@ func Actions() []Action {
 }
 
 // NeedsProof reports whether an action in a mode requires a proof of identity that is at most 15 minutes old. The empty
-// mode stands for paths without a mode. An action that the table below doesn't list requires a proof.
+// mode is for paths that have no mode. An action not listed below requires a proof of identity.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -36,20 +36,20 @@ type Recovery struct {
 // IsOpen reports whether the recovery is neither stopped nor applied.
 func (r Recovery) IsOpen() bool { return !r.AppliesAt.IsZero() && r.EndedAt.IsZero() }
 
-// IsDue reports whether the recovery is open and its waiting time has passed.
+// IsDue reports whether the recovery is open and its waiting period has ended.
 func (r Recovery) IsDue(now time.Time) bool { return r.IsOpen() && !now.Before(r.AppliesAt) }
 
-// RecoveryRows stores recoveries, at most one per account (store.Accounts).
+// RecoveryRows stores recoveries, at most one per account. store.Accounts implements it.
 type RecoveryRows interface {
 	// Recovery reads the latest recovery of an account with a consistent read. It returns fault.NotFound if the account
 	// has no recovery.
 	Recovery(ctx context.Context, accountID string) (Recovery, error)
-	// SaveRecovery replaces revision r.Rev, or creates the row if r.Rev is 0. It returns fault.Conflict if the stored
-	// revision differs.
+	// SaveRecovery replaces the recovery if its stored revision is r.Rev, or creates it if r.Rev is 0. It returns
+	// fault.Conflict if the stored revision differs.
 	SaveRecovery(ctx context.Context, r Recovery) error
 }
 
-// OpenRecovery reads the open recovery of an account. If there is none, the result is the base for a new recovery.
+// OpenRecovery reads the open recovery of an account. If there is no recovery, the result is the base for a new one.
 func OpenRecovery(ctx context.Context, rows RecoveryRows, accountID string) (Recovery, error) {
 	r, err := rows.Recovery(ctx, accountID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

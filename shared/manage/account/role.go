@@ -9,7 +9,7 @@ import (
 // Role is an account's role in an organisation.
 type Role string
 
-// Member roles, most powerful first.
+// Roles of members, most powerful first.
 const (
 	Owner     Role = "owner"
 	Admin     Role = "admin"
@@ -36,8 +36,8 @@ const (
 	Inspect Permission = "inspect"
 	// Develop allows changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
 	Develop Permission = "develop"
-	// Operate allows in live mode what Develop allows in test mode. It also allows changing the organisation's pages
-	// and replying to patients.
+	// Operate grants in live mode the permissions that Develop grants in test mode. It also allows changing the
+	// organisation's pages and replying to patients.
 	Operate Permission = "operate"
 	// Manage allows inviting members, changing members other than owners, and reading the audit log.
 	Manage Permission = "manage"
@@ -50,8 +50,8 @@ func Permissions() []Permission {
 	return []Permission{View, Inspect, Develop, Operate, Manage, Own}
 }
 
-// In returns the permission that an endpoint requires in a mode. Developers have some permissions only in test mode.
-// The empty mode stands for an endpoint without a mode.
+// In returns the permission that an endpoint requires in the given mode. Developers have some permissions only in test
+// mode. The empty mode is for endpoints that have no mode.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate
@@ -59,7 +59,7 @@ func (p Permission) In(mode org.Mode) Permission {
 	return p
 }
 
-// May reports whether a role has a permission. A permission that the table below doesn't list is denied.
+// May reports whether a role has a permission. A permission not listed below is denied.
 func (r Role) May(p Permission) bool {
 	switch r {
 	case Owner:

@@ -18,20 +18,20 @@ import (
 const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
-	pendingLife = 15 * time.Minute // time limit for proving the second factor
-	// freshFor is the time after a proof of identity in which sensitive actions are allowed.
+	pendingLife = 15 * time.Minute // time limit for verifying the second factor
+	// freshFor is the time after a proof of identity during which sensitive actions are allowed.
 	freshFor = 15 * time.Minute
 	// seenEvery is the minimum interval between updates of the time of a session's last request.
 	seenEvery = 5 * time.Minute
 )
 
-// Session is a sign-in to the dashboard from one browser. Its token exists only in that browser's cookie.
+// Session is a sign-in to the dashboard from one browser. The token exists only in a cookie of that browser.
 type Session struct {
 	Hash      string // hash of the session token
 	AccountID string
 	Epoch     int64     // account's epoch when the session started
-	Pending   bool      // The second factor is not proven yet, and the session allows nothing else.
-	ProvenAt  time.Time // when identity was last proven
+	Pending   bool      // set until the second factor is verified; the session allows nothing else
+	ProvenAt  time.Time // time of the last proof of identity
 	StartedAt time.Time
 	SeenAt    time.Time // time of the last request, accurate to within five minutes
 }
@@ -70,15 +70,15 @@ func Hash(token secret.Text) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken returns a token that only pages that may read the session's responses can know. It is derived from the
-// session token, so it needs no storage and expires with the session.
+// CSRFToken returns a token that is available only to pages that may read the session's responses. It is derived from
+// the session token, so it needs no storage and expires with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// SessionRows reads sessions (store.Flow).
+// SessionRows reads sessions. store.Flow implements it.
 type SessionRows interface {
 	// Session reads a session with a consistent read. It returns fault.NotFound if the session does not exist.
 	Session(ctx context.Context, hash string) (Session, error)
@@ -86,7 +86,7 @@ type SessionRows interface {
 	TouchSession(ctx context.Context, hash string, at time.Time) error
 }
 
-// Rows reads accounts and their memberships (store.Accounts).
+// Rows reads accounts and their memberships. store.Accounts implements it.
 type Rows interface {
 	// Account reads an account with a consistent read. It returns fault.NotFound if the account does not exist.
 	Account(ctx context.Context, id string) (Account, error)
@@ -94,15 +94,15 @@ type Rows interface {
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions looks up sessions. It caches nothing, so an ended session's next request is rejected.
+// Sessions looks up sessions. It caches nothing, so the next request of an ended session is rejected.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
 	Now      func() time.Time
 }
 
-// Session returns the session that a token identifies. The token may be arbitrary client input. An invalid token and an
-// ended session give fault.Unauthenticated.
+// Session returns the session that a token identifies. The token may be arbitrary client input. An invalid token or
+// ended session results in fault.Unauthenticated.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
 	if err != nil {

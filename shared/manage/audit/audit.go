@@ -1,7 +1,7 @@
 // Package audit records changes and their actors in tamper-evident chains (docs/adr/0036-the-dashboard.md). Each row
-// has a number and the hash of the preceding row; the head has the number and hash of the last row. An organisation has
-// one chain for both modes. Changes outside any organisation have their own chain. Rows hold names and IDs but never
-// content.
+// contains a number and the hash of the preceding row. The head contains the number and hash of the last row. An
+// organisation has one chain for both modes. Changes outside any organisation have their own chain. Rows hold names and
+// IDs but never content.
 package audit
 
 import (
@@ -25,12 +25,12 @@ type Row struct {
 	Seq    int64 // row number within the chain, starting at 1
 	At     time.Time
 	ID     string
-	Tenant org.Tenant // zero outside any organisation; without a mode if neither mode applies
+	Tenant org.Tenant // zero outside any organisation; Mode is empty if neither mode applies
 	Actor  string     // operator, member:<account ID>, or a function
 	Action string
 	Target string // ID or name of the changed object
 	Prev   string // hash of the preceding row; empty in the first row
-	Hash   string // hex SHA-256 of the other fields
+	Hash   string // SHA-256 of the other fields, in hex
 }
 
 // Head identifies the last row of a chain. The Head of an empty chain is zero.
@@ -40,13 +40,13 @@ type Head struct {
 	ID   string `json:"-"` // ID of the last row
 }
 
-// Rows stores chains by organisation. The empty ID is the chain of changes outside any organisation. All reads are
+// Rows stores chains by organisation. The empty ID denotes the chain of changes outside any organisation. All reads are
 // consistent.
 type Rows interface {
 	// Head reads the head of a chain. It returns the zero Head if the chain is empty.
 	Head(ctx context.Context, orgID string) (Head, error)
-	// Extend stores a row and the new head of the chain in one transaction. It returns fault.Conflict if the chain's
-	// head is no longer before.
+	// Extend stores a row and the new head of the chain in one transaction. It returns fault.Conflict if before is no
+	// longer the head of the chain.
 	Extend(ctx context.Context, before Head, row Row) error
 	// After returns up to limit rows that follow a row number, in ascending order.
 	After(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
@@ -57,13 +57,13 @@ type Rows interface {
 // Log writes and reads audit chains.
 type Log struct{ Rows Rows }
 
-// appendTries limits the number of attempts to append a row. All changes in an organisation must be recorded, and
-// compete for its chain's next number. In each round, one of them succeeds.
+// appendTries is the maximum number of attempts to append a row. All changes in an organisation compete for the next
+// number in its chain, and all must be recorded. In each round of attempts, one of them succeeds.
 const appendTries = 50
 
 // Append adds a row to an organisation's chain or, for a zero tenant, to the chain of changes outside any organisation.
 // Adding the last row again has no effect. Control characters and line separators become spaces, so that all JSON
-// encoders produce the same text. Append returns fault.Conflict if every attempt conflicts with a concurrent one.
+// encoders produce the same text. Append returns fault.Conflict if every attempt conflicts with a concurrent append.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
@@ -138,7 +138,7 @@ type line struct {
 	Action string `json:"action"`
 	Actor  string `json:"actor"`
 	At     string `json:"at"`
-	Hash   string `json:"hash,omitempty"` // omitted from the hashed text
+	Hash   string `json:"hash,omitempty"` // omitted from the text that is hashed
 	ID     string `json:"id"`
 	Mode   string `json:"mode"`
 	OrgID  string `json:"org_id"`

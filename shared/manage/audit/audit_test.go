@@ -58,8 +58,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// TestHashMatchesDocumentedFormat checks the hashed text, which must never change (docs/operate/audit.md). Python's
-// json and hashlib computed the expected hash.
+// TestHashMatchesDocumentedFormat checks the hashed text, which must never change (docs/operate/audit.md). The expected
+// hash was computed with Python's json and hashlib modules.
 func TestHashMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)

@@ -53,7 +53,7 @@ const maxBreaks = 100
 type checker struct {
 	report Report
 	last   Row
-	heads  map[int64]string // required hashes, by row number
+	heads  map[int64]string // hashes that the rows must have, by row number
 }
 
 func newChecker(known []Head) *checker {
@@ -107,7 +107,7 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end reports missing rows that a head names, and rows after the head.
+// end reports rows that a head names but that are missing, and rows after the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -126,8 +126,9 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify verifies a complete chain, and that it still contains the rows named by known heads. Without known heads, a
-// chain whose rows and head were all rewritten appears consistent. Rows may be added meanwhile.
+// Verify verifies a complete chain and checks that it still contains the rows named by known heads. Without known
+// heads, a chain appears consistent even if all its rows and its head were rewritten. Rows may be added during the
+// verification.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
 	before, err := l.Rows.Head(ctx, orgID)
 	if err != nil {
@@ -173,7 +174,7 @@ type headLine struct {
 }
 
 // Export writes a chain as lines of JSON, oldest first. Each line contains its row's hash. The last line is the head,
-// which Export returns and the recipient should keep. docs/operate/audit.md describes how third parties verify an
+// which Export also returns. The recipient should keep it. docs/operate/audit.md describes how third parties verify an
 // export.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
@@ -201,7 +202,7 @@ func write(to io.Writer, value any) error {
 // maxLine is the maximum length of a line in an export, in bytes.
 const maxLine = 64 << 10
 
-// VerifyExport verifies Export's output, and that it contains the rows named by known heads.
+// VerifyExport verifies Export's output and checks that it contains the rows named by known heads.
 func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	c, lines, head, ended := newChecker(known), bufio.NewScanner(from), headLine{}, false
 	lines.Buffer(nil, maxLine)

@@ -1,6 +1,6 @@
-// Package deletion deletes organisations. An owner can cancel a deletion for a week; then everything is removed in a
-// fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a row that a
-// worker advances from stage to stage, so a crash loses nothing.
+// Package deletion deletes organisations. An owner can cancel a deletion for a week. Afterwards everything is removed
+// in a fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a row
+// that a worker advances from stage to stage, so a crash loses nothing.
 package deletion
 
 import (
@@ -19,10 +19,10 @@ type Stage string
 
 // Stages of a deletion, in order. A stage named after a kind of row removes rows of that kind.
 const (
-	Waiting       Stage = "waiting"       // waiting until BeginsAt; an owner can still cancel
+	Waiting       Stage = "waiting"       // waiting until BeginsAt; until then, an owner can cancel the deletion
 	Stopping      Stage = "stopping"      // suspending the organisation
 	Credentials   Stage = "credentials"   // removing credentials and public IDs
-	Webhooks      Stage = "webhooks"      // removing webhooks, so that no more events are sent
+	Webhooks      Stage = "webhooks"      // removing webhooks so that no more events are sent
 	Disconnecting Stage = "disconnecting" // failing pending exports, expiring files and requesting revocations
 	Draining      Stage = "draining"      // waiting until no attempt, export or revocation is in progress
 	Connections   Stage = "connections"   // removing connections with their tokens and cached records
@@ -33,17 +33,17 @@ const (
 	Counters      Stage = "counters" // removing usage, key uses, and the index rows of exports
 	Files         Stage = "files"    // removing all remaining objects
 	Invitations   Stage = "invitations"
-	Domains       Stage = "domains" // releasing claimed mail domains
+	Domains       Stage = "domains" // releasing claimed email domains
 	Members       Stage = "members"
-	Looking       Stage = "looking" // checking for remaining rows, then removing the organisation itself
+	Looking       Stage = "looking" // checking that no rows remain, then removing the organisation itself
 	Done          Stage = "done"
 	Cancelled     Stage = "cancelled"
 )
 
 const (
-	// wait is the period in which owners can cancel a deletion.
+	// wait is the period during which owners can cancel a deletion.
 	wait = 7 * 24 * time.Hour
-	// pause is the minimum time between deletion requests, because each request and cancellation sends email to all
+	// pause is the minimum time between deletion requests, because each request and each cancellation emails all
 	// members and verified notice addresses.
 	pause = 24 * time.Hour
 )
@@ -63,18 +63,18 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation, with the progress of the deletion. Once it is done, only the
-// organisation's ID identifies the organisation.
+// Deletion is a request to delete an organisation, with the progress of the deletion. Once the deletion is done, only
+// the organisation's ID identifies the organisation.
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
 	Actor       string // actor who requested the deletion
 	RequestedAt time.Time
 	BeginsAt    time.Time
-	StoppedAt   time.Time // when the organisation was suspended
+	StoppedAt   time.Time // time at which the organisation was suspended
 	FinishedAt  time.Time
 	Counts      Counts
-	Claims      []string // mail domains that the organisation may have claimed; empty once done
+	Claims      []string // email domains that the organisation may have claimed; empty once done
 	Mode        org.Mode // mode whose rows the stage is removing
 	At          string   // cursor in the stage's list of rows
 	Held        []string // keys of the rows that have been counted and are removed next
@@ -99,8 +99,8 @@ type Rows interface {
 	// Deletion reads the latest deletion of an organisation. It returns fault.NotFound if the organisation has no
 	// deletion.
 	Deletion(ctx context.Context, orgID string) (Deletion, error)
-	// SaveDeletion replaces revision d.Rev, or creates the row if d.Rev is 0. It returns fault.Conflict if the stored
-	// revision differs.
+	// SaveDeletion replaces the deletion if its stored revision is d.Rev, or creates it if d.Rev is 0. It returns
+	// fault.Conflict if the stored revision differs.
 	SaveDeletion(ctx context.Context, d Deletion) error
 }
 
@@ -111,9 +111,9 @@ type Requests struct {
 }
 
 // Request schedules the deletion of an organisation and returns the deletion. It returns a deletion that is already
-// scheduled or in progress. A new deletion is announced before it is stored, because an unannounced deletion must not
-// begin. claims lists the mail domains of the organisation's members and notice addresses. The error is announce's, or
-// fault.Limited if a deletion was requested less than a day ago and cancelled.
+// scheduled or in progress. A new deletion is announced before it is stored, because a deletion must not begin
+// unannounced. claims lists the email domains of the organisation's members and notice addresses. The error is
+// announce's, or fault.Limited if a deletion was requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {
@@ -160,8 +160,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	return d, nil
 }
 
-// Show returns an organisation's deletion until 90 days after its end. It returns fault.NotFound if there is none or it
-// was cancelled.
+// Show returns an organisation's deletion until 90 days after its end. It returns fault.NotFound if no deletion exists
+// or if it was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
 	missing := fault.Missing("No deletion of this organisation is pending.")
 	d, err := r.Rows.Deletion(ctx, orgID)

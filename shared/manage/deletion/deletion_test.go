@@ -21,7 +21,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world holds an organisation in memory. The process can crash at a given call.
+// world holds an organisation in memory. The process can be made to crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion

@@ -35,8 +35,8 @@ func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes the rows of a stage, one mode after the other, until a pass finds no rows. One step counts and records a
-// page of rows, and the next step removes them, so a crash can't falsify the count.
+// list removes a stage's rows, one mode after the other, until a pass finds no rows. One step counts and records a page
+// of rows and the next step removes them, so a crash can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -75,7 +75,7 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// of returns a pointer to the count of rows for a stage, or nil if the stage does not count rows.
+// of returns a pointer to a stage's row count, or nil if the stage does not count rows.
 func (c *Counts) of(s Stage) *int64 {
 	switch s {
 	case Credentials:
@@ -118,7 +118,7 @@ func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place s
 	return nil
 }
 
-// files removes the organisation's objects. A separate step counts them first.
+// files removes the organisation's stored objects. A separate step counts the objects beforehand.
 func (w Worker) files(ctx context.Context, d *Deletion) error {
 	left := int64(0)
 	for _, tenant := range tenants(d.OrgID) {
@@ -147,7 +147,7 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// domains releases the mail domains that the organisation has claimed. A separate step counts them first.
+// domains releases the email domains that the organisation has claimed. A separate step counts the domains beforehand.
 func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	if d.Found {
 		for _, domain := range d.Claims {
@@ -173,7 +173,7 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look restarts the deletion if any row is left. Otherwise, it writes the audit row and removes the organisation
+// look restarts the deletion if any row remains. Otherwise, it writes the audit row and removes the organisation
 // itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// drain is the wait after the organisation is suspended. It exceeds the duration of any earlier attempt, any export
-	// run, and a health system's revocation.
+	// drain is the waiting time after the organisation is suspended. It exceeds the duration of any attempt already
+	// begun, any export run, and a health system's revocation.
 	drain = 2 * time.Hour
 	// indexTime is the maximum delay before an index reflects a change.
 	indexTime = 20 * time.Second
-	// margin is the remaining time below which a run begins no further step.
+	// margin is the minimum remaining time for a run to begin another step.
 	margin = 45 * time.Second
 	// page is the maximum number of rows that a single step removes.
 	page = 50
@@ -32,17 +32,18 @@ type Store interface {
 
 	// DueDeletions returns the IDs of the organisations whose deletions are due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
-	// Places returns at most limit keys of rows for a stage, after the given key. After the last key, it returns none.
+	// Places returns the keys of a stage's rows that follow the given key, at most limit of them. After the last key,
+	// it returns no keys.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes a stage's row with the given key, and dependent rows. It returns fault.Conflict for an authorized
-	// connection.
+	// Remove removes the row with the given key from a stage, and all dependent rows. It returns fault.Conflict for an
+	// authorized connection.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
 	// RemoveCounters removes the usage counters of a tenant.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
-	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
-	// is unclaimed.
+	// Domain returns the ID of the organisation that has claimed an email domain. It returns fault.NotFound if the
+	// domain is unclaimed.
 	Domain(ctx context.Context, domain string) (orgID string, err error)
-	// ReleaseDomain releases a mail domain if the organisation still claims it.
+	// ReleaseDomain releases an email domain if the organisation still claims it.
 	ReleaseDomain(ctx context.Context, domain, orgID string) error
 
 	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
@@ -55,18 +56,18 @@ type Store interface {
 	ForgetOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// Objects lists and deletes objects in a bucket (blob.Folders).
+// Objects lists and deletes objects in a bucket. blob.Folders implements it.
 type Objects interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 	Delete(ctx context.Context, key string) error
 }
 
-// Disconnector ends connections (disconnect.Disconnector).
+// Disconnector ends connections. disconnect.Disconnector implements it.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Audit records completed deletions (audit.Log).
+// Audit records completed deletions. audit.Log implements it.
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
@@ -113,8 +114,8 @@ func (w Worker) steps() due.Steps[Deletion] {
 	}
 }
 
-// delete performs a deletion's steps until one has to wait or an owner has cancelled the deletion. It returns the stage
-// reached.
+// delete performs a deletion's steps until a step has to wait or an owner has cancelled the deletion. It returns the
+// stage reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -134,7 +135,7 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs one repeatable step of a stage and returns the delay before the next. The caller must save d.
+// step performs one repeatable step of a stage and returns the delay before the next step. The caller must save d.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:

@@ -1,6 +1,6 @@
-// Package disconnect disconnects a connection at its organisation's request. It defines what ends with a connection, in
-// which order, and how long a token is stored for revocation at the health system. Package refresh performs that
-// revocation, and the sweeper deletes expired files' objects.
+// Package disconnect disconnects a connection at its organisation's request. The package defines what ends with a
+// connection, in which order, and how long a token is stored for revocation at the health system. Package refresh
+// revokes the tokens at the health system, and the sweeper deletes the objects of expired files.
 package disconnect
 
 import (
@@ -25,7 +25,7 @@ import (
 // "The life of a connection").
 const keepUpstream = 24 * time.Hour
 
-// Reader reads what ends with a connection, and expires its files. All reads are consistent.
+// Reader reads the rows that change when a connection ends, and expires its files. All reads are consistent.
 type Reader interface {
 	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
@@ -34,8 +34,8 @@ type Reader interface {
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads an export task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// EndFile expires a finished task's file now, so that it is due for deletion. It returns fault.Conflict if the file
-	// has already expired.
+	// EndFile makes a finished task's file expire now, so that it is due for deletion. It returns fault.Conflict if the
+	// file has already expired.
 	EndFile(ctx context.Context, task export.Task, now time.Time) error
 }
 
@@ -44,8 +44,8 @@ type Store interface {
 	Reader
 	// Tokens reads the token set of a connection. It returns fault.NotFound if the connection has no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
-	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row that the ending is based
-	// on has changed.
+	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row on which the ending is
+	// based has changed.
 	EndConnection(ctx context.Context, e Ending) error
 }
 
@@ -53,18 +53,18 @@ type Store interface {
 type Ending struct {
 	Connection connection.Connection // new state; Rev is the revision of the old state
 	LatestTask string                // ID of the latest task as read; empty if there is none
-	Tokens     tokens.Row            // token set that ends; Sealed is empty if there is none
+	Tokens     tokens.Row            // token set that ends with the connection; Sealed is empty if there is none
 	Upstream   []byte                // sealed tokens for upstream revocation; may be empty
 	Failed     export.Task           // task that was pending; ID is empty if there was none
-	Event      webhook.Event         // event that reports the task failure
+	Event      webhook.Event         // event that reports the task's failure
 }
 
-// Enqueuer queues events for the webhook worker. If a message is lost, the sweeper sends the event later.
+// Enqueuer queues events for the webhook worker. If the queue message is lost, the sweeper sends the event later.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Records deletes the cached records of TEFCA connections (records.Ender).
+// Records deletes the cached records of TEFCA connections. records.Ender implements it.
 type Records interface {
 	// DeleteAll deletes all cached records of a connection. It is idempotent.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
@@ -84,11 +84,11 @@ type Disconnector struct {
 }
 
 // Disconnect ends a connection and returns its new state. It revokes the connection, fails a pending export, expires
-// the connection's files, and deletes its tokens, except those that the health system has yet to revoke. Files and
-// cached records end first and the status changes last, so a disconnected connection never has files or cached records,
-// even after a crash. A repeated call completes an interrupted disconnection. If a Requester has ended the connection,
-// Disconnect deletes its tokens and cached records. If the connection ended in another way, Disconnect only ends its
-// exports.
+// the connection's files, and deletes its tokens, except those that the health system has yet to revoke. Files expire
+// and cached records are deleted before the status changes, so a disconnected connection never has files or cached
+// records, even after a crash. A repeated call completes an interrupted disconnection. If a Requester has ended the
+// connection, Disconnect deletes its tokens and cached records. If the connection ended in another way, Disconnect only
+// ends its exports.
 //
 // Disconnect does not emit a patient.authorization_revoked event, because the organisation itself made the request. It
 // returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with a
@@ -97,8 +97,8 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish completes a disconnection that a Requester has begun. An authorized connection is unchanged, because the
-// patient has reconnected meanwhile. The errors are those of Disconnect.
+// Finish completes a disconnection that a Requester has begun. An authorized connection is left unchanged, because the
+// patient has reconnected in the meantime. It returns the same errors as Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
@@ -135,7 +135,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		}
 	}
 	var found exports
-	if isRest { // The exports ended with the request, and none has begun since.
+	if isRest { // The exports ended when the disconnection was requested, and none has begun since.
 		found.latest, err = newestTask(ctx, d.Store, tenant, id)
 	} else {
 		found, err = findExports(ctx, d.Store, tenant, id, now)
@@ -162,7 +162,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens for
-// upstream revocation. It reports whether the connection changed. A disconnected connection without tokens is
+// upstream revocation. It reports whether the connection changed. A disconnected connection without tokens is left
 // unchanged.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection

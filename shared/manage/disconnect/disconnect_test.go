@@ -226,7 +226,7 @@ func TestDisconnectSkipsExportsWhoseFilesHaveExpired(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // older than oldest, so it must not be examined: its file would have to expire
+	w.export(t, 1, "") // older than oldest; if it were examined, its file would be expired
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)

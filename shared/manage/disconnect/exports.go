@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// oldest is the age beyond which no task can still have a file. An export is pending for a few hours at most, and
-	// the bucket's lifecycle rule deletes every object after 10 days, whatever the retention parameter.
+	// oldest is the age beyond which no task can still have a file. An export is pending for at most a few hours, and
+	// the bucket's lifecycle rule deletes every object after 10 days, regardless of the retention parameter.
 	oldest = 12 * 24 * time.Hour
-	// most limits the number of tasks that are read, so that a request completes in time. The limit allows for 40
-	// exports a day; earlier exports' files expire anyway.
+	// most limits the number of tasks read so that a request completes in time. The limit allows for 40 exports a day.
+	// The files of earlier exports expire anyway.
 	most = 500
 )
 
@@ -27,7 +27,7 @@ type exports struct {
 	living  []export.Task // tasks with downloadable files, newest first
 }
 
-// end expires the exports' files and fails the pending task in ending.
+// end expires the exports' files, and records the failure of the pending task in ending.
 func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
 	for _, task := range e.living {
 		if err := rows.EndFile(ctx, task, now()); err != nil {
@@ -39,7 +39,8 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 		return nil
 	}
 	var err error
-	// The event has the time at which it is stored, because readers of the event list don't look for older events.
+	// The event's time is the time at which it is stored, because readers of the event list don't look for older
+	// events.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
 	return err
 }

@@ -30,7 +30,7 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// start is the time of the connection, and asked the time of its disconnection.
+	// start is the time at which the connection is made, and asked is the time at which it is disconnected.
 	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
@@ -138,7 +138,7 @@ func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// export creates the connection's next task and completes it. Its file expires after eight days.
+// export creates the connection's next task and completes it. The task's file expires after eight days.
 func (w *world) export(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := succeeded(w.claim(t, number, previous))
@@ -222,7 +222,7 @@ func (w *world) upstream(t *testing.T) []byte {
 	return sealed
 }
 
-// plainSealer stores plain text and checks bindings.
+// plainSealer stores secrets unencrypted and checks their bindings.
 type plainSealer struct{}
 
 func (plainSealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {

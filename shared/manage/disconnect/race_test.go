@@ -137,9 +137,9 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// TestDisconnectCompletesDespiteConcurrentChanges runs another operation at each point of a disconnection. Everything
-// created before the last step must end, later operations must find the connection ended, and a refresh in progress
-// must store nothing.
+// TestDisconnectCompletesDespiteConcurrentChanges runs a concurrent operation at each step of a disconnection.
+// Everything created before the last step must end, later operations must see that the connection has ended, and a
+// refresh in progress must store nothing.
 func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
@@ -178,7 +178,7 @@ func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 					last = 2
 				}
 				if other == "the health system refuses" && !after {
-					last = 0 // Another operation has ended the tokens.
+					last = 0 // Another operation has already ended the token set.
 				}
 				w.wantEnded(t, last)
 			})
@@ -196,8 +196,8 @@ func (w *world) wantReconnected(t *testing.T) {
 	}
 }
 
-// wantEnded checks that only the token set of version last remains, for upstream revocation. If last is 0, no token set
-// may remain.
+// wantEnded checks that the only remaining token set is that of version last, kept for upstream revocation. If last is
+// 0, no token set may remain.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -228,8 +228,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// TestDisconnectFinishesInterruptedDisconnection checks that a repeated disconnection completes after any single call
-// has failed, before or after it took effect.
+// TestDisconnectFinishesInterruptedDisconnection checks that a disconnection in which one call failed, before or after
+// taking effect, completes when repeated.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {
@@ -246,7 +246,7 @@ func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 			c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
 			expect.NoError(t, err)
 			if c.Status == connection.Revoked {
-				w.wantNoExports(t) // A revoked connection has no files, whichever call failed.
+				w.wantNoExports(t) // A revoked connection has no files, regardless of which call failed.
 			}
 			if got := w.disconnect(t); got.Status != connection.Revoked {
 				t.Errorf("status = %s, want revoked", got.Status)

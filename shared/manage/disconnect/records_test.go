@@ -70,7 +70,7 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so a
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so that a
 // repeated call completes the deletion after a crash.
 func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
@@ -114,8 +114,8 @@ func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesRecordCachedConcurrently covers a patient who authorises again while the first record is being
-// deleted.
+// TestDisconnectDeletesRecordCachedConcurrently covers a patient who authorises again while the first cached record is
+// being deleted.
 func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

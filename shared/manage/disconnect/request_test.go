@@ -122,8 +122,8 @@ func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 	}
 }
 
-// TestDisconnectFinishesRequestedDisconnection checks that Disconnect finishes a requested disconnection, whoever calls
-// it.
+// TestDisconnectFinishesRequestedDisconnection checks that Disconnect finishes a requested disconnection, regardless of
+// the caller.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -190,7 +190,7 @@ func TestRequesterIgnoresEndedConnection(t *testing.T) {
 }
 
 // TestRequesterRetriesWhenAuditRowConflicts checks that a request is repeated if an audit row is added between its
-// reads and its write, and that the chain stays intact.
+// reads and its write, and that the audit chain stays intact.
 func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

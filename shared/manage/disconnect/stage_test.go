@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stage is a store that runs another operation or fails at a chosen point of a disconnection.
+// stage is a store that fails or runs another operation at a chosen point of a disconnection.
 type stage struct {
 	store.Disconnections
 
@@ -31,7 +31,7 @@ func points() []string {
 	return all
 }
 
-// perform makes a call between its "before" and "after" points.
+// perform makes a call and visits the points before and after it.
 func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
 	s.calls = append(s.calls, name)
 	var nothing T
@@ -81,7 +81,7 @@ func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
 	return err
 }
 
-// at schedules act to run once at the given point.
+// at schedules act to run once when the disconnection reaches point.
 func (s *stage) at(point string, act func() error) { s.point, s.act = point, act }
 
 func (s *stage) meet(point string) error {

@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findInquiries searches a page of the tenant's inquiries, newest first, for texts that name the connection. Inquiries
-// don't belong to a connection, but patients and members may mention its ID. One row holds an inquiry and its replies.
+// findInquiries searches one page of the tenant's inquiries, newest first, for text that names the connection.
+// Inquiries don't belong to a connection, but patients and members may mention its ID. One row holds an inquiry and its
+// replies.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.inquiriesOf(ctx, e, e.At)
 	if err != nil {
@@ -30,8 +31,8 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries before a cursor, whose ID contains the time. Inquiries older than
-// the connection are omitted.
+// inquiriesOf reads a page of the tenant's inquiries that precede a cursor, whose ID contains the time. Inquiries older
+// than the connection are omitted.
 func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {

@@ -1,6 +1,6 @@
-// Package erase erases a connection. It defines which data is removed, in which order, how the data is kept from
-// returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a worker advances
-// from stage to stage. After a crash, the worker resumes at the row's stage.
+// Package erase erases a connection's data. The package defines which data is removed, in which order, how its
+// recreation is prevented, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a
+// worker advances from stage to stage. After a crash, the worker resumes at the row's stage.
 package erase
 
 import (
@@ -20,15 +20,15 @@ type Stage string
 
 // Stages of an erasure, in order.
 const (
-	Finding    Stage = "finding"    // recording the connection's data
+	Finding    Stage = "finding"    // recording which data belongs to the connection
 	Ending     Stage = "ending"     // disconnecting the connection and requesting revocation from the portal
 	Confirming Stage = "confirming" // recording data added since the first pass
 	Removing   Stage = "removing"   // removing tokens, connection, exports and files; no new data is created afterwards
 	Events     Stage = "events"     // finding the connection's events and stopping their delivery
-	Deliveries Stage = "deliveries" // finding the deliveries of those events
+	Deliveries Stage = "deliveries" // finding the deliveries of the connection's events
 	Inquiries  Stage = "inquiries"  // finding patients' inquiries that name the connection
 	Clearing   Stage = "clearing"   // removing the deliveries, events and inquiries
-	Looking    Stage = "looking"    // checking that nothing remains, once no worker can still be running
+	Looking    Stage = "looking"    // checking that no data remains, once no worker can still be running
 	Done       Stage = "done"
 )
 
@@ -38,8 +38,8 @@ type Portal string
 // Outcomes of the revocation request.
 const (
 	NothingToRevoke Portal = "nothing_to_revoke" // no tokens, or no revocation endpoint
-	Asked           Portal = "asked"             // requested; the portal responded
-	Unanswered      Portal = "unanswered"        // requested; the portal did not respond within an hour
+	Asked           Portal = "asked"             // requested, and the portal responded
+	Unanswered      Portal = "unanswered"        // requested, but the portal did not respond within an hour
 )
 
 // Counts holds the numbers of a connection's items that were found and removed, by kind.
@@ -47,7 +47,7 @@ type Counts struct {
 	Connections int64 `json:"connections"`
 	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
 	Exports     int64 `json:"exports"`
-	Files       int64 `json:"files"` // objects: files, segments, checkpoints and cached records
+	Files       int64 `json:"files"` // stored files, segments, checkpoints and cached records
 	Events      int64 `json:"events"`
 	Deliveries  int64 `json:"deliveries"`
 	Attempts    int64 `json:"attempts"` // delivery attempts
@@ -57,7 +57,7 @@ type Counts struct {
 // Erasure is a request to erase a connection, with the progress of the erasure. A completed Erasure contains no ID of
 // the erased data.
 type Erasure struct {
-	ID           string // derived from the connection ID, so a connection has only one erasure
+	ID           string // derived from the connection ID, so each connection has only one erasure
 	Tenant       org.Tenant
 	Stage        Stage
 	Actor        string // actor who requested the erasure
@@ -72,8 +72,8 @@ type Erasure struct {
 	InquiryIDs   []string
 	Since        time.Time // time before which the connection has no data
 	At           Place     // cursor of this stage's search
-	// MoreEvents and MoreDeliveries report that the row can't hold all items found. The search resumes once the items
-	// in the row are removed.
+	// MoreEvents and MoreDeliveries report that the row can't hold all items that were found. The search resumes after
+	// the items in the row have been removed.
 	MoreEvents, MoreDeliveries bool
 	DueAt                      time.Time // due time of the next step; zero once done
 	Rev                        int64
@@ -98,7 +98,7 @@ type Rows interface {
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
 }
 
-// Connections reads connections (store.Connections).
+// Connections reads connections. store.Connections implements it.
 type Connections interface {
 	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)

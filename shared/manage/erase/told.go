@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents searches a page of the tenant's events for events about the connection, and stops their delivery.
+// findEvents searches one page of the tenant's events for those about the connection and stops their delivery.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
 	if err != nil {
@@ -53,7 +53,8 @@ func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	return found, from, more && len(events) > 0, nil
 }
 
-// findDeliveries searches a page of the tenant's deliveries, newest first, for deliveries of the events found.
+// findDeliveries searches a page of the tenant's deliveries, newest first, for deliveries of the events that findEvents
+// found.
 func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	if e.At.MadeAt.IsZero() {
 		e.At = Place{MadeAt: w.Now().Add(indexTime)}
@@ -106,7 +107,7 @@ func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	return found, before, more && len(places) > 0, nil
 }
 
-// clear removes deliveries before their events, because only the event tells which connection a delivery belongs to.
+// clear removes deliveries before their events, because only the event identifies a delivery's connection.
 func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	for _, id := range e.DeliveryIDs {
 		if err := w.Store.RemoveDelivery(ctx, e.Tenant, id); err != nil {
@@ -136,7 +137,7 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 }
 
 // look removes data that remains or has been added since the last step, and schedules another check. If no data
-// remains, it marks the erasure as done and writes the audit row that proves it.
+// remains, it marks the erasure as done and writes the audit row that proves the erasure.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -162,7 +163,7 @@ func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// isLeft reports whether any rows of the connection are left.
+// isLeft reports whether any rows of the connection remain.
 func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	_, err := w.Store.Connection(ctx, e.Tenant, e.ConnectionID)
 	if err == nil || !errors.Is(err, fault.NotFound) {

@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	// portalTime is the portal's time limit for revoking the grant, after which the tokens for the request are removed.
+	// portalTime is the portal's time limit for revoking the grant. When it expires, the tokens kept for the request
+	// are removed.
 	portalTime = time.Hour
-	// askAgain is the pause of a stage that waits for the portal or for another worker.
+	// askAgain is the delay between checks in a stage that waits for the portal or another worker.
 	askAgain = time.Minute
-	// indexTime is the maximum delay before an event is in the index.
+	// indexTime is the maximum delay before an event appears in the index.
 	indexTime = 20 * time.Second
 	// quiet is the time during which a run may still write to the bucket after its export's row was removed. It exceeds
-	// a function's maximum run time.
+	// the maximum run time of a Lambda function.
 	quiet = 20 * time.Minute
-	// margin is the remaining time below which a run begins no further step.
+	// margin is the minimum remaining time for a run to begin another step.
 	margin = 30 * time.Second
 	page   = 100
 	// mostHeld is the maximum number of IDs in each list of the erasure's row.
@@ -42,25 +43,26 @@ type Store interface {
 	// DueErasures returns the tenant and ID of each due erasure.
 	DueErasures(ctx context.Context, now time.Time) ([]Erasure, error)
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
-	// SaveErasure replaces revision e.Rev. It returns fault.Conflict if the stored revision differs.
+	// SaveErasure replaces the erasure if its stored revision is e.Rev. It returns fault.Conflict if the stored
+	// revision differs.
 	SaveErasure(ctx context.Context, e Erasure) error
 
 	// Exports returns the IDs of the exports of a connection.
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
-	// TokenRows returns the number of rows that a connection has in the Tokens table.
+	// TokenRows returns the number of a connection's rows in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the
-	// connection has been authorized again. TEFCA attempts from before now can't recreate the connection.
+	// connection has been authorized again. TEFCA attempts that began before now can't recreate the connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	// RemoveExports removes the exports of a connection, their index rows, and the pointer to the latest export.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
-	// EventsAfter and DeliveriesBefore are methods of store.EventLog and store.DeliveryLog.
+	// store.EventLog implements EventsAfter, and store.DeliveryLog implements DeliveriesBefore.
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// FanOut marks an event as fanned out, so that it is never delivered. It returns fault.Conflict if the event is
+	// FanOut marks an event as fanned out so that it is never delivered. It returns fault.Conflict if the event is
 	// already marked.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
 	// CountAttempts returns the number of attempts at a delivery.
@@ -77,18 +79,18 @@ type Store interface {
 	RemoveInquiry(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Files lists and deletes objects in a bucket (blob.Folders).
+// Files lists and deletes objects in a bucket. blob.Folders implements it.
 type Files interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 	Delete(ctx context.Context, key string) error
 }
 
-// Disconnector ends connections (disconnect.Disconnector).
+// Disconnector ends connections. disconnect.Disconnector implements it.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Audit records completed erasures (audit.Log).
+// Audit records completed erasures. audit.Log implements it.
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
@@ -217,7 +219,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// find records the data to remove, which can't be determined once the connection is removed.
+// find records the data to remove, because it can't be determined once the connection is removed.
 func (w Worker) find(ctx context.Context, e *Erasure) error {
 	tasks, err := w.Store.Exports(ctx, e.Tenant, e.ConnectionID)
 	if err != nil {

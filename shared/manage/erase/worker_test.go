@@ -240,8 +240,8 @@ func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry)
 	return i.ID
 }
 
-// TestErasureRemovesInquiriesNamingConnection checks that an inquiry is removed if its text or a reply names the
-// connection in any case.
+// TestErasureRemovesInquiriesNamingConnection checks that an inquiry is removed if its text or a reply contains the
+// connection's ID, regardless of letter case.
 func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -256,7 +256,7 @@ func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	kept := map[string]org.Tenant{
 		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
-		// older than the connection
+		// inquiry older than the connection
 		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}): tenant,
 		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                   other,
 	}

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Limits on a patient's texts, in characters unless stated otherwise. Even with every text at its limit, an event is
+// Limits on text from a patient, in characters unless stated otherwise. Even with every text at its limit, an event is
 // far below the maximum row size.
 const (
 	maxName    = 200
@@ -29,7 +29,7 @@ const (
 	optional presence = false
 )
 
-// reader converts a patient's texts to safe plain text, which can't produce markup, extra lines or reordered letters.
+// reader converts text from a patient to safe plain text, which can't produce markup, extra lines or reordered letters.
 // The reader keeps the first error.
 type reader struct{ err error }
 
@@ -85,9 +85,9 @@ func (r *reader) refuse(field, public string) {
 	}
 }
 
-// visible replaces invisible characters, and control characters other than line breaks, with spaces. Invisible
-// characters include marks that change the writing direction, or join or separate letters. Angle brackets become
-// quotation marks, so the text can't contain a tag.
+// visible replaces invisible characters, and all control characters except line breaks, with spaces. Invisible
+// characters include those that change the writing direction and those that join or separate letters. Angle brackets
+// are replaced with quotation marks, so the text can't contain a tag.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -97,7 +97,7 @@ func visible(text string) string {
 			return '‹'
 		case r == '>':
 			return '›'
-		case r == '\u200c' || r == '\u200d': // Some scripts, and emoji, need the zero-width joiner and non-joiner.
+		case r == '\u200c' || r == '\u200d': // Emoji and some scripts require the zero-width joiner and non-joiner.
 			return r
 		case unicode.Is(unicode.Cf, r):
 			return -1

@@ -33,7 +33,7 @@ func TestInquiryTextsAreSanitised(t *testing.T) {
 	}
 }
 
-// TestInquiryLineRemovesLineBreaks checks that a name or subject can't add a line to the body.
+// TestInquiryLineRemovesLineBreaks checks that a name or subject can't add a line to the message body.
 func TestInquiryLineRemovesLineBreaks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -66,17 +66,17 @@ func (i Inquiry) Names(id string) bool {
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
-// Delivery is the outcome of emailing a reply, as far as known.
+// Delivery is the outcome of emailing a reply, as far as it is known.
 type Delivery string
 
 // Outcomes of sending a reply.
 const (
 	Sending Delivery = "sending" // in progress, or unknown after a crash or without a response from SES
 	Sent    Delivery = "sent"
-	Refused Delivery = "refused" // SES rejected the patient's address as invalid
+	Refused Delivery = "refused" // SES rejected the patient's email address as invalid
 )
 
-// Answer is a reply to the patient by email. Replies to one inquiry have different texts.
+// Answer is a reply to the patient by email. No two replies to an inquiry have the same text.
 type Answer struct {
 	At       time.Time `json:"at"` // time of the latest attempt to send the reply
 	By       string    `json:"by"` // actor's name in the audit log
@@ -90,24 +90,24 @@ const (
 	mostSent    = 100 // maximum number of emails per tenant and day (UTC) from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is the period during which an unfinished email can't be sent again.
+	// sendingTime is the period during which an email whose sending has not finished can't be sent again.
 	sendingTime = time.Minute
 )
 
-// InboxRows stores inquiry statuses and replies (store.Inquiries).
+// InboxRows stores inquiry statuses and replies. store.Inquiries implements it.
 type InboxRows interface {
 	// Inquiry reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)
-	// SaveInquiry replaces the status and the replies of revision i.Rev. It returns fault.Conflict if the stored
-	// revision differs.
+	// SaveInquiry replaces the status and replies of the inquiry if its stored revision is i.Rev. It returns
+	// fault.Conflict if the stored revision differs.
 	SaveInquiry(ctx context.Context, i Inquiry) error
 	// CountAnswer counts an email that a tenant sends on a given day. It returns fault.Conflict if the limit has been
 	// reached.
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
-// Mailer sends an email in text and HTML with a reply-to address (mail.Sender). It returns fault.Invalid if the
-// recipient address can't receive email.
+// Mailer sends an email in text and HTML with a reply-to address. mail.Sender implements it. It returns fault.Invalid
+// if the recipient address can't receive email.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
@@ -120,7 +120,7 @@ type Limits interface {
 // Author is the writer of a reply: an organisation or the operator.
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
-	By   string           // author's name in the audit log
+	By   string           // author's name in audit rows
 	// AsOperator sends the reply on the operator's behalf, with Inbox.Support as its reply-to address.
 	AsOperator bool
 }
@@ -130,7 +130,7 @@ type Inbox struct {
 	Rows   InboxRows
 	Mailer Mailer // nil if this stack does not send email
 	Limits Limits // nil for an operator, whose replies have no limits by account or mailbox
-	// Support is the operator's own email address. If Support is empty, nobody can reply as the operator.
+	// Support is the operator's email address. If Support is empty, nobody can reply as the operator.
 	Support string
 	Now     func() time.Time
 }
@@ -196,7 +196,7 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// The known outcome is stored even after the deadline, so that the reply is not sent again.
+	// A known outcome is stored even after the deadline so that the reply is not sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
@@ -206,7 +206,7 @@ func answerAt(i Inquiry, text string) int {
 	return slices.IndexFunc(i.Answers, func(a Answer) bool { return a.Text == text })
 }
 
-// begin records that a reply is being sent, which keeps concurrent calls from sending it.
+// begin records that a reply is being sent, so that concurrent calls don't send it again.
 func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inquiry, error) {
 	if err := d.answerable(from, i, a); err != nil {
 		return i, err
@@ -243,7 +243,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns nil if the reply can be sent now, and otherwise the reason as an error.
+// answerable returns nil if the reply can be sent now; otherwise, it returns an error with the reason.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -331,7 +331,7 @@ func limited(public string, wait time.Duration) *fault.Error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(wait)
 }
 
-// unknown returns the error for an email with an unknown outcome.
+// unknown returns the error for an email whose outcome is unknown.
 func unknown(wait time.Duration) *fault.Error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't confirm whether this reply was sent. Check again in a minute before you resend it.").After(wait)

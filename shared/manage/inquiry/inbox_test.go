@@ -26,7 +26,7 @@ const (
 	reply  = "Please ask your portal for a new password.\n\nWe call you tomorrow."
 )
 
-// counter holds an inbox with one inquiry in the tables, and a mail server that can fail.
+// counter holds an inbox, tables with one inquiry, and a mail server that can be made to fail.
 type counter struct {
 	*office
 
@@ -84,7 +84,7 @@ func (c *counter) wantRefused(what string, err error, kind fault.Kind, words str
 	}
 }
 
-// onInbox runs a test in a synctest bubble.
+// onInbox runs a test with a counter in a synctest bubble.
 func onInbox(t *testing.T, test func(t *testing.T, c *counter)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newCounter(t)) })
@@ -269,8 +269,8 @@ func TestAnswersAreRateLimited(t *testing.T) {
 	})
 }
 
-// TestAnswersPerTenantAreLimitedDaily checks that every email counts towards the tenant's daily limit, whoever the
-// patient is.
+// TestAnswersPerTenantAreLimitedDaily checks that every email counts towards the tenant's daily limit, regardless of
+// the patient.
 func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

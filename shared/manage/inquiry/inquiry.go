@@ -1,4 +1,4 @@
-// Package inquiry records requests that patients send to an organisation while they are connecting: for help, or for a
+// Package inquiry records requests that patients send to an organisation while connecting, either for help or about a
 // missing health system. Each request becomes an event for the organisation's webhooks, and is stored so that members
 // can read it and reply.
 package inquiry
@@ -20,13 +20,13 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Inquiry is a patient's request to an organisation. Its texts are plain text (see clean.go).
+// Inquiry is a patient's request to an organisation. All its text fields contain plain text (see clean.go).
 type Inquiry struct {
 	ID            string // ID of the event that reports the inquiry
 	Tenant        org.Tenant
 	Type          webhook.Type
 	Email         string
-	EmailVerified bool   // whether the patient has proven that the address is theirs
+	EmailVerified bool   // whether the patient has proven ownership of the email address
 	Name          string // name of the patient or the missing health system
 	Subject       string
 	Body          string
@@ -36,16 +36,16 @@ type Inquiry struct {
 	CreatedAt     time.Time
 	Status        Status
 	Answers       []Answer // replies, oldest first
-	Rev           int64    // incremented by every change; 0 for a new inquiry
+	Rev           int64    // revision, incremented by every change; 0 for a new inquiry
 }
 
-// From describes an inquiry's sender, as stated by the page.
+// From describes an inquiry's sender as stated by the page.
 type From struct {
 	Tenant org.Tenant
 	Email  string
 	Token  secret.Text // token from verification of the email address; empty if unverified
-	// RequestKey identifies one submission of a form, which is recorded once however often it arrives. Without a
-	// RequestKey, identical texts are recorded once a day.
+	// RequestKey identifies one submission of a form. It is recorded once, however often it arrives. Without a
+	// RequestKey, identical texts are recorded only once a day.
 	RequestKey string
 }
 
@@ -64,7 +64,7 @@ type HealthSystem struct {
 	StreetAddress string // optional
 }
 
-// Store stores inquiries (store.Inquiries).
+// Store stores inquiries. store.Inquiries implements it.
 type Store interface {
 	// CreateInquiry stores an inquiry with its event and notices. It returns fault.Conflict if the inquiry already
 	// exists.
@@ -77,7 +77,7 @@ type Enqueuer interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Proofs verifies that a token proves ownership of an email address (verification.Proofs).
+// Proofs verifies that a token proves ownership of an email address. verification.Proofs implements it.
 type Proofs interface {
 	Check(ctx context.Context, tenant org.Tenant, token secret.Text, a verification.Address) error
 }
@@ -161,14 +161,14 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // If a message is lost, the sweeper sends it later.
+	_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // If a queue message is lost, the sweeper sends it later.
 	for _, n := range notices {
 		_ = c.Enqueuer.EnqueueNotice(ctx, n.Tenant, n.ID)
 	}
 	return nil
 }
 
-// subject returns the same value for two submissions of the same request. It is a keyed hash, because the event ID
+// subject returns the same value for two submissions of the same request. It returns a keyed hash, because the event ID
 // contains it.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey

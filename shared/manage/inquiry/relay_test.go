@@ -16,13 +16,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The limits are from docs/adr/0042-mail-is-not-a-relay.md.
+// The limits are defined in docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	answersPerSender  = 100
-	answersPerMailbox = 10 // limit for one sender
+	answersPerMailbox = 10 // limit per sender
 )
 
-// asked is a store with an open inquiry for every ID. email returns the inquiry's email address.
+// asked is a store that returns an open inquiry for every ID. email returns the inquiry's email address.
 type asked struct{ email func(id string) string }
 
 func (a asked) Inquiry(_ context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {

@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Approve runs discovery on an endpoint's server again and pins the current URLs, provided that the operator has named
-// every change. For an endpoint that was never pinned, URLs at the vendor's origins or at the FHIR base URL's origin
-// need not be named. Approve returns the changes, if any. The error is fault.NotFound, fault.Conflict, a fault.Invalid
-// that lists the unnamed changes, or fault.Upstream or fault.Unavailable if the server misbehaves.
+// Approve repeats discovery on an endpoint's server and pins the current URLs, provided that the operator has named
+// every change. If an endpoint has never been pinned, URLs at the vendor's origins or the FHIR base URL's origin need
+// not be named. Approve returns the changes, if any. The error is fault.NotFound, fault.Conflict, a fault.Invalid that
+// lists the unnamed changes, or fault.Upstream or fault.Unavailable if the server misbehaves.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
 	if err := approved.check(); err != nil {
 		return nil, err

@@ -157,7 +157,8 @@ func TestMutatingMethodsWriteAuditRows(t *testing.T) {
 	}
 }
 
-// writing returns the methods that write: those of interface parameters of a constructor that return only an error.
+// writing returns the methods that write: the methods of a constructor's interface parameters that return only an
+// error.
 func writing() map[string]bool {
 	found := map[string]bool{}
 	for _, constructor := range constructors {

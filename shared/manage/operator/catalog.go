@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Catalog publishes and searches the catalogue. CatalogSources changes its sources, and CatalogOverrides operators'
-// overrides of them.
+// Catalog publishes and searches the catalogue. CatalogSources changes the catalogue's sources, and CatalogOverrides
+// changes operators' overrides of them.
 type Catalog struct {
 	rows      CatalogRows
 	publisher publish.Publisher
@@ -71,7 +71,7 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve approves the question that blocks publishing in a mode, without publishing. The error is fault.Invalid,
+// Approve approves the change that blocks publishing in a mode, without publishing it. The error is fault.Invalid,
 // fault.NotFound if no question blocks publishing, or fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {
@@ -199,7 +199,7 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 	return p.Live, nil
 }
 
-// note changes the publishing status of a mode, stores it, and records the action in the audit log.
+// note changes and stores the publishing status of a mode, and records the action in the audit log.
 func (o Catalog) note(ctx context.Context, mode, action string, change func(*ledger.Publication) error) error {
 	p, err := o.rows.Publication(ctx, mode)
 	if err != nil {
@@ -214,7 +214,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
-// busy replaces a conflict with an error that says that another publisher is at work.
+// busy replaces a conflict with an error stating that another publication is in progress.
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

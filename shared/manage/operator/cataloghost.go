@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice selects hosts with servers that are waiting for a decision. Source alone selects every host that the
-// source names. With both fields, only Host is selected, for that source.
+// HostChoice selects hosts that have servers waiting for a decision. If only Source is set, every host that the source
+// names is selected. If both fields are set, only Host is selected, and only for that source.
 type HostChoice struct{ Host, Source string }
 
 // Has reports whether a waiting server is at one of the chosen hosts.
@@ -23,13 +23,13 @@ func (c HostChoice) Has(w compose.Wait) bool {
 	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
 }
 
-// subject returns the host choice as a text for the audit log.
+// subject returns the host choice as text for the audit log.
 func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts accepts the servers that are waiting at the chosen hosts, each only for the brands and platforms that it
-// is waiting for. Servers that a list adds later must wait again. AllowHosts returns the hosts. The error is
+// AllowHosts accepts the servers waiting at the chosen hosts, but only for the brands and platforms for which each is
+// waiting. Servers that a list adds later must wait for another decision. AllowHosts returns the hosts. The error is
 // fault.NotFound if no server is waiting at the chosen hosts, or fault.Invalid.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
@@ -53,8 +53,8 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 }
 
 // RefuseHosts excludes the chosen hosts from the catalogue. Their servers no longer wait for a decision, and the next
-// publication removes those already published. A host without waiting servers can also be refused. RefuseHosts returns
-// the hosts. The error is fault.Invalid, fault.NotFound or fault.Conflict.
+// publication removes servers that were already published. A host without waiting servers can also be refused.
+// RefuseHosts returns the hosts. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -67,8 +67,8 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 	})
 }
 
-// ForgetHost removes all decisions about a host. Servers published because of them stay in the catalogue. The error is
-// fault.Invalid, or fault.NotFound if there are no decisions.
+// ForgetHost removes all decisions about a host. Servers published because of these decisions stay in the catalogue.
+// The error is fault.Invalid, or fault.NotFound if there are no decisions.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) err
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
 }
 
-// hostOf returns the host that an override is about, or "" if the override is about a brand.
+// hostOf returns the host to which an override applies, or "" if the override applies to a brand.
 func hostOf(o ledger.Override) string {
 	switch o.Kind {
 	case ledger.Portal:

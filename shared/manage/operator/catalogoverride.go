@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CatalogOverrides changes the operators' overrides of catalogue sources. Overrides persist across imports and take
-// effect with the next publication.
+// CatalogOverrides changes operators' overrides of catalogue sources. Overrides persist across imports and take effect
+// with the next publication.
 type CatalogOverrides struct {
 	rows    OverrideRows
 	catalog Catalog
@@ -35,8 +35,8 @@ func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverr
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide removes an institution from search results. Its ID still resolves. The error is fault.Invalid, fault.NotFound or
-// fault.Conflict.
+// Hide removes an institution from search results. The institution's ID still resolves. The error is fault.Invalid,
+// fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
 }
 
-// Unhide restores an institution that an operator or its list has hidden to search results. It returns the same errors
-// as Hide.
+// Unhide makes an institution visible in search results again after an operator or its list has hidden it. It returns
+// the same errors as Hide.
 func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges the institution brand into the institution into, to which brand's ID then resolves. It returns the same
-// errors as Hide.
+// Merge merges the institution brand into the institution into. Afterwards, brand's ID resolves to into. It returns the
+// same errors as Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")
@@ -96,8 +96,8 @@ func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias st
 		"catalog.alias_removed")
 }
 
-// Rename replaces an institution's name from the lists. An empty name restores it. Rename returns the same errors as
-// Hide.
+// Rename replaces an institution's name from the lists. An empty name restores the name from the lists. Rename returns
+// the same errors as Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
 		return fault.BadRequest("A name can't be blank.").About("name")

@@ -22,16 +22,16 @@ type Clients struct {
 	by          Journal
 }
 
-// ClientRows stores Recordbridge's client credentials. Their owners are tenants. All tenants share the zero tenant's
-// clients.
+// ClientRows stores Recordbridge's client credentials. Each client is owned by a tenant. All tenants share the zero
+// tenant's clients.
 type ClientRows interface {
 	OrganisationReader
 	TenantLister
 	RegistrationLister
-	// ClientAuthOf reads a client that belongs to exactly this owner. It returns fault.NotFound if the client does not
-	// exist.
+	// ClientAuthOf reads a client that belongs to exactly the given owner. It returns fault.NotFound if the client does
+	// not exist.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
-	// SaveClientAuth creates a client if a.Rev is 0, and otherwise replaces revision a.Rev. It returns fault.Conflict
+	// SaveClientAuth creates a client if a.Rev is 0; otherwise, it replaces revision a.Rev. It returns fault.Conflict
 	// if the stored revision differs.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 	// ClientAuths returns the clients of all owners.
@@ -52,9 +52,9 @@ func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by 
 	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
-// Create stores client credentials for one organisation or, if owner is zero, for all. plain is the secret, or empty if
-// the method uses none. It is stored only in sealed form. Create chooses the client's ID. The error is fault.Invalid or
-// fault.NotFound.
+// Create stores client credentials for one organisation or, if owner is zero, for all organisations. plain is the
+// secret, or empty if the method uses none. It is stored only in sealed form. Create assigns the client's ID. The error
+// is fault.Invalid or fault.NotFound.
 func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
 	plain secret.Text,
 ) (string, error) {
@@ -84,14 +84,14 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show returns a client that belongs to exactly this owner, with its secret sealed. It returns fault.NotFound if the
-// client does not exist.
+// Show returns a client that belongs to exactly the given owner, with its secret sealed. It returns fault.NotFound if
+// the client does not exist.
 func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	return o.own(ctx, owner, id)
 }
 
-// SetOrigins replaces the origins to which a client secret may be sent. The client must belong to exactly this owner.
-// For a client with keys, the origins limit where its assertions may be sent; an empty list removes the limit.
+// SetOrigins replaces the origins to which a client secret may be sent. The client must belong to exactly the given
+// owner. For a client with keys, the origins limit where its assertions may be sent. An empty list removes the limit.
 // SetOrigins returns the stored origins. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
 	found, err := o.own(ctx, owner, id)
@@ -107,7 +107,7 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 	return found.Origins, o.by.record(ctx, owner, "client.origins_set", id)
 }
 
-// Rotation holds the new secret or key of a client.
+// Rotation holds a client's new secret or key.
 type Rotation struct {
 	Secret secret.Text // new secret; empty to keep the current secret
 	KeyID  *string     // new key; nil to keep the current key, empty for the service's current key
@@ -140,9 +140,9 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client that belongs to exactly this owner, unless a registration names the client. A connection can
-// be refreshed only with the client that created it. If connections may depend on the client, the caller must confirm
-// the removal (abandon). The error is fault.NotFound or fault.Conflict.
+// Remove removes a client that belongs to exactly the given owner, unless a registration uses the client. A connection
+// can be refreshed only with the client that created it. If connections may depend on the client, the caller must
+// confirm the removal (abandon). The error is fault.NotFound or fault.Conflict.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -170,7 +170,7 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	return o.by.record(ctx, owner, "client.removed", id)
 }
 
-// checkUnused returns an error if any connection may have been created with one of this owner's clients.
+// checkUnused returns an error if any connection may have been created with one of the given owner's clients.
 func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	tenants := []org.Tenant{owner}
 	if owner == (org.Tenant{}) {
@@ -193,7 +193,7 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// maxSecret is the maximum length of a client secret, in bytes. Health systems issue secrets of a few dozen bytes.
+// maxSecret is the maximum length of a client secret, in bytes. Secrets from health systems are a few dozen bytes long.
 const maxSecret = 4096
 
 // checkOrigins requires at least one origin for a client with a secret. It returns the origins in canonical form.
@@ -223,7 +223,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 	return origins, nil
 }
 
-// own reads a client that belongs to exactly this owner.
+// own reads a client that belongs to exactly the given owner.
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
@@ -236,8 +236,8 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 	return found, nil
 }
 
-// save seals the secret, if any, and stores the client. It returns fault.Conflict if the client has changed since it
-// was read.
+// save seals the client's secret, if any, and stores the client. It returns fault.Conflict if the client has changed
+// since it was read.
 func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
 		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))

@@ -26,7 +26,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fixture holds two operators. The second makes a change just before the first one's next write.
+// fixture holds two operators. The second operator makes a change just before the first operator's next write.
 type fixture struct {
 	operator  *wiring.Operator
 	control   store.Control

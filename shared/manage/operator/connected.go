@@ -13,7 +13,7 @@ import (
 // ConnectionRows lists connections with any status, from an eventually consistent index.
 type ConnectionRows interface {
 	ConnectionLister
-	// ConnectionsOfBefore lists the connections whose external ID has this keyed hash.
+	// ConnectionsOfBefore lists the connections whose external ID has the given keyed hash.
 	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
 		limit int) (found []string, more bool, err error)
 }
@@ -62,7 +62,7 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 	}
 }
 
-// isOf reports whether a connection still has the given external ID, because the index may be out of date.
+// isOf reports whether a connection still has the given external ID. The index may be out of date.
 func (o Connections) isOf(c Connection, externalID string) bool {
 	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

@@ -47,7 +47,7 @@ type Connection struct {
 
 	Organisation string       // name of the organisation
 	Endpoint     string       // name of the endpoint; empty if unknown
-	Damaged      []fault.Spot // unreadable parts of the connection's row, which are left out here
+	Damaged      []fault.Spot // unreadable parts of the connection's row, which are omitted here
 	Exports      []Export     // latest exports, newest first; set only by Show
 	Do           string       // recommended action, with its ctl command
 }
@@ -56,13 +56,13 @@ type Connection struct {
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // organisation's patient ID from the latest authorisation
+	ExternalID string // patient's ID at the organisation, from the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
 
 // ConnectionPage is a page in a list of connections. Next is the cursor of the next page, or "" if there are no more
-// connections. The number of rows read for a page is limited, so a page may be short or empty although more connections
+// connections. The number of rows read for a page is limited, so a page may be short or empty even if more connections
 // follow.
 type ConnectionPage struct {
 	Connections []Connection
@@ -165,7 +165,7 @@ func readConnection(
 }
 
 // overdueAfter is the time after which a due connection counts as overdue. The scheduler runs every few minutes and
-// spreads its messages.
+// spreads its messages over time.
 const overdueAfter = time.Hour
 
 // adviseConnection returns the recommended action for a connection, in one sentence.

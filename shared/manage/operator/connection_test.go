@@ -238,8 +238,8 @@ func TestConnectionsListFindsConnectionByExternalID(t *testing.T) {
 	}
 }
 
-// TestConnectionsShowToleratesDamagedExport checks that a damaged row hides only its damaged parts, and no earlier
-// exports.
+// TestConnectionsShowToleratesDamagedExport checks that a damaged row hides only its damaged parts and that earlier
+// exports remain visible.
 func TestConnectionsShowToleratesDamagedExport(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

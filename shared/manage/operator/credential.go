@@ -60,8 +60,8 @@ type CredentialRows interface {
 	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential has changed since it was
 	// read.
 	SaveCredential(ctx context.Context, c org.Credential) error
-	// TenantOf returns a credential's tenant, and Credential reads a credential. Both return fault.NotFound if the
-	// credential does not exist.
+	// TenantOf returns the tenant that owns a credential. Credential reads a credential. Both methods return
+	// fault.NotFound if the credential does not exist.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
@@ -81,9 +81,8 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key, and notifies the organisation by email. Only this call
-// returns the key. The error is fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential without live
-// access.
+// Create creates a credential with its first private key, and notifies the organisation by email. No other call returns
+// the key. The error is fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -208,8 +207,9 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential without live keys, and its public ID. The public ID stops working in browsers within 30
-// seconds, except for sign-ins that have already begun. The error is fault.Invalid, fault.NotFound or fault.Conflict.
+// Remove removes a credential that has no live keys, along with its public ID. The public ID stops working in browsers
+// within 30 seconds, except for sign-ins that have already begun. The error is fault.Invalid, fault.NotFound or
+// fault.Conflict.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {

@@ -22,8 +22,8 @@ func checkNote(note string) error {
 	return nil
 }
 
-// CredentialChange describes a change to a credential. Zero fields change nothing. Lists that replace all URLs are
-// applied before additions and removals.
+// CredentialChange describes a change to a credential. Fields with the zero value change nothing. The fields that
+// replace all URLs are applied before additions and removals.
 type CredentialChange struct {
 	Note            *string
 	Redirects       []string // all redirect URIs; nil if unchanged
@@ -35,7 +35,8 @@ type CredentialChange struct {
 	AnyOrigin       bool // removes all origins, so that pages from any origin may use the public ID
 }
 
-// changedCredential returns a credential with a change applied. Unchanged lists are not validated again.
+// changedCredential applies a change to a credential and returns the result. It does not validate unchanged lists
+// again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -106,7 +107,7 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	return list, nil
 }
 
-// edited returns list with items added and removed. It must contain every item to remove.
+// edited returns list with items added and removed. The list must contain every item in remove.
 func edited(list, add, remove []string, field string) ([]string, error) {
 	list = slices.Clone(list)
 	for _, text := range remove {

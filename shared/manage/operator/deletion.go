@@ -22,18 +22,18 @@ type Deletions struct {
 	by       Journal
 }
 
-// DeletionMembers lists and notifies the members of an organisation (members.Service).
+// DeletionMembers lists and notifies the members of an organisation. members.Service implements it.
 type DeletionMembers interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 	// NotifyMembers sends an email to every member and to the given additional addresses.
 	NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error
 }
 
-// DeletionRequests stores organisation deletions (deletion.Requests).
+// DeletionRequests stores organisation deletions. deletion.Requests implements it.
 type DeletionRequests interface {
 	DeletionReader
-	// Request schedules the deletion of an organisation after a waiting period. It calls announce before it stores a
-	// new deletion.
+	// Request schedules the deletion of an organisation after a waiting period. It calls announce before storing a new
+	// deletion.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
 	// Cancel cancels a deletion that has not begun. The error is fault.NotFound or fault.Conflict.
@@ -90,12 +90,13 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show returns an organisation's deletion until 90 days after its end. It returns fault.NotFound if there is none.
+// Show returns an organisation's deletion until 90 days after its end. It returns fault.NotFound if the organisation
+// has no deletion.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed: the domains of its members and notice
+// claims returns the email domains that an organisation may have claimed: the domains of its members and notice
 // addresses.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)

@@ -13,12 +13,12 @@ import (
 // Log searches webhook delivery logs and shows single deliveries.
 type Log struct{ rows DeliveryLog }
 
-// DeliverySearch searches delivery logs (deliverylog.Log).
+// DeliverySearch searches delivery logs. deliverylog.Log implements it.
 type DeliverySearch interface {
 	Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error)
 }
 
-// DeliveryLog reads delivery logs (deliverylog.Details).
+// DeliveryLog reads delivery logs. deliverylog.Details implements it.
 type DeliveryLog interface {
 	DeliverySearch
 	// Show returns a delivery with its attempts. It returns fault.NotFound if the delivery does not exist.

@@ -76,8 +76,8 @@ type MadeEndpoint struct {
 }
 
 // EndpointID returns the ID of a mode's endpoint with the given FHIR base URL. The ID is derived from the mode and the
-// URL, so that it is known in advance and repeated requests can't create duplicate endpoints. EndpointID returns an
-// error if base is malformed.
+// URL, so it is known in advance and repeated requests can't create duplicate endpoints. EndpointID returns an error if
+// base is malformed.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -145,8 +145,8 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	return made, nil
 }
 
-// Add stores an endpoint unchanged, along with its registration if r is not zero. Add sends no requests, validates
-// nothing, and pins no URLs. Use Add for endpoints whose details are all known, such as the sandbox's. Use Create for
+// Add stores an endpoint unchanged, along with its registration if r is not zero. Add sends no requests, performs no
+// validation and pins no URLs. Use Add for endpoints whose details are all known, such as the sandbox's. Use Create for
 // institutions' endpoints.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)

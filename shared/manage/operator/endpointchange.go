@@ -41,8 +41,9 @@ func (o Endpoints) Enable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointActive, "endpoint.enabled")
 }
 
-// Remove removes a disabled endpoint. The endpoint must have no registration and no connections, whatever their status.
-// Remove scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on failure.
+// Remove removes a disabled endpoint. The endpoint must have no registration and no connections, regardless of their
+// status. Remove scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on
+// failure.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {

@@ -179,8 +179,8 @@ func (o EndpointHealth) departures(ctx context.Context, seen []health.Discovered
 	return found, nil
 }
 
-// bundles returns the brand bundles that endpoints reference but no catalogue source fetches. The bundles referenced by
-// the most endpoints come first.
+// bundles returns the brand bundles that endpoints reference but no catalogue source fetches. Bundles are ordered by
+// the number of endpoints that reference them, highest first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

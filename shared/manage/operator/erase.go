@@ -13,7 +13,7 @@ type Erasures struct {
 	by       Journal
 }
 
-// ErasureRequests stores requests to erase connections (erase.Requests).
+// ErasureRequests stores requests to erase connections. erase.Requests implements it.
 type ErasureRequests interface {
 	// Request requests the erasure of a connection. The isNew result reports whether this is the first request. Request
 	// returns fault.NotFound if the connection does not exist.

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports lists and shows the exports of connections. Exports is read-only and reveals neither health records nor
-// download links.
+// Exports lists and shows the exports of connections. Exports only reads exports, and reveals neither health records
+// nor download links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -28,9 +28,9 @@ type Exports struct {
 
 // TaskLister lists export tasks from an eventually consistent index.
 type TaskLister interface {
-	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether more tasks
-	// follow. A cursor consists of a row's creation time and ID, separated by a #. An empty cursor starts at the newest
-	// task.
+	// TasksBefore returns the cursors of the tenant's tasks that follow a cursor, newest first, and reports whether
+	// more tasks follow. A cursor consists of a row's creation time and ID, separated by a #. An empty cursor starts at
+	// the newest task.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
@@ -55,12 +55,12 @@ type ExportTasks interface {
 type Export struct {
 	export.Task
 
-	NextAt time.Time // when a pending export that is neither queued nor running will next start; otherwise zero
+	NextAt time.Time // next start time of a pending export that is neither queued nor running; otherwise zero
 	// unreadable parts of the export's row or its webhooks' rows
 	Damaged    []fault.Spot
 	EventID    string // ID of the event that reported the export's end; empty while pending
 	Deliveries []deliverylog.Entry
-	Blame      Blame  // party responsible for the failure or gaps; set only by Show, as is Deliveries
+	Blame      Blame  // party responsible for the failure or gaps; like Deliveries, set only by Show
 	Do         string // recommended action with its ctl command; set only by Show
 }
 
@@ -172,7 +172,7 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 }
 
 // before returns the cursor of the task that precedes the one at cursor place. If place is empty, before returns the
-// cursor of the connection's latest task. Each task's row names the preceding task.
+// cursor of the connection's latest task. The row of each task names the preceding task.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,
 ) (found []string, more bool, err error) {

@@ -10,5 +10,5 @@ func AdviseConnection(c Connection, now time.Time) string { return adviseConnect
 // AdviseExport exports adviseExport to tests.
 func AdviseExport(e Export, c Connection, now time.Time) string { return adviseExport(e, c, now) }
 
-// BlameFor exports blame to tests.
+// BlameFor makes blame available to tests.
 func BlameFor(e Export, c Connection) Blame { return blame(e, c) }

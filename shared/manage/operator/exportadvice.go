@@ -20,7 +20,7 @@ const maxNamed = 12
 // within a minute.
 const untakenAfter = 5 * time.Minute
 
-// adviseExport returns a one-sentence recommendation for an export as of now. The argument c is the export's
+// adviseExport returns a one-sentence recommendation for an export at the time now. The argument c is the export's
 // connection, or zero if the connection was removed.
 func adviseExport(e Export, c Connection, now time.Time) string {
 	endpointID := c.EndpointID
@@ -28,7 +28,7 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // without an endpoint to probe, show the connection
+		probe = link // if there is no endpoint to probe, show the connection
 	}
 	switch {
 	case len(e.Damaged) > 0:

@@ -9,7 +9,7 @@ import (
 )
 
 // Blame names the party responsible for an export's failure or for gaps in the exported record. Blame is empty if the
-// export has neither, or if its rows do not identify the party.
+// export has no failure or gaps, or if its rows do not identify the responsible party.
 type Blame string
 
 // Parties that can be responsible for an export's failure or gaps.
@@ -44,8 +44,8 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope returns the party responsible when a token does not allow reading the Patient, or the portal refuses
-// all other types. If a platform assigns scopes at registration, the authorization request contains no clinical scopes.
+// blameForScope returns the responsible party if a token does not allow reading the Patient or the portal refuses all
+// other types. If a platform assigns scopes at registration, authorization requests contain no clinical scopes.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
@@ -80,7 +80,7 @@ func blameForTokens(c Connection) Blame {
 }
 
 // blameForGaps returns the party responsible for the gaps in an export file. Causes that the operator can fix take
-// precedence: first unrequested types, then limits and failed conversions.
+// precedence: unrequested types first, then limits and failed conversions.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""

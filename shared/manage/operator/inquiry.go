@@ -131,7 +131,7 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer replies to a patient by email. If the same reply is submitted repeatedly, Answer sends it only once. Answer
+// Answer emails a reply to a patient. If the same reply is submitted repeatedly, Answer sends it only once. Answer
 // returns the same errors as inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)

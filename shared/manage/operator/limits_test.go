@@ -58,7 +58,7 @@ func TestAddKeyLimitsCredentialToTwoLiveKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	public := made.PublicID()
-	for range 2 { // add a second key, then a third to replace the revoked one
+	for range 2 { // add a second key, then a third one that replaces the revoked key
 		if _, second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}

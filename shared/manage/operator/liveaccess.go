@@ -24,8 +24,8 @@ const (
 // LiveAccess).
 type LiveStep string
 
-// Conditions for requesting live mode. Accepting the terms and stating a purpose are part of the request, not
-// conditions.
+// Conditions for requesting live mode. Accepting the terms and stating a purpose are part of the request rather than
+// conditions for it.
 const (
 	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
 	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
@@ -47,7 +47,7 @@ type LiveAccess struct {
 	log    DeliverySearch
 }
 
-// OwnerCheck checks an organisation's owners (members.Service).
+// OwnerCheck checks an organisation's owners. members.Service implements it.
 type OwnerCheck interface {
 	// OwnersSecured reports whether every owner has a second factor.
 	OwnersSecured(ctx context.Context, orgID string) (bool, error)

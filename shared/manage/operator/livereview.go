@@ -69,8 +69,8 @@ func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 }
 
 // Approve grants live mode to an organisation and notifies it by email. The organisation need not have requested live
-// mode. If the organisation resembles another organisation or a catalogue institution, isCompared must confirm that the
-// operator has compared them. Approve returns fault.NotFound or fault.Conflict on failure.
+// mode. If the organisation resembles another organisation or a catalogue institution, isCompared must be set to
+// confirm that the operator has compared them. Approve returns fault.NotFound or fault.Conflict on failure.
 func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,

@@ -17,7 +17,7 @@ type Members struct {
 	actor      string
 }
 
-// Membership changes an organisation's members and writes the corresponding audit rows (members.Service).
+// Membership changes an organisation's members and writes the corresponding audit rows. members.Service implements it.
 type Membership interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
 	// Recover starts the recovery of an owner's account. StopRecovery stops the recovery of an account.
@@ -27,7 +27,7 @@ type Membership interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
-// NewMembers returns a Members that records actor in audit rows.
+// NewMembers returns a Members that records actor in its audit rows.
 func NewMembers(rows OrganisationReader, membership Membership, actor string) Members {
 	return Members{rows: rows, membership: membership, actor: actor}
 }

@@ -70,7 +70,8 @@ func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked Noti
 	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
 }
 
-// Verify marks a notice address as verified, given the code sent to that address. It returns the same errors as Send.
+// Verify marks a notice address as verified if digits is the code sent to that address. It returns the same errors as
+// Send.
 func (o NoticeAddresses) Verify(
 	ctx context.Context, tenant org.Tenant, asked, id, digits string,
 ) (org.Organisation, error) {
@@ -92,7 +93,7 @@ func (o NoticeAddresses) Verify(
 	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	// The code can't be used again, so a concurrent change must not lose the verification.
+	// The code is single-use, so a concurrent change must not discard the verification.
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
@@ -118,9 +119,9 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces an organisation's notice addresses. Addresses already verified remain verified. The address own,
-// which belongs to the account making the change, counts as verified. setEmails returns fault.Invalid for an invalid
-// address.
+// setEmails replaces an organisation's notice addresses. Addresses that have already been verified remain verified. The
+// address own, which belongs to the account making the change, counts as verified. setEmails returns fault.Invalid for
+// an invalid address.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -132,7 +133,8 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails rejects lists that exceed an email's maximum number of recipients. It also rejects invalid new addresses.
+// checkEmails rejects lists with more addresses than an email may have recipients. It also rejects invalid new
+// addresses.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
 		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",

@@ -1,6 +1,6 @@
 // Package operator implements administrative changes to a stack by operators and members. It changes organisations,
-// credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each subject has its own
-// type, whose constructor takes only the dependencies that it needs. The package depends on neither AWS nor a
+// credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each kind of object has
+// its own type, whose constructor takes only the dependencies that it needs. The package depends on neither AWS nor a
 // transport, and writes to the same stores that the Lambda functions read. Every change adds an audit row to its
 // organisation's log or to the shared log. The command line (infra/ctl/wiring) and the dashboard functions call this
 // package.
@@ -49,12 +49,12 @@ func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target s
 	return nil
 }
 
-// Notices notifies organisations by email (notice.Outbox).
+// Notices notifies organisations by email. notice.Outbox implements it.
 type Notices interface {
 	Notify(ctx context.Context, n notice.Notice) error
 }
 
-// notify emails a notice to an organisation that has a verified address, and does nothing otherwise.
+// notify emails a notice to an organisation if it has a verified address.
 func notify(ctx context.Context, notices Notices, owner org.Organisation, n notice.Notice) error {
 	if len(owner.VerifiedEmails) == 0 {
 		return nil

@@ -107,7 +107,7 @@ type OrganisationChange struct {
 	PurposeEN *string
 	PurposeES *string
 	Emails    []string // notice addresses; nil if unchanged
-	// OwnAddress is the email address of the account making the change. The account's sign-in has verified this
+	// OwnAddress is the email address of the account making the change. The account's sign-in has verified this email
 	// address. OwnAddress is empty for an operator.
 	OwnAddress string
 
@@ -134,8 +134,8 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 }
 
 // ChangeOwn is like Change, but for members of the organisation. While live mode is requested or granted, members can't
-// change the name, logo or website, which operators review. Members can then change the privacy policy but can't remove
-// it. ChangeOwn returns the same errors as Change.
+// change the name, logo or website, which operators review. During that time, members can change the privacy policy but
+// can't remove it. ChangeOwn returns the same errors as Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {

@@ -55,7 +55,7 @@ func ownerName(owner org.Tenant) string {
 	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
 }
 
-// changed replaces a write conflict with an error that explains it to the caller.
+// changed replaces a write conflict with an error that explains the conflict to the caller.
 func changed(what string, err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

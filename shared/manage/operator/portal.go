@@ -23,7 +23,7 @@ type Survey struct {
 	Software   string // software name from the CapabilityStatement, if any
 }
 
-// Servers reads metadata from health systems' servers (survey.Servers).
+// Servers reads metadata from health systems' servers. survey.Servers implements it.
 type Servers interface {
 	// Survey reads a server's discovery document and software name, given its FHIR base URL. It returns fault.Upstream
 	// or fault.Unavailable if discovery fails.
@@ -134,7 +134,7 @@ func (a Approval) check() error {
 }
 
 // unnamed returns the departures that the operator has not approved. If an issuer is pinned for the first time,
-// approving its origin is sufficient. An issuer that replaces another must be approved exactly.
+// approving its origin is sufficient. If an issuer replaces another, the new issuer must be approved by its exact URL.
 func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
 		if d.Role == "issuer" && (d.From != "" || d.To == "") {
@@ -148,8 +148,8 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
-// unapproved returns the error for departures that the operator has not approved. The error lists the ctl flags that
-// approve them.
+// unapproved returns an error that reports departures not approved by the operator. The error lists the ctl flags that
+// approve the departures.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names origins that are not the FHIR base's, the vendor's or approved:%s\nask "+

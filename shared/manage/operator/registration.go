@@ -27,8 +27,8 @@ type Registrations struct {
 	by      Journal
 }
 
-// RegistrationRows stores Recordbridge's client registrations. Each registration is owned by a tenant; all tenants
-// share the zero tenant's registrations.
+// RegistrationRows stores Recordbridge's client registrations. Each registration is owned by a tenant. Registrations of
+// the zero tenant are shared by all tenants.
 type RegistrationRows interface {
 	OrganisationReader
 	EndpointReader
@@ -93,9 +93,10 @@ type Change struct {
 	OwnCallback bool
 }
 
-// Set creates or changes the client registration of an owner at a place. If owner is zero, the registration applies to
-// all organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing connections keep
-// their original client. Set returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Set creates or changes an owner's client registration at place, an endpoint or a platform. If owner is zero, the
+// registration applies to all organisations. If place names an endpoint, Place.Mode must be the endpoint's mode.
+// Existing connections keep their original client. Set returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -179,9 +180,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect returns the registration used by an organisation's connections at a place. The registration may be shared,
-// and may be for a platform rather than a single endpoint. For a zero tenant, InEffect returns the registration used by
-// organisations without their own. It returns fault.Invalid or fault.NotFound on failure.
+// InEffect returns the registration that an organisation's connections use at place. The registration may be shared,
+// and may be for a platform rather than a single endpoint. If the tenant is zero, InEffect returns the registration for
+// organisations that have none of their own. It returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -197,7 +198,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
 	used.CallbackAddress = callbackAddress(o.baseURL, used.Registration.Callback)
-	// An organisation's own registration at this place takes precedence over the shared registration.
+	// An organisation's own registration for the endpoint or platform takes precedence over the shared one.
 	_, err = o.rows.RegistrationAt(ctx, tenant, used.Registration.Place)
 	if errors.Is(err, fault.NotFound) {
 		used.Owner = org.Tenant{}
@@ -222,8 +223,8 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 }
 
 // Remove removes the registration with exactly the given owner and place, and returns it. New connections then use the
-// next applicable registration, if any. Sign-ins in progress and existing connections keep their client. Remove returns
-// fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// next applicable registration, if any. Sign-ins in progress and existing connections keep their current client. Remove
+// returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -258,8 +259,8 @@ func errOnePlace() error {
 		"A registration is for an endpoint or a platform. Set either -endpoint or -platform.").About("endpoint")
 }
 
-// locate validates an owner and a place, and returns the endpoint at the place. If the place is a platform, locate
-// returns an endpoint with only the properties common to all of the platform's endpoints.
+// locate validates an owner and a place, and returns the place's endpoint. If the place is a platform, locate returns
+// an endpoint that has only the properties common to all of the platform's endpoints.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()
@@ -330,8 +331,8 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckSecretOrigins returns fault.Invalid if a client may not be sent to an endpoint because the client's allowed
-// origins do not include the token endpoint's. The error explains how to allow an origin.
+// CheckSecretOrigins returns fault.Invalid if a client's credentials may not be sent to an endpoint because the
+// client's allowed origins exclude the token endpoint. The error explains how to allow an origin.
 func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {

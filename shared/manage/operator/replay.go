@@ -32,7 +32,7 @@ type DeliveryRows interface {
 	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
 }
 
-// DeliveryQueue queues stored rows for a worker. If a message is lost, the sweeper queues its row again later.
+// DeliveryQueue queues stored rows for a worker. If a queue message is lost, the sweeper queues its row again later.
 type DeliveryQueue interface {
 	webhook.Queue
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
@@ -227,7 +227,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData returns random data, so that no two test events are alike.
+// testData returns random data so that no two test events are alike.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {

@@ -32,7 +32,7 @@ type ResealRows interface {
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// NewReseals returns a Reseals. The editor seals webhook secrets; the sealer seals client secrets.
+// NewReseals returns a Reseals. The editor seals the secrets of webhooks, and the sealer seals those of clients.
 func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
@@ -47,7 +47,7 @@ type Resealed struct {
 }
 
 // All reseals every stored secret. It is idempotent, and replaces a row only if the row has not changed since it was
-// read. An error names the row that failed; the rows before it have already been processed.
+// read. An error names the row that failed. All rows before it have been processed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)
@@ -105,7 +105,7 @@ func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error 
 	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
-// counted increments *into for a resealed row, or records the ID of a row that changed concurrently.
+// counted increments *into if a row was resealed, or records the row's ID if it was changed concurrently.
 func counted(err error, into *int, done *Resealed, id string) error {
 	switch {
 	case errors.Is(err, fault.Conflict):

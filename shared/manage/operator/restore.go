@@ -17,10 +17,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores recovers lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a token used
-// since that earlier state is spent. Reusing a spent token may end all of the patient's grants (RFC 9700 section 4.14).
-// Restores therefore ends connections whose tokens may be spent, so that the organisation is notified and the patient
-// can reconnect.
+// Restores recovers lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a refresh
+// token used since the earlier state was saved is no longer valid (spent). Reusing a spent token may end all of the
+// patient's grants (RFC 9700 section 4.14). Restores therefore ends connections whose tokens may be spent, so that the
+// organisation is notified and the patient can reconnect.
 type Restores struct {
 	service     OrganisationReader
 	connections ConnectionLister
@@ -33,7 +33,7 @@ func NewRestores(service OrganisationReader, connections ConnectionLister, tasks
 	return Restores{service: service, connections: connections, tasks: exportReader{tasks}, by: by}
 }
 
-// TokenRows reads and writes current tokens, and reads tokens from the earlier state (store.Restore).
+// TokenRows reads and writes current tokens, and reads tokens from the earlier state. store.Restore implements it.
 type TokenRows interface {
 	HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error)
 	Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
@@ -50,9 +50,9 @@ type Restored struct {
 	Ended    []string // IDs of connections whose patients must reconnect
 }
 
-// Tokens restores the lost token sets of a tenant's connections to their state at moment. If isMeant is false, Tokens
-// writes nothing. It is idempotent: it skips connections that were already restored or have ended. After an error, the
-// remaining connections are unchanged.
+// Tokens restores the lost token sets of a tenant's connections to their state at moment. Unless isMeant is set, Tokens
+// writes nothing. It is idempotent: it skips connections that were already restored or have ended. If it returns an
+// error, the remaining connections are unchanged.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
 	isMeant bool,
 ) (Restored, error) {
@@ -122,7 +122,7 @@ func (o Restores) restore(
 
 // unspent returns a connection's token set as of moment. It returns fault.NotFound if the connection had no tokens
 // then, or if the tokens may have been used since. The returned set is marked as possibly used. If a portal refuses a
-// possibly used set, the organisation is notified of a lost token rather than of withdrawn consent.
+// token set that may have been used, the organisation is notified of a lost token rather than of withdrawn consent.
 func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
 	moment time.Time,
 ) (tokens.Row, error) {
@@ -137,7 +137,7 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 	if err != nil {
 		return tokens.Row{}, err
 	}
-	for _, e := range exports { // each export may have refreshed the tokens
+	for _, e := range exports { // Each export may have refreshed the tokens.
 		if e.Status == export.Pending || !e.FinishedAt.Before(moment) {
 			return tokens.Row{}, spent
 		}

@@ -44,9 +44,9 @@ type ConnectionCheck interface {
 	HasConnections(ctx context.Context, tenant org.Tenant) (bool, error)
 }
 
-// DeletionReader reads organisations' deletions (deletion.Requests).
+// DeletionReader reads organisations' deletions. deletion.Requests implements it.
 type DeletionReader interface {
-	// Show returns an organisation's deletion. It returns fault.NotFound if the organisation has none.
+	// Show returns an organisation's deletion. It returns fault.NotFound if the organisation has no deletion.
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
@@ -59,10 +59,10 @@ func NewSuspensions(
 	}
 }
 
-// Suspend suspends an organisation in both modes, effective within 30 seconds. Requests with the organisation's keys or
-// public IDs are rejected as if the keys and IDs did not exist. Operations in progress finish, connections are
-// maintained, and events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or
-// fault.Conflict on failure.
+// Suspend suspends an organisation in both modes, effective within 30 seconds. Requests that use the organisation's
+// keys or public IDs are rejected as if these did not exist. Operations in progress finish, connections are maintained,
+// and events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or fault.Conflict
+// on failure.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }
@@ -80,7 +80,7 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 }
 
 // Remove removes a suspended organisation that owns nothing in either mode. It returns fault.NotFound if the
-// organisation does not exist. It returns fault.Conflict if the organisation is active or still owns anything; the
+// organisation does not exist. It returns fault.Conflict if the organisation is active or still owns anything. The
 // error lists the remaining items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)

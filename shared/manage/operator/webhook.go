@@ -142,7 +142,8 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL changes a webhook's URL as Change does. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// SetURL changes a webhook's URL in the same way as Change. It returns fault.Invalid, fault.NotFound or fault.Conflict
+// on failure.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
@@ -153,7 +154,8 @@ func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webho
 }
 
 // Disable stops all deliveries to a webhook and notifies the organisation by email. While the webhook is disabled, new
-// deliveries are held. Disable returns fault.NotFound, or fault.Conflict if the webhook is already disabled.
+// deliveries are held for a replay. Disable returns fault.NotFound, or fault.Conflict if the webhook is already
+// disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -175,8 +177,8 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook. It returns the webhook's previous state and the time, at most 15 days ago, since
-// which the webhook has missed events. Failed and held deliveries are sent only by a replay. Enable returns
+// Enable enables a disabled webhook. It returns the webhook's previous state and the time since which the webhook has
+// missed events. That time is at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable returns
 // fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
@@ -215,7 +217,7 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 }
 
 // missedSince returns the creation time of a webhook's oldest failed or held delivery, because replays select
-// deliveries by creation time. If the webhook was disabled earlier than that, or has no such delivery, missedSince
+// deliveries by creation time. If the webhook was disabled before that time, or has no such delivery, missedSince
 // returns the time at which it was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt

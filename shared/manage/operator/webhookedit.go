@@ -17,7 +17,7 @@ type WebhookChange struct {
 	Edit     webhook.Edit
 }
 
-// Change applies change to a webhook in a single write. If the URL changes, the organisation is notified by email, and
+// Change applies change to a webhook in a single write. If the URL changes, the organisation is notified by email and
 // due attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because
 // its earlier headers were intended for the previous receiver. Change returns fault.Invalid, fault.NotFound or
 // fault.Conflict on failure.
@@ -59,7 +59,7 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // the stored health applies to the former URL
+	sub.Health = webhook.Health{} // the stored health applies to the previous URL
 	told := notice.WebhookMoved(sub, o.by.now())
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }

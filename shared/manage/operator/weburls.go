@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// normalURLs normalises the URLs in change and stores them in the organisation. It returns fault.Invalid for a URL that
+// normalURLs normalises the URLs in change and sets them in the organisation. It returns fault.Invalid for a URL that
 // is not allowed.
 func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {

@@ -1,6 +1,6 @@
 // Package passkey implements passkey registration and authentication (W3C WebAuthn level 3) for a single relying party.
-// The package creates options for the browser and verifies the browser's responses. It is stateless: the caller stores
-// each ceremony's state and ensures that it is used only once.
+// The package creates options for the browser and verifies the browser's responses. The package is stateless: the
+// caller stores each ceremony's state and ensures that it is used only once.
 package passkey
 
 import (
@@ -104,8 +104,8 @@ func (p Party) Ask() (account.Begun, error) {
 	return begun(options.Response, state)
 }
 
-// Claim parses a response to Register or Ask. Only a response to Ask names an account. Claim returns fault.Invalid for
-// a malformed response.
+// Claim parses a response to Register or Ask. Only a response to Ask identifies an account. Claim returns fault.Invalid
+// for a malformed response.
 func (Party) Claim(answer []byte) (account.Claim, error) {
 	var said struct {
 		Response struct {
@@ -125,9 +125,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove verifies a response to Ask against the account that the response names. It returns the passkey in its updated
-// state. Prove returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased, which
-// suggests a cloned passkey (section 6.1.1).
+// Prove verifies a response to Ask against the account that the response identifies. It returns the passkey in its
+// updated state. Prove returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased,
+// which suggests a cloned passkey (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -202,7 +202,7 @@ func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
 	return state, nil
 }
 
-// stored returns a passkey in stored form. It omits attestations, which are long and unused.
+// stored returns a passkey in the form in which it is stored. It omits attestations, which are long and unused.
 func stored(key *webauthn.Credential) (account.Passkey, error) {
 	key.Attestation = webauthn.CredentialAttestation{}
 	body, err := json.Marshal(key)

@@ -20,12 +20,12 @@ type Day struct {
 }
 
 const (
-	// maxBrands is the maximum number of brands stored for a day. It limits the day's row to 3 KB.
+	// maxBrands is the maximum number of brands stored for a day. The limit keeps the day's row within 3 KB.
 	maxBrands = 60
 	// maxMostUsed is the maximum length of a list of most-used brands.
 	maxMostUsed = 10
-	// minLive is the minimum number of live-mode connections for a brand to be listed. Because anyone with an
-	// organisation's public ID can read the list, it must not reveal where individual patients are treated.
+	// minLive is the minimum number of live-mode connections for a brand to be listed. Anyone with an organisation's
+	// public ID can read the list, so it must not reveal where individual patients are treated.
 	minLive = 5
 	// usedDays is the number of days for which a connection counts towards its brand's rank.
 	usedDays = 90

@@ -1,5 +1,5 @@
 // Package usage measures how organisations use the service. The package converts events to counts, selects the days to
-// count, and computes monthly totals (docs/adr/0036-the-dashboard.md). The package does not depend on AWS.
+// count and computes monthly totals (docs/adr/0036-the-dashboard.md). The package does not depend on AWS.
 package usage
 
 import (
@@ -20,13 +20,13 @@ import (
 
 // Counts holds a tenant's counts for a single day or month.
 type Counts struct {
-	Connections      int64 `json:"connections"` // number of authorisations, including reconnects
+	Connections      int64 `json:"connections"` // number of authorisations, including reauthorisations
 	Rejections       int64 `json:"rejections"`  // number of patients who declined
-	Revocations      int64 `json:"revocations"` // revocations detected by the service, not requested by the organisation
+	Revocations      int64 `json:"revocations"` // revocations detected by the service, not requested by customers
 	ExportsSucceeded int64 `json:"exports_succeeded"`
 	ExportsFailed    int64 `json:"exports_failed"`
 	Inquiries        int64 `json:"inquiries"`
-	Deliveries       int64 `json:"deliveries"` // one per event and webhook, regardless of retries
+	Deliveries       int64 `json:"deliveries"` // counted once per event and webhook, regardless of retries
 }
 
 // Month holds a tenant's usage in a calendar month (UTC), up to now.
@@ -39,22 +39,23 @@ type Month struct {
 const (
 	day    = "2006-01-02"
 	months = "2006-01"
-	// settled is the delay from the end of a day until its usage is counted. The delay is needed because the event index
-	// lags behind the rows.
+	// settled is the delay from the end of a day until its usage is counted. Counting is delayed because the event
+	// index lags behind the rows.
 	settled = time.Hour
-	// catchUp is the number of past days that can still be counted. Events expire after 15 days, so the events of
+	// catchUp is the number of past days that Run can still count. Events expire after 15 days, so the events of
 	// earlier days may be incomplete.
 	catchUp = 14
-	// page is the number of items to read at once; the maximum is 100.
+	// page is the number of items to read at once, at most 100.
 	page = 100
 )
 
-// Days stores the counts of completed days (store.UsageDays).
+// Days stores the counts of completed days; store.UsageDays implements it.
 type Days interface {
-	// SaveUsage stores a tenant's counts for a day in the format 2026-03-04. It returns fault.Conflict if the day
-	// already has counts.
+	// SaveUsage stores a tenant's counts for a day, such as 2026-03-04. It returns fault.Conflict if the day already
+	// has counts.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Day, ends time.Time) error
-	// Usage returns a tenant's counts by day for the days from from to to, inclusive. The range is limited to 62 days.
+	// Usage returns a tenant's daily counts from the day from to the day to, inclusive. The range is limited to 62
+	// days.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
 	// ConnectionsByBrand returns a tenant's authorisations by brand ID, from the given day onwards.
 	ConnectionsByBrand(ctx context.Context, tenant org.Tenant, from string) (map[string]int64, error)
@@ -62,18 +63,18 @@ type Days interface {
 	SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error
 }
 
-// Events returns a tenant's events after a cursor and before a given time, oldest first (store.EventLog).
+// Events returns a tenant's events after a cursor and before a given time, oldest first; store.EventLog implements it.
 type Events interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 }
 
-// Deliveries returns the cursors of a tenant's deliveries, newest first (store.DeliveryLog).
+// Deliveries returns the cursors of a tenant's deliveries, newest first; store.DeliveryLog implements it.
 type Deliveries interface {
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 }
 
-// Tenants returns all tenants (store.Organisations).
+// Tenants returns all tenants; store.Organisations implements it.
 type Tenants interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
@@ -142,7 +143,7 @@ func (m Meter) isLate(ctx context.Context) bool {
 	return ok && deadline.Sub(m.Now()) < time.Minute
 }
 
-// finish counts a tenant's outstanding days and returns how many it counted.
+// finish counts usage for a tenant's uncounted days and returns the number of days counted.
 func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	now := m.Now().UTC()
 	first := earliest(now)
@@ -159,7 +160,8 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		if err != nil {
 			return counted, err
 		}
-		// Save each day only once, because a later count would miss the events of connections erased since the first.
+		// Save each day only once, because a later count would miss the events of connections that were erased in the
+		// meantime.
 		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
 			!errors.Is(err, fault.Conflict) {
 			return counted, fmt.Errorf("save usage: %w", err)
@@ -207,7 +209,7 @@ func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Da
 	return c, nil
 }
 
-// addEvent counts an event unless it is simulated or repeats a result.
+// addEvent counts an event unless it is simulated or repeats an earlier result.
 func (c *Day) addEvent(e webhook.Event) {
 	var told struct {
 		Data json.RawMessage `json:"data"`

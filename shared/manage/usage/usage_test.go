@@ -51,7 +51,7 @@ func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event and a delivery, both created at the given time.
+// tell stores an event and its delivery, both created at the given time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -91,7 +91,7 @@ func connected(status string) webhook.ConnectionSuccess {
 	return webhook.ConnectionSuccess{ConnectionStatus: status}
 }
 
-// tellAll stores one event of each counted type, along with events that must not be counted.
+// tellAll stores one event of each counted type and some events that must not be counted.
 func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	t.Helper()
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, connected("authorized"))
@@ -109,7 +109,7 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	f.tell(t, other, at, webhook.ConnectionSucceeded, connected("authorized"))
 }
 
-// ofOne returns the counts that result from one call to tellAll.
+// ofOne returns the expected counts after one call to tellAll.
 func ofOne() usage.Counts {
 	return usage.Counts{
 		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
@@ -171,8 +171,8 @@ func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	}
 }
 
-// TestRunCountsEachDayOnceAndCatchesUp checks that Run counts a day once its last events are indexed. Run must count
-// missed days later if their events are still stored.
+// TestRunCountsEachDayOnceAndCatchesUp checks that Run counts each day once, after its last events are indexed. Run
+// must count missed days later if their events are still stored.
 func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -191,7 +191,7 @@ func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	if got := days(); got != 14 {
 		t.Errorf("%d days, want 14", got)
 	}
-	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // stored hours late, which can't happen in practice
+	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // stored hours late, which doesn't occur in practice
 	f.tellAll(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
 	f.at = f.at.AddDate(0, 0, 10)
 	f.run(t)
@@ -230,7 +230,7 @@ func TestRunContinuesAfterOneTenantFails(t *testing.T) {
 	}
 }
 
-// nothing simulates empty logs and a store that takes a second to save each day.
+// nothing is a set of empty logs and a store that takes a second to save each day.
 type nothing struct{ saved int }
 
 func (*nothing) EventsAfter(context.Context, webhook.Event, time.Time, int) ([]webhook.Event, bool, error) {

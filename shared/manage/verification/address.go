@@ -14,9 +14,9 @@ const (
 )
 
 // Address is an email address that is safe to send to. An Address is a single ASCII mailbox without a display name,
-// quotes or comments. It therefore can't contain a second recipient or a header.
+// quotes or comments. An Address therefore can't contain a second recipient or a header.
 type Address struct {
-	local  string // as entered, because only the domain's mail server knows whether case matters
+	local  string // as entered, because only the domain's mail server knows whether the local part is case-sensitive
 	domain string // in lower case
 }
 
@@ -39,7 +39,7 @@ func (a Address) String() string { return a.local + "@" + a.domain }
 // Domain returns the part after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same returns the address in lower case, for comparing addresses regardless of case.
+// same returns the address in lower case, for case-insensitive comparison of addresses.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }

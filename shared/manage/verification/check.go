@@ -65,7 +65,7 @@ func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed stri
 	return v, nil
 }
 
-// spent returns fault.NotFound if err means that a code is no longer valid. Otherwise, spent wraps err as an internal
+// spent returns fault.NotFound if err means that a code is no longer valid. It wraps any other error as an internal
 // error.
 func spent(err error) error {
 	if err != nil && !errors.Is(err, fault.Conflict) {

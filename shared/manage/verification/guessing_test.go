@@ -16,8 +16,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't request many codes to increase the chance of
-// guessing one. The limit also applies to different spellings of the address and to requests from several networks.
+// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't improve the chance of guessing a code by
+// requesting many codes. The limit also applies to different spellings of the address and to requests from several
+// networks.
 func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +60,8 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	}
 }
 
-// TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can get ten codes a day from one network. After ten
-// codes to a mailbox within a day, each further code allows only one attempt.
+// TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can receive ten codes a day from one network. After
+// ten codes to a mailbox within a day, each further code allows only one attempt.
 func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,7 +107,7 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// TestAttackerCannotLockOutPatient checks that a stranger who makes every permitted guess from one network for a day
+// TestAttackerCannotLockOutPatient checks that an attacker who makes every permitted guess from one network for a day
 // can't lock out a patient. The patient requests a code every three hours and enters it correctly.
 func TestAttackerCannotLockOutPatient(t *testing.T) {
 	t.Parallel()
@@ -120,19 +121,19 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 			if time.Now().Before(next) {
 				continue
 			}
-			<-time.After(30 * time.Second) // the stranger may have just requested a code
+			<-time.After(30 * time.Second) // the attacker may have just requested a code
 			o.network, next = "203.0.113.1", next.Add(3*time.Hour)
 			sent, code := o.send(address)
 			_, err := o.check(alder, sent.ID, code)
 			expect.NoError(t, err)
 		}
-		if guesses < 40 || guesses > 50 { // from docs/develop/threat-model.md, "Guessing codes"
+		if guesses < 40 || guesses > 50 { // limits from docs/develop/threat-model.md, "Guessing codes"
 			t.Errorf("%d guesses in a day", guesses)
 		}
 	})
 }
 
-// TestDailyCodeGuessesAreLimited checks how many guesses a stranger has in a day when using a new network for every
+// TestDailyCodeGuessesAreLimited checks how many guesses an attacker gets in a day when using a new network for every
 // code.
 func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	t.Parallel()
@@ -150,8 +151,8 @@ func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	})
 }
 
-// TestSendHistoryIsStoredForOneDay checks that a mailbox's send history is stored for at least a day. The daily limits
-// can therefore not be reset by waiting for less than a day.
+// TestSendHistoryIsStoredForOneDay checks that a mailbox's send history is stored for at least a day. Waiting for less
+// than a day therefore can't reset the daily limits.
 func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

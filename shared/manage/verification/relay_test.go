@@ -24,7 +24,7 @@ const (
 	noticeCodesPerMailbox  = 3 // per sender
 )
 
-// noSendings is a store without send history, so that only the limits across all tenants apply.
+// noSendings is a store without send history, so only the limits across all tenants apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {
@@ -35,7 +35,7 @@ func (noSendings) CreateCode(context.Context, verification.Code, verification.Se
 	return nil
 }
 
-// attempt requests a code and reports whether it was sent. Any error except fault.Limited fails the test.
+// attempt requests a verification code and reports whether it was sent. Any error except fault.Limited fails the test.
 func (o *office) attempt(r verification.Request) bool {
 	o.t.Helper()
 	before := len(o.post.sent)
@@ -49,8 +49,8 @@ func (o *office) attempt(r verification.Request) bool {
 	return err == nil
 }
 
-// hostile sends 10,000 requests from a single account, half of them for one mailbox, and returns the number of emails
-// sent.
+// hostile makes 10,000 requests for codes from a single account, half of them for one mailbox, and returns the number
+// of emails sent.
 func (o *office) hostile(occasion verification.Occasion, account string) (sent int) {
 	o.t.Helper()
 	for n := range 10_000 {
@@ -118,8 +118,8 @@ func TestNoticeAddressCodesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a request rejected by an organisation's own limits does
-// not count towards the limits across all organisations.
+// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code request rejected by an organisation's own limits
+// does not count towards the limits across all organisations.
 func TestRejectedCodeDoesNotCountTowardsMailboxLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

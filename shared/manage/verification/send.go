@@ -25,14 +25,14 @@ const (
 	mailTime = 6 * time.Second
 )
 
-// Mailer sends an email with text and HTML bodies (mail.Sender). It returns fault.Invalid if the address can't receive
-// email.
+// Mailer sends an email with text and HTML bodies; mail.Sender implements it. It returns fault.Invalid if the address
+// can't receive email.
 type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts emails across all tenants (maillimit.Limiter). It returns fault.Limited if an email would exceed a
-// limit.
+// Limits counts emails across all tenants; maillimit.Limiter implements it. It returns fault.Limited if an email would
+// exceed a limit.
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
@@ -45,7 +45,7 @@ type Sender struct {
 	Random  io.Reader
 	NewID   ids.Source
 	Now     func() time.Time
-	PerHour int // one tenant's hourly limit of codes to a mailbox; half of the daily limit
+	PerHour int // maximum codes per hour from one tenant to a mailbox; half of the daily limit
 	Limits  Limits
 }
 
@@ -53,7 +53,8 @@ type Sender struct {
 type Request struct {
 	Tenant org.Tenant
 	// Organisation is the organisation's name, as shown in the patient's email. It is empty unless the organisation is
-	// approved for live mode. Emails for unapproved organisations name the service instead, and have lower limits.
+	// approved for live mode. Emails for unapproved organisations name the service instead of the organisation, and
+	// have lower limits.
 	Organisation string
 	From         maillimit.From // party on whose behalf the code is sent
 	Email        string
@@ -61,19 +62,19 @@ type Request struct {
 	Network      string // network from which the request came
 	Occasion     Occasion
 	// Device identifies a known browser of the mailbox's owner. Codes for a known browser are counted separately, so
-	// that strangers can't exhaust the owner's limit. Device is empty for an unknown browser.
+	// that others can't exhaust the owner's limit. Device is empty for an unknown browser.
 	Device string
 }
 
-// Occasion is the purpose of a code.
+// Occasion is the purpose for which a code is sent.
 type Occasion string
 
-// Occasions for sending a code.
+// Reasons for sending a code.
 const (
 	Form          Occasion = "" // a patient filled in a form on one of the service's pages
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
-	NoticeAddress Occasion = "notice_address" // an organisation is verifying a notice address
+	NoticeAddress Occasion = "notice_address" // an organisation is verifying an email address for notices
 )
 
 // Sent describes a code sent by email.
@@ -108,7 +109,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leave time to report a failed send
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failed send
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -157,8 +158,8 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 	})
 }
 
-// count counts a code against the limits across all tenants. Sign-in codes are exempt: they all belong to a single
-// tenant, and its limits cover them.
+// count counts an emailed code against the limits that apply across all tenants. Sign-in codes are exempt, because they
+// all belong to a single tenant, whose own limits cover them.
 func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
 	switch {
@@ -177,13 +178,14 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay returns the number of codes to a mailbox per day that allow every attempt. The same number limits the codes
-// that one network may request. The limit restricts guessing without letting strangers lock out the owner. Strangers
-// can use up attempts, but the owner needs only one (docs/develop/threat-model.md, "Guessing codes").
+// perDay returns the number of codes sent to a mailbox per day that allow the full number of attempts. The same number
+// is also the limit on the codes that one network may request. The limit restricts guessing without letting strangers
+// lock out the owner. An attacker can use up attempts, but the owner needs only one (docs/develop/threat-model.md,
+// "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one code
-// per hour for other networks.
+// wait returns the time until another code may be sent to a mailbox, given the codes already sent. One code per hour is
+// reserved for other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(

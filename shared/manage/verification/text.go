@@ -50,7 +50,7 @@ func spanish() wording {
 	}
 }
 
-// in returns the wording for a language tag, in Spanish or, by default, in English.
+// in returns the wording for a language tag: Spanish or, by default, English.
 func in(language string) wording {
 	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if primary == "es" {
@@ -60,7 +60,7 @@ func in(language string) wording {
 }
 
 // signIn returns the wording for signing in to the dashboard. newAddress returns the wording for changing an account's
-// email address. Both exist only in English, like the dashboard.
+// email address. Both wordings exist only in English, like the dashboard.
 func signIn() wording {
 	return wording{
 		lang:    "en",
@@ -73,8 +73,8 @@ func signIn() wording {
 	}
 }
 
-// noticeAddress returns the wording for verifying an organisation's notice address. It contains no text written by the
-// organisation.
+// noticeAddress returns the wording for verifying the email address to which an organisation's notices are sent. The
+// wording contains no text written by the organisation.
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"

@@ -21,7 +21,8 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the minimum time between two codes. The first code's email may still be in transit until then.
+	// resendAfter is the minimum interval between two codes. Until this interval has passed, the first code's email may
+	// still be in transit.
 	resendAfter = 30 * time.Second
 )
 
@@ -29,7 +30,7 @@ const (
 type Code struct {
 	ID        string // UUID, known to the page that requested the code
 	Tenant    org.Tenant
-	Mark      secret.Mark // keyed hash of the digits
+	Mark      secret.Mark // keyed hash of the code's digits
 	Address   secret.Mark // keyed hash of the recipient's address
 	Tries     int         // number of attempts already used, or withheld by the daily limit
 	ExpiresAt time.Time
@@ -57,7 +58,7 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// SendStore stores codes and the history of codes sent to each mailbox (store.Flow).
+// SendStore stores codes and the history of codes sent to each mailbox; store.Flow implements it.
 type SendStore interface {
 	// Sendings reads a mailbox's send history. It returns empty Sendings if there is none.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
@@ -66,23 +67,22 @@ type SendStore interface {
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
-// CheckStore counts attempts to enter codes and exchanges codes for tokens (store.Flow).
+// CheckStore counts attempts to enter codes and exchanges codes for tokens; store.Flow implements it.
 type CheckStore interface {
 	// TryCode counts an attempt to enter a code, and returns the code with its updated count. It returns fault.Conflict
 	// if the code does not exist, has expired, or has no attempts left.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
-	// ExchangeCode deletes a code and creates a token in its place. It returns fault.Conflict if the code was already
-	// exchanged.
+	// ExchangeCode replaces a code with a token. It returns fault.Conflict if the code was already exchanged.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
 }
 
-// TokenStore reads tokens (store.Flow).
+// TokenStore reads tokens; store.Flow implements it.
 type TokenStore interface {
 	// EmailToken reads one of a tenant's tokens. It returns fault.NotFound if the token does not exist.
 	EmailToken(ctx context.Context, tenant org.Tenant, hash string) (Token, error)
 }
 
-// Proofs verifies that a token proves ownership of an email address. All fields are required.
+// Proofs verifies tokens that prove ownership of an email address. All fields are required.
 type Proofs struct {
 	Store TokenStore
 	Keys  secret.Keyring

@@ -91,7 +91,7 @@ func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
 	})
 }
 
-// send sends a code by email. It returns the values that the page receives, and the code from the email.
+// send sends a code by email and returns the values that the page receives and the code from the email.
 func (o *office) send(email string) (sent verification.Sent, code string) {
 	o.t.Helper()
 	sent, err := o.ask(alder, email)
@@ -110,7 +110,7 @@ func (o *office) prove(of org.Tenant, token secret.Text, email string) error {
 	return o.proofs.Check(o.t.Context(), of, token, a)
 }
 
-// other returns a six-digit code that differs from code and depends on n.
+// other returns the six-digit code that is n greater than code, wrapping after 999999.
 func other(code string, n int) string {
 	var number int
 	_, _ = fmt.Sscanf(code, "%d", &number)
@@ -205,7 +205,7 @@ func TestFiveWrongCodesRequireNewCode(t *testing.T) {
 	})
 }
 
-// TestConcurrentGuessesAreCounted checks that every concurrent guess is counted. If several guesses submit the correct
+// TestConcurrentGuessesAreCounted checks that every concurrent guess is counted. If several callers submit the correct
 // code at once, only one of them gets a token.
 func TestConcurrentGuessesAreCounted(t *testing.T) {
 	t.Parallel()

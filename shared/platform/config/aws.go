@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Timeouts of AWS calls within one region. If an address does not respond within its timeout, waiting longer would only
-// delay a retry with another address.
+// Timeouts for AWS calls within one region. If an IP address does not respond within its timeout, waiting longer would
+// only delay a retry with another address.
 const (
 	dialTimeout = time.Second
 	tlsTimeout  = 2 * time.Second
@@ -28,10 +28,10 @@ const (
 )
 
 // AWS returns the configuration for all of a function's SDK clients. Call AWS only once, so that the clients share
-// connections. AWS reads the region and credentials that Lambda sets. Only AWS_ENDPOINT_URL and its per-service
-// variants can replace the default endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own
-// loader would also look for profiles, single sign-on and instance metadata, which don't exist in a Lambda function.
-// The loader also links four additional service clients, which would add 1.2 to 1.5 MB.
+// connections. AWS reads the region and credentials from the variables that Lambda sets. Only AWS_ENDPOINT_URL and its
+// per-service variants can replace the default endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The
+// SDK's own loader would also look for profiles, single sign-on and instance metadata, which don't exist in a Lambda
+// function. The loader also links four additional service clients, which would add 1.2 to 1.5 MB to a function.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -93,11 +93,11 @@ const wholeBody = 64 << 10
 //
 // After the SDK's body is closed, its WriteTo method returns io.EOF, although an io.WriterTo must return nil. net/http
 // treats io.EOF as a failed upload and closes the connection while the response is still being read. On a fast network,
-// about one in a hundred responses over 4 KB was lost ("use of closed network connection"). A lost ReceiveMessage
-// response hides its messages for minutes.
+// about one in a hundred responses larger than 4 KB was lost ("use of closed network connection"). A lost
+// ReceiveMessage response hides its messages for minutes.
 //
-// Unless net/http knows that a body is in memory, it sends the headers separately. Separate headers double a call's
-// writes, packets and TLS records.
+// If net/http can't tell that a body is in memory, it sends the headers separately from the body. Separate headers
+// double a call's writes, packets and TLS records.
 type plainBodies struct {
 	next aws.HTTPClient
 }
@@ -116,8 +116,8 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r) //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// inMemory returns r with a copy of its body in memory. The copy's type allows net/http to detect that the body is in
-// memory.
+// inMemory returns r with a copy of its body in memory. The copy has a type that lets net/http detect that the body is
+// in memory.
 func inMemory(r *http.Request) (*http.Request, error) {
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/platform/config"
 )
 
-// loaded returns the configuration under test, with calls redirected to a test server.
+// loaded returns the configuration under test, which redirects calls to a test server.
 func loaded(tb testing.TB, endpoint string) aws.Config {
 	tb.Helper()
 	cfg, err := config.AWS()
@@ -33,8 +33,8 @@ func loaded(tb testing.TB, endpoint string) aws.Config {
 	return cfg
 }
 
-// TestAWSReadsCredentialsAndEndpointFromEnvironment checks the variables that Lambda sets for every function. It also
-// checks AWS_ENDPOINT_URL, which redirects calls in local runs.
+// TestAWSReadsCredentialsAndEndpointFromEnvironment checks the variables that Lambda sets for every function. The test
+// also checks AWS_ENDPOINT_URL, which redirects calls in local runs.
 func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	var got http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large simulates DynamoDB. It responds to every call with more than 4 KB.
+// large simulates DynamoDB and responds to every call with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -168,9 +168,9 @@ func TestAWSClientReadsLargeResponsesWithoutLoss(t *testing.T) {
 	}
 }
 
-// BenchmarkLostResponses counts lost responses per 1,000 calls, with the SDK's request bodies and with plainBodies. The
-// count with the SDK's bodies varies, because the losses are caused by a race in the SDK. The count with plainBodies
-// must be zero.
+// BenchmarkLostResponses counts lost responses per 1,000 calls, both with the SDK's request bodies and with
+// plainBodies. The count with the SDK's bodies varies, because a race in the SDK causes the lost responses. With
+// plainBodies, no response may be lost.
 func BenchmarkLostResponses(b *testing.B) {
 	for _, name := range []string{"sdk", "ours"} {
 		b.Run(name, func(b *testing.B) {
@@ -212,7 +212,7 @@ func TestAWSClientTimesOutOnUnresponsiveAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := listener.Addr().String()
-	_ = listener.Close() // connections are refused at once; the three attempts are at most 500 ms apart
+	_ = listener.Close() // connections are refused at once, so the three attempts are at most 500 ms apart
 	started := time.Now()
 	_, err = dynamodb.NewFromConfig(loaded(t, "http://"+address)).ListTables(context.Background(),
 		&dynamodb.ListTablesInput{})

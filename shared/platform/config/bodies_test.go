@@ -39,7 +39,7 @@ func TestPlainBodiesSendHeadersAndSmallBodyInOneWrite(t *testing.T) {
 			return countedWrites{c, &writes}, err
 		},
 	}})
-	// As with the SDK's body, net/http does not recognise this type.
+	// Like the type of the SDK's body, this type is unknown to net/http.
 	body := struct{ io.Reader }{strings.NewReader(strings.Repeat("x", 1000))}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
 	expect.NoError(t, err)

@@ -1,7 +1,8 @@
-// Package config reads the process environment, which no other package reads. It fills each function's settings struct
-// and creates the AWS configuration that all SDK clients share. Package config defines no settings itself. Apart from
-// the function's AWS credentials, the environment contains no secrets. The sub-packages awssecret and awsparam read
-// secrets and parameters. They are separate so that each function links only the clients that it uses.
+// Package config reads the process environment, which no other package reads. The package fills each function's
+// settings struct and creates the AWS configuration that all SDK clients share. Package config itself defines no
+// settings. Apart from the function's AWS credentials, the environment contains no secrets. The subpackages awssecret
+// and awsparam read secrets and parameters. The subpackages are separate so that each function links only the clients
+// that it uses.
 package config
 
 import (
@@ -23,8 +24,8 @@ import (
 //	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
 //
 // A field's type must be string, int, bool, time.Duration, []string or []netip.Prefix. Fields of embedded structs are
-// included, so that functions can share part of their environment. An empty variable counts as missing. If an optional
-// variable is missing, its field keeps the zero value. The error lists every problem with the struct and the
+// included, so that functions can share part of their environment. An empty variable is treated as missing. If an
+// optional variable is missing, its field keeps the zero value. The error lists every problem with the struct and the
 // environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
@@ -61,7 +62,7 @@ type variable struct {
 	required bool
 }
 
-// variablesOf parses the tags of a settings struct. The error lists every problem with the struct.
+// variablesOf parses the tags of a settings struct. The error lists every problem found in the struct.
 func variablesOf(settings reflect.Type) ([]variable, error) {
 	if settings.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("configuration: %v is not a struct", settings)
@@ -85,7 +86,7 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 }
 
 // fieldsOf returns a struct's fields. Each field's Index is relative to the outermost struct. Embedded structs are
-// replaced by their fields, including fields hidden by an outer field of the same name.
+// replaced by their fields, including those hidden by an outer field of the same name.
 func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
 	var all []reflect.StructField
 	for i := range settings.NumField() {

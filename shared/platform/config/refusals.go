@@ -15,11 +15,11 @@ import (
 )
 
 // countRefusals makes every SDK client count the calls that an AWS service throttled or failed. Each attempt is
-// counted, because a failed attempt before a successful one is the first sign of trouble and is not reported elsewhere.
+// counted, because a failed attempt before a successful one is an early sign of trouble and is not reported elsewhere.
 // AWS publishes some of these counts, but only per account.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
-		return nil // for a presigned URL, another client sends the request
+		return nil // if a URL is presigned, another client sends the request
 	}
 	//nolint:wrapcheck // fails when the SDK has no retries any more
 	return stack.Finalize.Insert(counting{}, "Retry", middleware.After)

@@ -28,12 +28,12 @@ const (
 	Delivery Kind = "delivery"
 	// Connection means that a connection's tokens must be refreshed, or revoked at the portal.
 	Connection Kind = "connection"
-	// Notice means that an email to an organisation must be sent.
+	// Notice identifies an email that must be sent to an organisation.
 	Notice Kind = "notice"
-	// Share means that a tenant's share of the export workers may have free slots for queued exports. The item's ID is
-	// the organisation's.
+	// Share identifies a tenant whose share of the export workers may have free slots for queued exports. The item's ID
+	// is the organisation's ID.
 	Share Kind = "share"
-	// Attempt means that a TEFCA attempt must continue, or that its identity data must be deleted.
+	// Attempt identifies a TEFCA attempt that must continue or whose identity data must be deleted.
 	Attempt Kind = "tefca"
 )
 
@@ -42,7 +42,7 @@ type Item struct {
 	Tenant org.Tenant
 	Kind   Kind
 	ID     string
-	At     time.Time // due time; zero in messages
+	At     time.Time // time at which the row is due; zero in messages
 }
 
 type message struct {

@@ -43,7 +43,8 @@ func TestItemRoundTripsThroughEncodeAndDecode(t *testing.T) {
 	}
 }
 
-// TestEncodeFormatIsStable checks the message format, because a queue may hold messages from older or newer releases.
+// TestEncodeFormatIsStable checks that the message format stays the same, because a queue may hold messages from older
+// or newer releases.
 func TestEncodeFormatIsStable(t *testing.T) {
 	t.Parallel()
 	const want = `{"mode":"test","org":"` + orgID + `","kind":"task","id":"` + taskID + `"}`
@@ -91,7 +92,8 @@ func TestDecodeRejectsInvalidMessage(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that every accepted message yields a valid row key, and that the row encodes to the same message.
+// FuzzDecode checks that every accepted message yields a valid row key and that encoding the row yields the same
+// message.
 func FuzzDecode(f *testing.F) {
 	for _, body := range garbage() {
 		f.Add(body)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// journey is a row with five steps, which waits for an hour after the third.
+// journey is a row with five steps that waits for an hour after the third step.
 type journey struct {
 	rev   int
 	steps int

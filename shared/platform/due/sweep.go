@@ -20,8 +20,8 @@ import (
 const (
 	// parallel is the number of shards read, and of rows processed, concurrently.
 	parallel = 8
-	// reserve is the final period of a run, in which rows in progress can finish but none begin. The remaining rows are
-	// due in the next run, a minute later.
+	// reserve is the final period of a run, during which rows in progress can finish but no further rows start. The
+	// remaining rows are due in the next run, a minute later.
 	reserve = 5 * time.Second
 	// abandon is the time before the deadline at which unfinished rows are cancelled, so the run ends even if a call
 	// hangs.
@@ -30,7 +30,7 @@ const (
 	maxReported = 10
 )
 
-// Rows lists and claims due rows (store.Timers).
+// Rows lists and claims due rows; store.Timers implements it.
 type Rows interface {
 	// Due returns a shard's rows that are due before a given time, oldest first.
 	Due(ctx context.Context, shard int, before time.Time) ([]Item, error)
@@ -39,13 +39,13 @@ type Rows interface {
 	Postpone(ctx context.Context, i Item, until time.Time) error
 }
 
-// Queue sends messages about rows to workers (queue.Queue).
+// Queue sends messages about rows to workers; types in package queue implement it.
 type Queue interface {
 	Send(ctx context.Context, i Item, delay time.Duration) error
 }
 
 // Sweep processes a table's due rows. Each row stores its own due time (docs/develop/architecture.md, "Data"), so runs
-// may be concurrent or far apart.
+// may overlap or be far apart.
 type Sweep struct {
 	rows   Rows
 	queue  Queue
@@ -68,8 +68,8 @@ func (p Position) Of(span time.Duration) time.Duration {
 
 // Run calls act, concurrently, for every row that is due before a given time. Each shard's rows are processed oldest
 // first. The shards are interleaved, so a run that is cut short has processed some rows of every shard. act reports
-// whether it sent a message. A failed row does not stop the others: the error lists the first failures, and the log
-// line counts all of them. Run returns before ctx's deadline. Being cut short is not an error.
+// whether it sent a message. A failed row does not stop the others. The error lists the first failures, and the log
+// line counts all of them. Run returns before ctx's deadline. A deadline that cuts the run short is not an error.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
@@ -94,7 +94,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 			return nil
 		})
 	}
-	_ = group.Wait() // The run records failures.
+	_ = group.Wait() // failures are recorded in the run
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
 	for _, kind := range slices.Sorted(maps.Keys(r.oldestOf)) {
@@ -141,7 +141,7 @@ type run struct {
 	failures []error // the first failures, up to maxReported
 }
 
-// late reports whether too little time is left to begin another row, and marks the run as cut short if so.
+// late reports whether too little time is left to begin another row and, if so, marks the run as cut short.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon
@@ -185,7 +185,7 @@ func logFailure(ctx context.Context, i Item, err error) {
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done records the result for a row or a shard, and reports whether to log it individually, as the first failures are.
+// done records the result for a row or shard and reports whether to log it individually: only the first failures are.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

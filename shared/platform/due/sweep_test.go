@@ -31,7 +31,7 @@ type world struct {
 	measured map[string]int
 	start    time.Time
 	rows     [][]due.Item             // due rows, by shard
-	failing  map[string]error         // errors by method, with the shard or ID
+	failing  map[string]error         // errors to return by method, with the shard or ID
 	takes    map[string]time.Duration // duration of calls, by method
 
 	mu       sync.Mutex
@@ -80,7 +80,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 		defer w.mu.Unlock()
 		w.busy[method]--
 	}()
-	// A select with a timer's channel crashes Go 1.26's race detector in about every tenth run of these tests.
+	// A select with a timer's channel crashes Go 1.26's race detector in about one in ten runs of these tests.
 	waiting, cancel := context.WithTimeout(ctx, w.takes[method])
 	defer cancel()
 	<-waiting.Done()
@@ -136,7 +136,7 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	return fields, err
 }
 
-// row returns an item due at the given offset, which may be negative, from the start of the run.
+// row returns an item that is due at the given offset from the start of the run. The offset may be negative.
 func row(id string, after time.Duration) due.Item {
 	return due.Item{
 		Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id,
@@ -213,7 +213,7 @@ func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 }
 
 // TestSweepProcessesShardsAndRowsConcurrently checks that a run reads eight shards and sends eight messages
-// concurrently, which the maximum number of due rows requires.
+// concurrently, as needed for the maximum number of due rows.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	})
 }
 
-// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short processes equally many rows of
+// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short processes equally many rows from
 // every shard and ends without an error.
 func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()

@@ -73,16 +73,16 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	if request.Host == "" {
 		request.Host = event.RequestContext.DomainName
 	}
-	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // converted to net/http's pattern syntax
+	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // the pattern in net/http's syntax
 	for name, value := range event.PathParameters {
 		request.SetPathValue(name, value)
 	}
 	return request, nil
 }
 
-// pathOf returns the path as the client sent it, including the stage. An event contains two paths. A custom domain
-// alters event.Path, so pathOf uses it only if an emulator, such as sam local start-api, has put the resource pattern
-// in event.RequestContext.Path.
+// pathOf returns the path as the client sent it, including the stage. The event contains two paths. A custom domain
+// changes event.Path. pathOf therefore uses it only if an emulator, such as sam local start-api, has put the resource
+// pattern in event.RequestContext.Path.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
 	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
@@ -120,10 +120,10 @@ func queryOf(event events.APIGatewayProxyRequest) string {
 	return query.Encode()
 }
 
-// recorder buffers a response, which Lambda returns as a single event.
+// recorder buffers a response, because Lambda returns it as a single event.
 type recorder struct {
 	header http.Header
-	sent   http.Header // copied when the status is written, so later changes are ignored
+	sent   http.Header // copied when the status is written, so later changes have no effect
 	status int
 	body   bytes.Buffer
 }
@@ -145,9 +145,9 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response returns text unchanged, because some emulators never decode bodies, and all other content as base64. The API
-// declares all media types as binary, so API Gateway decodes bodies marked as base64 and passes on other bodies.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
+// response returns text unchanged, because some emulators never decode bodies, and any other content encoded as base64.
+// The API declares all media types as binary, so API Gateway decodes bodies marked as base64 and passes on other
+// bodies. https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)
 	body := w.body.Bytes()

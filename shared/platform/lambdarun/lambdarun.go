@@ -1,7 +1,7 @@
-// Package lambdarun adapts AWS Lambda to the service's code, and provides every function's main (Run). It converts REST
-// proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and schedule
-// events to calls, and recovers from panics. If an event can't be handled, the invocation fails, and API Gateway's
-// gateway response supplies the error envelope.
+// Package lambdarun adapts AWS Lambda to the service's code and provides every function's main, Run. The package
+// converts REST proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and
+// schedule events to function calls. It recovers from panics. If an event can't be handled, the invocation fails, and
+// API Gateway's gateway response supplies the error envelope.
 package lambdarun
 
 import (

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process holds a function's environment. Run creates it in production, and each test creates its own.
+// Process holds a function's environment. Run creates the Process in production, and each test creates its own.
 type Process struct {
 	AWS    aws.Config // shared by all SDK clients
 	Logger *slog.Logger
@@ -30,7 +30,7 @@ type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main function of every Lambda function. It loads the environment, calls build once, serves events and
+// Run is the main function of every Lambda function. It loads the environment, calls build once, handles events and
 // never returns. If build fails, the process logs the reason and exits, and Lambda starts another process. Only
 // bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {

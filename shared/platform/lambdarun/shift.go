@@ -12,11 +12,11 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda delivers no further messages to an invocation until its batch is finished. A message that waits for a slow
-// receiver would block its invocation and, at the concurrency limit, the queue. An invocation with waiting messages
+// Lambda delivers no further messages to an invocation until its batch is finished. A message waiting for a slow
+// receiver would block its invocation and, at the concurrency limit, the queue. While its messages wait, an invocation
 // therefore receives further messages from the queue itself (docs/adr/0014-who-waits-works-on.md).
 
-// Backlog is a worker's queue. An invocation with waiting messages receives further messages from it.
+// Backlog is a worker's queue, from which an invocation receives further messages while its own are waiting.
 type Backlog interface {
 	// Receive returns up to ten messages. It waits up to a second if the queue is empty.
 	Receive(ctx context.Context) ([]events.SQSMessage, error)
@@ -28,10 +28,11 @@ const (
 	// longestWait is the maximum time that a message may wait for an external party before it loses its slot to another
 	// message.
 	longestWait = 500 * time.Millisecond
-	// maxMessages is the maximum number of messages per invocation, including waiting messages. Each message may hold a
+	// maxMessages is the maximum number of messages per invocation, including waiting messages. Each message may keep a
 	// connection open, and a Lambda process can open at most 1,024 files.
 	maxMessages = 500
-	// longestMessage is the minimum time left in an invocation to begin a message: twice the timeout for a receiver.
+	// longestMessage is the minimum time that an invocation must have left to begin a message: twice a receiver's
+	// timeout.
 	longestMessage = time.Minute
 	// stopsWithin is the period over which concurrent invocations stop receiving messages. If they all stopped at once,
 	// the queue would have no consumers.
@@ -44,8 +45,8 @@ const (
 type messagePool struct {
 	slots   chan struct{} // one entry per message in progress, except waiting messages
 	places  chan struct{} // one entry per unfinished message
-	waiting atomic.Int64  // unfinished messages that have released their slots
-	changed chan struct{} // signals that a message has released its slot or finished
+	waiting atomic.Int64  // messages that have released their slots but are not finished
+	changed chan struct{} // signals that a message has finished or released its slot
 	running sync.WaitGroup
 }
 
@@ -56,7 +57,7 @@ func newMessagePool(concurrency int) *messagePool {
 	}
 }
 
-// begin waits for a free slot and starts to process a message.
+// begin waits for a free slot and then starts processing a message.
 func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 	s.places <- struct{}{}
 	s.slots <- struct{}{}
@@ -85,8 +86,8 @@ func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 type messagePoolKey struct{}
 
 // Waits marks ctx's message as waiting for an external party until stop is called. During a long wait, an invocation
-// with a Backlog processes other messages. Don't use Waits for work that is merely slow on a busy machine, because more
-// work would slow the machine further.
+// with a Backlog processes other messages. Don't use Waits for work that is slow only because the machine is busy,
+// because additional work would slow the machine further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -103,7 +104,7 @@ func (s *messagePool) tell() {
 	}
 }
 
-// awaitWaiting blocks until a message is waiting. It returns false once all messages have finished.
+// awaitWaiting blocks until a message is waiting. It returns false once no messages are in progress.
 func (s *messagePool) awaitWaiting() bool {
 	for len(s.places) > 0 {
 		if s.waiting.Load() > 0 {
@@ -114,8 +115,8 @@ func (s *messagePool) awaitWaiting() bool {
 	return false
 }
 
-// takeMore receives and processes further messages while messages of the batch that begins with first are waiting. It
-// never cancels a receive call, because messages in the lost response would stay hidden until their visibility timeout.
+// takeMore receives and processes further messages while messages from first's batch are waiting. It never cancels a
+// receive call, because messages in the lost response would stay hidden until their visibility timeout ends.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
@@ -140,7 +141,7 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool
 	}
 }
 
-// untilLate returns a context that is cancelled when the invocation must stop receiving messages. An amount derived
+// untilLate returns a context that is cancelled when the invocation must stop receiving messages. A duration derived
 // from id, a random message ID, makes invocations stop at different times.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()

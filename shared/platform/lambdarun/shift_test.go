@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that returns the results of next. If there are none, it waits for a second.
+// backlog is a queue that returns the messages from next. If there are no messages, it waits for a second.
 type backlog struct {
-	next func(nth int) ([]string, error) // returns message bodies, which also serve as IDs
+	next func(nth int) ([]string, error) // returns message bodies, which also serve as message IDs
 
 	mu       sync.Mutex
 	receives int
@@ -52,7 +52,6 @@ func (b *backlog) Delete(_ context.Context, message events.SQSMessage) error {
 	return nil
 }
 
-// patient returns a worker with a backlog.
 func patient(log *bytes.Buffer, concurrency int, b *backlog,
 	handle func(context.Context, string) error,
 ) lambdarun.SQSHandler {
@@ -68,8 +67,9 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute doesn't delay other
-// messages. The invocation deletes the messages that it receives itself, and reports only its own batch to Lambda.
+// TestWaitingInvocationReceivesMoreMessages checks that a message waiting for half a minute doesn't delay other
+// messages. The invocation deletes the messages that it receives from the queue, and reports only its original batch to
+// Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestBusyInvocationReceivesNoMoreMessages(t *testing.T) {
 	})
 }
 
-// TestWaitingMessagesDoNotRaiseConcurrency checks that the messages in progress, apart from waiting messages, stay
-// within the limit, however many messages are queued.
+// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress, excluding waiting messages,
+// stays within the limit, however many are queued.
 func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	})
 }
 
-// TestInvocationsStopReceivingAtDifferentTimes checks that stop times differ, and that an invocation receives no
-// messages that it has no time to finish.
+// TestInvocationsStopReceivingAtDifferentTimes checks that invocations stop at different times and receive no messages
+// that they have no time to process.
 func TestInvocationsStopReceivingAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -21,10 +21,10 @@ type Worker[M any] struct {
 	Concurrency int    // number of a batch's messages that are processed concurrently
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
-	// Together prepares a batch and returns the function that handles its messages instead of Handle. Messages from a
-	// Backlog still go to Handle. Together is nil if messages need no common preparation.
+	// Together prepares a batch and returns the function that handles its messages in place of Handle. Messages from a
+	// Backlog are still processed by Handle. Together is nil if messages need no shared preparation.
 	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
-	Backlog  Backlog // the worker's queue if messages may wait long for external parties, or nil
+	Backlog  Backlog // the worker's queue if messages may wait long for external parties, otherwise nil
 }
 
 // SQS adapts a worker. At most w.Concurrency messages are processed concurrently. Each message is decoded, handled,
@@ -34,7 +34,7 @@ type Worker[M any] struct {
 //     an error; the worker records the failure and returns nil.
 //   - If the invocation's deadline has passed, messages that have not begun are retried.
 //
-// With a Backlog, an invocation whose messages are waiting (Waits) receives further messages.
+// With a Backlog, an invocation receives further messages while its own messages are waiting (Waits).
 func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		ctx = traced(ctx)
@@ -88,7 +88,7 @@ func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMe
 // process handles a message and reports whether it can be acknowledged.
 func process[M any](ctx context.Context, p Process, w Worker[M], record events.SQSMessage) bool {
 	started := p.Now()
-	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // trace of the request that caused the message
+	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // trace header of the request that caused the message
 	ctx, line := logx.Begin(logx.WithRequestID(ctx, record.MessageId))
 	receives, _ := strconv.Atoi(record.Attributes["ApproximateReceiveCount"])
 	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]),

@@ -1,5 +1,5 @@
-// Package maillimit limits the emails that the service sends: per sender, per recipient mailbox across all
-// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). Addresses are stored only as keyed hashes.
+// Package maillimit limits the emails that the service sends per sender, per day, and per recipient mailbox across all
+// organisations (docs/adr/0042-mail-is-not-a-relay.md). Addresses are stored only as keyed hashes.
 package maillimit
 
 import (
@@ -24,7 +24,7 @@ type Limiter struct {
 	Now     func() time.Time
 }
 
-// Buckets stores rate limit buckets (store.Flow).
+// Buckets stores rate limit buckets; store.Flow implements it.
 type Buckets interface {
 	Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
@@ -60,8 +60,8 @@ func (l Limiter) Take(ctx context.Context, m Mail) error {
 	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
 }
 
-// senders returns the distinct IDs that an email counts against. An organisation that counts as its founder yields the
-// founder's ID.
+// senders returns the distinct IDs that an email counts against. For an organisation that counts as its founder, the ID
+// is the founder's.
 func (f From) senders() []string {
 	all := make([]string, 0, 2)
 	for _, id := range []string{f.Account, f.Organisation} {
@@ -72,7 +72,7 @@ func (f From) senders() []string {
 	return all
 }
 
-// take counts an email in one bucket. A bucket belongs to a sender, a mailbox, or both.
+// take counts an email against one bucket. A bucket belongs to a sender, a mailbox, or both.
 func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbox string) error {
 	if perDay == 0 {
 		return nil
@@ -94,8 +94,8 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
 }
 
-// Mailbox returns the same string for addresses that deliver to the same mailbox, as far as the addresses show. It
-// ignores case and any part after a plus sign (RFC 5233).
+// Mailbox returns the same string for addresses that visibly deliver to the same mailbox. It ignores case and any part
+// after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

@@ -41,7 +41,7 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted tries to send n emails and returns the number allowed.
+// admitted counts n emails against the limits and returns the number allowed.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {
@@ -157,8 +157,8 @@ func TestTakeCountsPurposesSeparately(t *testing.T) {
 	})
 }
 
-// TestTakeAllowsLegitimateSenderDuringAttack checks that an honest sender within its share doesn't lose any emails,
-// regardless of how an attacker distributes emails over addresses and time.
+// TestTakeAllowsLegitimateSenderDuringAttack checks that a legitimate sender within its share loses no emails, however
+// an attacker distributes emails over addresses and time.
 func TestTakeAllowsLegitimateSenderDuringAttack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestTakeEnforcesLimitWithConcurrentCallers(t *testing.T) {
 	made := tables.New(t)
 	l := newLimiter(t, store.Flow{DB: made.DB, Table: made.Name("FlowTable")})
 	now := time.Now()
-	l.Now = func() time.Time { return now } // a caller whose clock is behind another's can be refused the last slot
+	l.Now = func() time.Time { return now } // a caller whose clock lags behind another's may be refused the last slot
 	var sent atomic.Int64
 	var all sync.WaitGroup
 	for range 20 {

@@ -13,16 +13,16 @@ const (
 	Invitation     Purpose = "invitation"
 	Notice         Purpose = "notice"          // email to an organisation's verified addresses
 	Answer         Purpose = "answer"          // reply to a patient's inquiry
-	NoticeAddress  Purpose = "notice_address"  // code to verify an organisation's notice address
-	AccountAddress Purpose = "account_address" // code to verify an account's new address
+	NoticeAddress  Purpose = "notice_address"  // code that verifies an organisation's email address for notices
+	AccountAddress Purpose = "account_address" // code that verifies an account's new email address
 	Account        Purpose = "account"         // security notice to an account's own address
 	PatientCode    Purpose = "patient_code"    // sign-in code for patients of an organisation not approved for live mode
 	ApprovedCode   Purpose = "approved_code"   // sign-in code for patients of an approved organisation
 	SupportTicket  Purpose = "support_ticket"  // support ticket for the operator
 )
 
-// limits holds the number of emails per day. A sender can use a full budget at once, after which the budget refills
-// evenly over a day. Zero means unlimited.
+// limits holds the number of emails per day. A sender can use a full budget at once. The budget then refills evenly
+// over a day. Zero means unlimited.
 type limits struct {
 	sender  int // emails from one account or organisation
 	share   int // emails from one sender to one mailbox

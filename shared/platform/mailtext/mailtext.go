@@ -1,5 +1,5 @@
-// Package mailtext formats the service's emails as plain text and HTML, in a uniform style. External text is always
-// escaped. Callers choose the content and the recipient.
+// Package mailtext formats the service's emails as plain text and HTML, in a uniform style. Text from outside the
+// service is always escaped. Callers choose the content and the recipient.
 package mailtext
 
 import (
@@ -8,7 +8,8 @@ import (
 	"unicode"
 )
 
-// Message is an email to one reader. The parts appear in the order of the fields. Empty parts are omitted.
+// Message is an email to a single recipient. The rendered parts appear in the order of the fields. Empty parts are
+// omitted.
 type Message struct {
 	Language string // language tag (BCP 47)
 	Subject  string // one line; contains no secrets, because it may appear on a locked phone
@@ -20,7 +21,7 @@ type Message struct {
 	Reason   string // reason for sending the email
 }
 
-// Code holds digits that the reader enters.
+// Code holds digits for the reader to enter.
 type Code struct {
 	Label  string
 	Digits string
@@ -62,7 +63,7 @@ func (l Message) Text() string {
 }
 
 // HTML returns the message as HTML, at most 600 pixels wide and readable at 375 pixels. Styles are inline, because many
-// mail programs drop style sheets. Only the link has its own colours, so that mail programs in dark mode can adapt all
+// email clients drop style sheets. Only the link sets its own colours, so that mail programs in dark mode can adapt all
 // other colours. The HTML doesn't load any external resources.
 func (l Message) HTML() string {
 	var b strings.Builder

@@ -24,14 +24,14 @@ func (l Limit) Interval() time.Duration { return l.Window / time.Duration(max(l.
 // Decision is the outcome of applying a limit to one request.
 type Decision struct {
 	Allowed    bool
-	Remaining  int           // requests that may still be sent immediately
+	Remaining  int           // number of requests that may still be sent immediately
 	RetryAfter time.Duration // delay before a retry; zero if the request is allowed
 	Reset      time.Duration // time until the bucket is full again
 }
 
 // GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A). The algorithm is a token bucket that stores a
 // single time, the theoretical arrival time. tat is the stored time, or zero if there is none. next is the time to
-// store, which equals tat for a refused request.
+// store, which equals tat for a rejected request.
 func GCRA(tat, now time.Time, limit Limit) (next time.Time, decision Decision) {
 	if limit.Unlimited() {
 		return tat, Decision{Allowed: true, Remaining: math.MaxInt32}

@@ -61,8 +61,8 @@ func TestZeroLimitIsUnlimited(t *testing.T) {
 	}
 }
 
-// TestGCRANeverExceedsRate checks that a bucket allows its quota at once and never exceeds its rate in the long run. A
-// refused request is allowed after RetryAfter.
+// TestGCRANeverExceedsRate checks that a bucket allows its whole quota at once and never exceeds its rate in the long
+// run. A rejected request is allowed once RetryAfter has passed.
 func TestGCRANeverExceedsRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -1,7 +1,7 @@
 // Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
-// systems (URLs from a catalogue and from the health systems' own responses), and limits the requests' destinations,
-// their duration, and the size of responses. Requests are not retried. Redirects are not followed, because only the
-// caller knows whether that is safe.
+// systems (URLs from a catalogue and from the systems' responses). It limits the requests' destinations and duration
+// and the size of responses. Requests are not retried. Redirects are not followed, because only the caller knows
+// whether that is safe.
 package safehttp
 
 import (
@@ -26,7 +26,7 @@ const (
 	tlsTimeout    = 5 * time.Second
 	headerTimeout = 30 * time.Second
 	maxHeader     = 32 << 10
-	totalTimeout  = 60 * time.Second // from DNS lookup to the last byte of the response body
+	totalTimeout  = 60 * time.Second // time limit from the DNS lookup to the last byte of the response body
 	idleTimeout   = 30 * time.Second
 	idlePool      = 64
 	idlePerHost   = 8 // Exports send four concurrent requests to a host.
@@ -34,16 +34,16 @@ const (
 
 // Options configures a Client.
 type Options struct {
-	// Allow lists further address ranges that may be reached, on any port and without TLS. It is empty in production
-	// and loopback in the local runner.
+	// Allow lists further address ranges that may be reached, on any port and without TLS. Allow is empty in production
+	// and contains the loopback ranges in the local runner.
 	Allow []netip.Prefix
-	// Within is the time limit for a complete exchange. Zero means one minute. Downloading a vendor's list of all its
-	// institutions takes longer than a minute.
+	// Within is the time limit for a complete exchange. A zero Within means one minute. Downloading a vendor's list of
+	// all its institutions takes more than a minute.
 	Within time.Duration
 	// Certificate is the TLS client certificate for servers that request one, or nil. Use a Client with a certificate
 	// only for servers that may see it.
 	Certificate *tls.Certificate
-	// Roots replaces the system's certificate authorities. If nil, the client uses the system's authorities.
+	// Roots replaces the system's certificate authorities. If Roots is nil, the client uses the system's authorities.
 	Roots *x509.CertPool
 }
 
@@ -52,13 +52,13 @@ type Options struct {
 // request's context ends. A Client is safe for concurrent use.
 type Client struct {
 	secure *http.Client
-	plain  *http.Client // for http URLs; reaches only the allowed ranges, which are empty in production
+	plain  *http.Client // client for http URLs; reaches only the allowed ranges, which are empty in production
 }
 
 // seams holds the dependencies that tests replace.
 type seams struct {
-	resolver *net.Resolver  // nil for the system's resolver
-	roots    *x509.CertPool // nil for the system's roots
+	resolver *net.Resolver  // nil to use the system's resolver
+	roots    *x509.CertPool // nil to use the system's root certificates
 	timeout  time.Duration
 }
 
@@ -100,7 +100,7 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 
 // Do sends a request and returns the response, whatever its status. Redirects are returned, not followed. Do rejects
 // URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses. Errors are
-// always *Error. The caller must close the body, preferably with ReadAll.
+// always of type *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {
@@ -124,7 +124,7 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// ReadAll reads and closes a response's body. The limit applies to the decompressed body, in bytes. If the body is
+// ReadAll reads and closes a response's body. limit is in bytes and applies to the decompressed body. If the body is
 // longer, ReadAll returns the first limit bytes and an *Error of class TooLarge. All other errors are also *Error.
 func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
@@ -149,7 +149,7 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 }
 
 // largeBody is the length in bytes above which a buffer of the full limit is allocated at once, because growing a
-// buffer by doubling would temporarily take three times the memory.
+// buffer by doubling would temporarily use three times the memory.
 const largeBody = 8 << 20
 
 // readLarge reads the rest of a body whose first bytes are head.

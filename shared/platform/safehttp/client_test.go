@@ -53,7 +53,7 @@ func send(client *safehttp.Client, request *http.Request, limit int64) (int, str
 	return response.StatusCode, string(body), err
 }
 
-// wantClass checks an error's class, and that its text reveals no details.
+// wantClass checks an error's class and that its text reveals no details.
 func wantClass(t *testing.T, err error, class safehttp.Class) {
 	t.Helper()
 	failure, ok := errors.AsType[*safehttp.Error](err)
@@ -173,7 +173,7 @@ func TestDoClassifiesFailures(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(old.Certificate()) // The TLS version must be the only fault.
+	roots.AddCert(old.Certificate()) // the TLS version must be the only reason for failure
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Class classifies a request's failure in a single word, which is safe in logs, delivery records and support.
+// Class classifies a request's failure in a single word that is safe in logs, in delivery records and for support.
 type Class string
 
 // Classes of failure.
@@ -18,13 +18,13 @@ const (
 	TLS            Class = "tls"
 	Timeout        Class = "timeout"
 	BadURL         Class = "bad_url"    // rejected before the DNS lookup
-	BadAnswer      Class = "bad_answer" // the connection broke, or the response was not valid HTTP
+	BadAnswer      Class = "bad_answer" // the connection failed, or the response was not valid HTTP
 	TooLarge       Class = "too_large"  // the body exceeds the caller's limit
 	Canceled       Class = "canceled"   // the caller's context was cancelled
 )
 
-// Error means that a request got no usable response. It omits net/http's error, whose text contains the full URL and
-// the resolved address.
+// Error means that a request got no usable response. An Error omits net/http's error, whose text contains the full URL
+// and the resolved address.
 type Error struct {
 	Class Class
 	cause error
@@ -33,7 +33,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "outbound request: " + string(e.Class) }
 
-// Failure returns the class, for a log line (fault.Spot).
+// Failure returns the class that fault.Spot logs.
 func (e *Error) Failure() (class string, status int) { return string(e.Class), 0 }
 
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// guard decides at dial time whether a connection to an address is allowed. It checks the address actually dialled, so
-// DNS rebinding can't bypass it.
+// guard decides at dial time whether a connection to an address is allowed. It checks the IP address actually dialled,
+// so DNS rebinding can't bypass it.
 type guard struct {
-	allow      []netip.Prefix // allowed on any port
+	allow      []netip.Prefix // address ranges that are allowed on any port
 	public     bool           // whether public addresses are also allowed, on port 443 only
 	forbidden4 []netip.Prefix
 	global6    netip.Prefix
@@ -40,8 +40,8 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 	return nil
 }
 
-// permits reports whether a connection to target is allowed. Addresses with a zone and IPv4-mapped IPv6 addresses are
-// never allowed; the dialler unmaps mapped addresses first.
+// permits reports whether a connection to target is allowed. The dialler unmaps IPv4-mapped IPv6 addresses before the
+// check. Mapped addresses and addresses with a zone are never allowed.
 func (g *guard) permits(target netip.AddrPort) bool {
 	address := target.Addr()
 	if address.Zone() != "" {
@@ -50,9 +50,9 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would attempt a request to target. The URL must pass Do's
-// checks. If the host is an IP address, the guard must also allow that address. A host name is not checked, because it
-// has not been resolved.
+// MayReach reports whether a client with these options would attempt a request to target. The URL must pass the checks
+// that Do makes. If the host is an IP address, the guard must also allow that address. A host name is not checked,
+// because it has not been resolved.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -85,9 +85,9 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 }
 
-// special4 returns the IPv4 ranges that are not globally reachable unicast ranges: the ranges in the IANA
-// Special-Purpose Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, whose Runtime API
-// listens on it.
+// special4 returns the IPv4 ranges that are not globally reachable unicast ranges: those in the IANA Special-Purpose
+// Address Registry (RFC 6890), and multicast. Loopback addresses matter even in Lambda, whose Runtime API listens on
+// one.
 func special4() []netip.Prefix {
 	return prefixes(
 		"0.0.0.0/8",       // this network
@@ -111,8 +111,8 @@ func special4() []netip.Prefix {
 	)
 }
 
-// special6 returns the exceptions within 2000::/3. Addresses outside that range, such as NAT64 (64:ff9b::/96), unique
-// local (fd00::/8) and IPv4-mapped addresses, are never public.
+// special6 returns the ranges within 2000::/3 that are not public. Addresses outside that range, such as NAT64
+// (64:ff9b::/96), unique local (fd00::/8) and IPv4-mapped addresses, are never public.
 func special6() []netip.Prefix {
 	return prefixes(
 		"2001::/23",         // protocol assignments, Teredo

@@ -28,7 +28,7 @@ func TestGuardAgreesWithSSRFLibrary(t *testing.T) {
 		v6 := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "v6"))
 		compare(t, judge, netip.AddrFrom4(v4))
 		compare(t, judge, netip.AddrFrom16(v6))
-		v6[0] = 0x20 | v6[0]&0x1f // Most of IPv6 is forbidden, so half of the cases are in 2000::/3.
+		v6[0] = 0x20 | v6[0]&0x1f // Most of the IPv6 address space is forbidden, so half of the cases are in 2000::/3.
 		compare(t, judge, netip.AddrFrom16(v6))
 		edge := rapid.SampledFrom(edges).Draw(t, "edge")
 		inside := edge.Masked().Addr().AsSlice()
@@ -128,7 +128,7 @@ func TestMayReachAgreesWithGuard(t *testing.T) {
 	}}
 	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
 		"https://hooks.example/in":        {true, true},
-		"https://hooks.example:8443/in":   {true, true}, // The guard checks a name's port only when dialling.
+		"https://hooks.example:8443/in":   {true, true}, // a name's port is checked only when dialling
 		"https://8.8.8.8/":                {true, true},
 		"https://8.8.8.8:8443/":           {false, false},
 		"https://[2606:4700::1111]/":      {true, true},

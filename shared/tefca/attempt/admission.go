@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Organisations looks up organisations by public ID (org.Directory).
+// Organisations looks up organisations by public ID; org.Directory implements it.
 type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is a mode's configuration: its identity providers, and whether its network and records are simulated.
+// Setting is a mode's configuration: its identity providers and whether its network and records are simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool
@@ -23,7 +23,7 @@ type Setting struct {
 // Admission decides which organisations may use TEFCA mode. Both fields are required.
 type Admission struct {
 	Organisations Organisations
-	Settings      map[org.Mode]Setting // A mode without a network has no entry.
+	Settings      map[org.Mode]Setting // by mode; a mode without a network has no entry
 }
 
 // Offer returns the setting for the mode of a public ID. It returns fault.Forbidden if the organisation's plan doesn't

@@ -32,7 +32,7 @@ func sealAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt, who tef
 		Token: who.Token.Reveal(), IssuedAt: who.IssuedAt, ExpiresAt: who.ExpiresAt,
 	})
 	if err != nil {
-		return nil, errors.New("encode the assertion") // The error could quote the assertion.
+		return nil, errors.New("encode the assertion") // the cause is omitted, because it could quote the assertion
 	}
 	sealed, err := sealer.Seal(ctx, a.Tenant, assertionBinding(a), plain)
 	if err != nil {

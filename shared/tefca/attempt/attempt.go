@@ -1,7 +1,7 @@
 // Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
 // and the network is queried with the verified identity. Each facility that the person chooses becomes a connection. An
-// attempt is one row, with a row for each facility. Workers process due rows, and may run repeatedly and concurrently.
-// The package never logs, queues or discloses personal data.
+// attempt is stored as one row, plus a row for each facility. Workers process due rows, and may run repeatedly and
+// concurrently. The package never logs, queues or discloses personal data.
 package attempt
 
 import (
@@ -23,7 +23,7 @@ const (
 	Path = "/bridge/tefca/identity"
 	// VerifierPurpose is the encryption context for PKCE verifiers.
 	VerifierPurpose = "identity-verifier"
-	// AssertionPurpose is the encryption context for identities and for the identifiers that facilities use for a
+	// AssertionPurpose is the purpose in the encryption context for identities and for facilities' identifiers for a
 	// person.
 	AssertionPurpose = "identity-assertion"
 )
@@ -47,8 +47,8 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity that queries the network. It is deleted at IdentityEnds, the earlier of the
-	// token's and the attempt's expiry.
+	// Assertion is the encrypted identity that is used to query the network. It is deleted at IdentityEnds, the earlier
+	// of the token's and the attempt's expiry.
 	Assertion    []byte
 	IdentityEnds time.Time
 
@@ -99,10 +99,10 @@ type Facility struct {
 	Rev        int64
 }
 
-// Outcome is the status of a facility that was chosen.
+// Outcome is the status of a facility that the person chose.
 type Outcome string
 
-// Outcomes for a chosen facility. A person can choose a failed facility again.
+// Statuses of a chosen facility. A person can choose a failed facility again.
 const (
 	IsConnecting Outcome = "connecting"
 	IsConnected  Outcome = "connected"
@@ -119,9 +119,9 @@ type Connected struct {
 type Conclusion struct {
 	AttemptID string
 	Facility  Facility // new state; Rev is the revision that was read
-	// Known is the ID of the facility's previous connection under the same VaultKey, or empty if there is none.
+	// Known is the ID of the facility's previous connection with the same VaultKey, or empty if there is none.
 	Known      string
-	Erased     time.Time             // time of the connection's last erasure, as it was read
+	Erased     time.Time             // time of the connection's last erasure, as read from the store
 	Connection connection.Connection // replaces the stored connection if Connection has a revision
 	Tokens     tokens.Row
 	Events     []webhook.Event
@@ -148,29 +148,30 @@ type Facilities interface {
 	Facilities(ctx context.Context, tenant org.Tenant, attemptID string) ([]Facility, error)
 }
 
-// Enqueuer sends messages about attempts to workers. If a message is lost, the sweeper sends another message.
+// Enqueuer sends messages about attempts to workers. If a message is lost, the sweeper sends another one.
 type Enqueuer interface {
 	EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Party starts sign-ins at identity providers (oidc.RelyingParty), returning errors from package identity.
+// Party starts sign-ins at identity providers and returns errors from package identity; oidc.RelyingParty implements
+// it.
 type Party interface {
 	// Begin returns the URL to which the browser is redirected, and the data to store until the browser returns.
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
-// Exchanger exchanges an authorization code for the person's identity (oidc.RelyingParty), returning errors from
-// package identity. Each code can be used only once.
+// Exchanger exchanges an authorization code for the person's identity and returns errors from package identity;
+// oidc.RelyingParty implements it. Each code can be used only once.
 type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
 
-// verifierBinding returns the data to which an encrypted verifier is bound.
+// verifierBinding returns the data to which a verifier's encryption is bound.
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
-// vaultKey returns a key derived from an assertion's person and the organisation's external ID. Each facility has at
-// most one connection per vault key. The key is a plain hash, because it must stay the same across key rotations. That
-// is safe, because the issuer and subject can't be guessed.
+// vaultKey returns a key derived from the person in an assertion and the organisation's external ID. Each facility has
+// at most one connection per vault key. The key is a plain hash, because it must stay the same across key rotations. A
+// plain hash is safe, because the issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }

@@ -55,7 +55,7 @@ type Prepared struct {
 	ExpiresAt time.Time
 }
 
-// Create creates an attempt that a single browser can start. It returns fault.Invalid or an error from Admission.Offer.
+// Create creates an attempt that only one browser can start. It returns fault.Invalid or an error from Admission.Offer.
 func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	setting, err := c.Offer(ctx, r.Tenant.Mode, r.PublicID)
 	if err != nil {
@@ -91,8 +91,8 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 // StartStore stores attempts when a browser starts them.
 type StartStore interface {
 	Attempts
-	// Ticket returns the ticket if it has not expired at now, using a consistent read. Otherwise it returns
-	// fault.NotFound.
+	// Ticket returns the ticket if it has not expired at now, using a consistent read. It returns fault.NotFound if the
+	// ticket is missing or expired.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
 	// OpenAttempt deletes the ticket, replaces revision a.Rev of its attempt, and creates the state, in one
 	// transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
@@ -111,10 +111,10 @@ type Starter struct {
 	Random  io.Reader
 }
 
-// Leave starts a start value's attempt and returns the redirect to its identity provider. A start value works once, but
-// stays valid if Leave fails. Leave returns fault.Invalid if the value is unknown, already used or expired, or if its
-// attempt was cancelled (binding.IsCancelled), and errors from package identity. The caller must verify that the
-// request comes from the service's own page, because the callback trusts the browser that started the attempt. The
+// Leave starts a start value's attempt and returns the redirect to its identity provider. A start value can be used
+// once, but remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown, already used or expired,
+// or if its attempt was cancelled (binding.IsCancelled), and errors from package identity. The caller must verify that
+// the request comes from the service's own page, because the callback trusts whichever browser started the attempt. The
 // attempt's Look, if known, is returned even with an error.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())

@@ -108,7 +108,7 @@ func TestLeaveAcceptsStartValueOnce(t *testing.T) {
 	}
 }
 
-// between is a Party that runs a function while it is called.
+// between is a Party that calls a function before each sign-in begins.
 type between struct {
 	attempt.Party
 
@@ -194,8 +194,8 @@ func TestCompleteFailsAttemptWhenCallbackIsInvalid(t *testing.T) {
 	}
 }
 
-// TestIdentityExpiresWithTokenOrAttempt checks the identity's expiry and its encryption for the attempt, and that the
-// network query is queued at once.
+// TestIdentityExpiresWithTokenOrAttempt checks when the identity expires, that it is encrypted for the attempt, and
+// that the network query is queued at once.
 func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lasts, ends time.Duration }{
@@ -206,7 +206,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 		w.lasts = c.lasts
 		w.exchange = func(ctx context.Context, _ identity.Return) error {
 			if _, ok := ctx.Deadline(); !ok {
-				return errTrouble // The function must still respond to the browser.
+				return errTrouble // a deadline leaves time to respond to the browser
 			}
 			return nil
 		}
@@ -226,7 +226,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	}
 }
 
-// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser gets no success response.
+// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser receives no success response.
 func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CancelStore stores the cancellation of attempts.
+// CancelStore stores attempts when they are cancelled.
 type CancelStore interface {
 	Facilities
 	Saver
@@ -27,7 +27,7 @@ type Canceler struct {
 	Now   func() time.Time
 }
 
-// Cancel fails an attempt whose identity has not been verified yet, and returns its progress. Other attempts are
+// Cancel fails an attempt whose identity has not been verified yet, and returns its progress. It leaves other attempts
 // unchanged. requestID, the ID of this request, is stored with the attempt's error. If a cancellation and a
 // verification coincide, the store accepts only one of them. Cancel returns fault.NotFound in the same cases as
 // Watcher.Progress.
@@ -42,7 +42,8 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return p, err
 }
 
-// cancel tries once to cancel an attempt. It returns fault.Conflict if the attempt has changed since it was read.
+// cancel tries to cancel an attempt, without retrying. It returns fault.Conflict if the attempt has changed since it
+// was read.
 func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {

@@ -102,7 +102,7 @@ func TestLeaveFailsWhenCancelledConcurrently(t *testing.T) {
 	wantCancelled(t, w.cancel(t, "cancel-2"))
 }
 
-// begins is an identity provider that runs a function while a sign-in begins.
+// begins is an identity provider that calls a function before each sign-in begins.
 type begins struct {
 	*world
 

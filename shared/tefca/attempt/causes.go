@@ -41,14 +41,14 @@ func causes() fault.Causes {
 	}
 }
 
-// failed returns the error for a cause listed in the table.
+// failed returns the error for cause, which must be listed in causes.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
 // causeOf returns the cause of an attempt's failure. An error that is not in either causes table is an internal
 // failure.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf returns the remedy for a cause, which another release may have stored.
+// actionOf returns the remedy for a cause, which may have been stored by another release.
 func actionOf(cause string) string {
 	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
 }
@@ -56,7 +56,7 @@ func actionOf(cause string) string {
 // Reason is a stable identifier that explains why a chosen facility could not be connected (docs/openapi.yaml).
 type Reason string
 
-// Reasons for a failed facility.
+// Reasons why a facility could not be connected.
 const (
 	ReasonRefused     Reason = "refused"
 	ReasonUnavailable Reason = "unavailable"
@@ -78,7 +78,7 @@ func reasonOf(err error) (reason Reason, known bool) {
 		{tefca.ErrRefused, ReasonRefused},
 		{tefca.ErrNotFound, ReasonUnavailable},
 		{tefca.ErrTooLarge, ReasonTooLarge},
-		{tefca.ErrOtherPerson, ReasonOther}, // ErrOtherPerson wraps ErrContent, so it comes first.
+		{tefca.ErrOtherPerson, ReasonOther}, // ErrOtherPerson wraps ErrContent, so its case comes first
 		{tefca.ErrContent, ReasonContent},
 		{tefca.ErrUnavailable, ReasonUnavailable},
 	} {

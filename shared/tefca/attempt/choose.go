@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen limits the facilities in one request, because a choice is stored in a single transaction.
+// maxChosen limits the number of facilities in one request, because all of them are stored in a single transaction.
 const maxChosen = 50
 
 // ChoiceStore stores a person's choice of facilities.
@@ -33,7 +33,7 @@ type Chooser struct {
 }
 
 // Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities that
-// are connected or being connected stay unchanged. The error is fault.Invalid if a facility can't be chosen,
+// are connected or being connected remain unchanged. The error is fault.Invalid if a facility can't be chosen,
 // fault.Conflict if no facilities have been located yet or the identity has expired, or an error from Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
@@ -50,7 +50,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	return c.Progress(ctx, tenant, asked, token)
 }
 
-// choose tries once to store the choice for Choose.
+// choose stores the chosen facilities, without retrying.
 func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) error {

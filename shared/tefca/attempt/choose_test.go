@@ -66,7 +66,7 @@ func TestChooseRejectsFacilitiesThatWereNotFound(t *testing.T) {
 	chosen("after the identity has expired", "has expired", fault.Conflict, "attempt_id", "f00")
 }
 
-// TestChooseIsIdempotent checks that only failed facilities are started again.
+// TestChooseIsIdempotent checks that a repeated call retries only failed facilities.
 func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -93,12 +93,12 @@ func TestChooseIsIdempotent(t *testing.T) {
 	}
 }
 
-// racing is a store whose writes lose to concurrent writers.
+// racing is a store whose first writes fail, as if concurrent writers had won.
 type racing struct {
 	attempt.ChoiceStore
 
 	err   error
-	lost  int // number of writes still to lose
+	lost  int // number of writes that still fail
 	tries int
 	reads int
 }
@@ -207,7 +207,7 @@ func TestProgressRequiresTokenAndListsFoundFacilitiesFirst(t *testing.T) {
 	w.pass(30*time.Minute - time.Nanosecond)
 	status(attempt.Authorizing)
 	w.pass(time.Nanosecond)
-	status(attempt.Authorizing) // Facilities chosen before the expiry are reported until they finish.
+	status(attempt.Authorizing) // Facilities chosen before the expiry are reported until they are connected or fail.
 	w.look(t, other)
 	if listed := status(attempt.Expired); listed[1].Reason != attempt.ReasonIdentity || len(w.asked) != 0 {
 		t.Errorf("after the identity has ended it is told of %+v; asked are %v", listed, w.asked)

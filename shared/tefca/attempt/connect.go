@@ -25,16 +25,15 @@ import (
 )
 
 const (
-	// facilityTime is the time that a facility has to return a record. keepTime is the time allowed to convert, encrypt
-	// and store the record. facilityLease covers both periods. If storing outlasted the lease, workers would read the
-	// record repeatedly.
+	// facilityTime is the time that a facility has to return a record. keepTime is the time allowed for converting,
+	// encrypting and storing the record. facilityLease covers both periods. If storing took longer than the lease,
+	// workers would read the record repeatedly.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads several of the chosen facilities' records concurrently. A facility's failure does not affect the
-// others.
+// authorize reads the chosen facilities' records, several at a time. A facility's failure does not affect the others.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
 	if err != nil {
@@ -73,7 +72,7 @@ func (w Worker) isLate(ctx context.Context) bool {
 }
 
 // connect reads a facility's record and creates a connection. It does nothing if another worker holds the facility's
-// lease. An error is an internal failure, which the person sees as a failed facility.
+// lease. An error is an internal failure, which is shown to the person as a failed facility.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -115,15 +114,15 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the result of reading a facility: a record to store, or the tokens to read the record.
+// source is the result of reading a facility: either a record to store or the tokens with which to read the record.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // never expires if there is a record
+	set tokens.Set // ExpiresAt is zero if there is a record
 }
 
-// read fetches a facility's record. If the facility refuses, read stores the reason in f.
+// read fetches a facility's record. If the record can't be read for a known reason, read stores the reason in f.
 func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error) {
 	fail := func(reason Reason) (source, error) {
 		f.Outcome, f.Reason = HasFailed, reason
@@ -164,11 +163,11 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 	return found, nil
 }
 
-// errTaken means that another worker has handled the facility.
+// errTaken means that another worker has already processed the facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude creates the connection. If another attempt has connected the same person to the facility meanwhile, conclude
-// reauthorises that connection.
+// conclude creates the connection. If another attempt has connected the same person to the facility in the meantime,
+// conclude reauthorises that connection.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -199,7 +198,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected &&
 		conn.Refresh.EndedAt.After(a.CreatedAt) {
-		f.Outcome, f.Reason = HasFailed, ReasonRefused // The organisation has ended or erased the connection meanwhile.
+		f.Outcome, f.Reason = HasFailed, ReasonRefused // the organisation has since ended or erased the connection
 		return nil
 	}
 	conn.Generation++
@@ -213,7 +212,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if err != nil {
 		if held != nil {
-			// If deletion fails, the record is deleted with the connection or by the bucket's lifecycle rule.
+			// If deletion fails, the record is deleted later: with the connection or by the bucket's lifecycle rule.
 			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held)
 		}
 		return fmt.Errorf("conclude: %w", err)
@@ -269,7 +268,7 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
 }
 
-// complete fills in the other rows that are stored with an authorised connection.
+// complete fills in the other rows that are stored together with an authorised connection.
 func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
 	set tokens.Set, version int64,
 ) error {

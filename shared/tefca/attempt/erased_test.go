@@ -20,7 +20,7 @@ func (w *world) erase(t *testing.T, id string) {
 	c := w.connection(t, id)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
-	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // These methods list nothing.
+	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // the methods called here list nothing
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
@@ -52,7 +52,7 @@ func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 				t.Errorf("it is %+v", f)
 			}
 			w.pass(time.Second)
-			w.located(t, last, "x", "a") // A later sign-in is the person's new decision.
+			w.located(t, last, "x", "a") // a later sign-in is a new decision by the person
 			w.choose(t, last, "a")
 			w.look(t, last)
 			if f := w.facilities(t, last)["a"]; f.Outcome != attempt.IsConnected || f.Connected.ConnectionID == id {
@@ -62,7 +62,7 @@ func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	}
 }
 
-// meanwhile is a Cache that runs a function once, during a write.
+// meanwhile is a Cache that calls a function once, before the first write.
 type meanwhile struct {
 	attempt.Cache
 

@@ -17,7 +17,7 @@ const (
 	// locateTime is the network's time limit for reporting facilities. Facilities that don't respond in time are shown
 	// as unanswered.
 	locateTime = 75 * time.Second
-	// locateLease is the duration of the lease for querying the network, which exceeds locateTime.
+	// locateLease is the duration of the lease for querying the network. It is longer than locateTime.
 	locateLease = 90 * time.Second
 	// maxFacilityID is the maximum length of a facility ID, which becomes part of a row's key.
 	maxFacilityID = 256
@@ -30,7 +30,8 @@ type locating struct {
 	failure error
 }
 
-// locate queries the network for facilities with records, and stores each facility as soon as the network reports it.
+// locate queries the network for facilities that hold records, and stores each facility as soon as the network reports
+// it.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
@@ -66,7 +67,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 	return nil
 }
 
-// ask queries the network for facilities. failure ends the attempt; err is an internal failure.
+// ask queries the network for facilities. failure is an error that ends the attempt; err is an internal failure.
 func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	if !a.isVerified(w.Now()) {
 		return identity.Expired(), nil
@@ -108,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores a facility that the network reported. A later report replaces an earlier one, but a response is never
-// replaced by unanswered.
+// found stores a facility that the network reported. A later report replaces an earlier one, unless the later one is
+// Unanswered.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

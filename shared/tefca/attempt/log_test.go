@@ -31,7 +31,7 @@ func TestAttemptStepsAreLoggedWithAttemptID(t *testing.T) {
 	for _, step := range []struct {
 		name  string
 		act   func(ctx context.Context) error
-		lines []string // expected parts of the log line besides the attempt and its owner
+		lines []string // expected parts of the log line, besides the attempt and its owner
 	}{
 		{"create", func(ctx context.Context) (err error) {
 			made,

@@ -52,9 +52,9 @@ type world struct {
 	request  identity.Request // the last browser's authorization request
 	exchange func(ctx context.Context, back identity.Return) error
 	lasts    time.Duration                   // lifetime of identities
-	wait     func(ctx context.Context) error // called before each facility responds; may be nil
+	wait     func(ctx context.Context) error // called before each facility's response; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
-	read     map[string]func() (records.Content, error) // results by facility; a missing entry is an empty record
+	read     map[string]func() (records.Content, error) // record by facility; a missing entry is an empty record
 	open     func() (tokens.Set, error)
 	kept     map[string]records.Content // stored records, by batch name
 	batches  int
@@ -123,7 +123,7 @@ func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefc
 }
 
 func (*world) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
-	return nil, errTrouble // Tests use their own reader.
+	return nil, errTrouble // unused, because the tests have their own reader
 }
 
 func (*world) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
@@ -208,7 +208,8 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission returns an Admission with settings for test mode. Live mode has an empty setting and requires a paid plan.
+// admission returns an Admission with settings for test mode. In live mode, the setting is empty and a paid plan is
+// required.
 func admission() attempt.Admission {
 	return attempt.Admission{
 		Organisations: plans{"free": org.Free, "paid": org.Paid},
@@ -235,7 +236,7 @@ func wanted(externalID string) attempt.Request {
 	}
 }
 
-// thirtyTwo is the random input that yields every page's token.
+// thirtyTwo is the random input that produces every page's token.
 const thirtyTwo = "the token of every page is this."
 
 func pageToken() secret.Text {
@@ -269,7 +270,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left creates and starts an attempt, and returns the parameters with which the browser returns.
+// left creates and starts an attempt, and returns the parameters of the redirect from the provider.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))
@@ -284,7 +285,7 @@ func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	}
 }
 
-// verified creates an attempt and verifies its identity.
+// verified creates an attempt and verifies the person's identity.
 func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	t.Helper()
 	done, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
@@ -295,7 +296,7 @@ func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	return w.attempt(t, id)
 }
 
-// located creates a verified attempt with the given facilities, each of which has found the person.
+// located creates a verified attempt with the given facilities, each of which matches the person.
 func (w *world) located(t *testing.T, id, externalID string, facilities ...string) attempt.Attempt {
 	t.Helper()
 	w.verified(t, id, externalID)
@@ -356,7 +357,7 @@ func (w *world) connection(t *testing.T, id string) connection.Connection {
 
 func (w *world) batchNames() []string { return slices.Sorted(maps.Keys(w.kept)) }
 
-// plainSealer stores plain data, which can be opened only with the same tenant and binding.
+// plainSealer stores data unencrypted. Opening it requires the same tenant and binding.
 type plainSealer struct{}
 
 func (plainSealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {

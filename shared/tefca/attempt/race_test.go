@@ -18,16 +18,16 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing is a store in which some writes of one kind fail.
+// failing is a store in which some writes of a given kind fail.
 type failing struct {
 	attempt.WorkStore
 
 	write string // kind of write that fails
-	skip  int    // number of such writes that succeed first
+	skip  int    // number of writes of that kind that succeed first
 	times int
 	err   error
 
-	erased bool               // reads report connections as erased
+	erased bool               // whether reads report connections as erased
 	end    attempt.Conclusion // the last conclusion that was stored
 }
 
@@ -118,7 +118,7 @@ func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 	most := retry.Tries
 	for name, c := range map[string]struct {
 		broken  failing
-		refused bool // whether the facility refuses
+		refused bool // whether the facility refuses access
 		err     error
 		outcome attempt.Outcome
 		reason  attempt.Reason
@@ -178,7 +178,7 @@ func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.located(t, attemptID, "x", "a", "b") // Facility b is not chosen, so it does not compete.
+			w.located(t, attemptID, "x", "a", "b") // facility b is not chosen, so it causes no writes
 			w.choose(t, attemptID, "a")
 			if c.refused {
 				w.read["a"] = func() (records.Content, error) { return records.Content{}, tefca.ErrRefused }

@@ -14,10 +14,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is a provider's time limit for exchanging a code. It leaves the function time to respond to the browser.
+// exchangeTime is a provider's time limit for exchanging a code. The limit leaves the function time to respond to the
+// browser.
 const exchangeTime = 20 * time.Second
 
-// EndStore stores attempts when the browser returns from the provider.
+// EndStore stores attempts when the browser returns from the identity provider.
 type EndStore interface {
 	Saver
 	binding.States
@@ -33,7 +34,7 @@ type Completer struct {
 	Now        func() time.Time
 }
 
-// Return holds the query parameters of a redirect from the provider (RFC 6749 section 4.1.2, RFC 9207).
+// Return holds the query parameters of a provider's redirect to the service (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
 	Provider  string // provider named in the callback URL
 	State     string
@@ -41,10 +42,10 @@ type Return struct {
 	Issuer    string                   // iss parameter
 	Error     string                   // error parameter
 	Cookie    func(name string) string // returns the browser's cookie with the given name
-	RequestID string                   // ID of this request, displayed with an error
+	RequestID string                   // ID of this request, displayed with errors
 }
 
-// Completed describes the window of a returning browser.
+// Completed describes the window in which a browser returned from the provider.
 type Completed struct {
 	Known bool         // whether the attempt was found and stores the error; if not, the caller must display it
 	Look  binding.Look // zero if the attempt was not found
@@ -93,7 +94,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return known, nil
 }
 
-// verify exchanges a return's code for the person's identity and stores the identity in done.
+// verify exchanges a redirect's code for the person's identity and stores the identity in done.
 func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Return) error {
 	verifier, err := c.Verifiers.Open(ctx, a.Tenant, verifierBinding(a), a.Verifier)
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Persons looks up a person's connections (store.Connections).
+// Persons looks up a person's connections; store.Connections implements it.
 type Persons interface {
-	// PersonsConnections returns the IDs of all connections with the given PersonKey, active or ended.
+	// PersonsConnections returns the IDs of all active or ended connections with the given PersonKey.
 	PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Disconnector ends connections (disconnect.Disconnector).
+// Disconnector ends connections; disconnect.Disconnector implements it.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Revoker ends a synthetic patient's connections, so that a test can start over. All fields are required.
+// Revoker ends a synthetic patient's connections so that a test can start over. All fields are required.
 type Revoker struct {
 	Persons      Persons
 	Disconnector Disconnector

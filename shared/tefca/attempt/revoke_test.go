@@ -16,14 +16,14 @@ import (
 // ending lists a person's connections and ends them.
 type ending struct {
 	w     *world
-	more  []string // IDs besides those in the tables
+	more  []string // IDs to list in addition to those in the tables
 	fails bool
 	ended []string
 }
 
 func (e *ending) PersonsConnections(ctx context.Context, of org.Tenant, person string) ([]string, error) {
 	all, err := e.w.conns.PersonsConnections(ctx, of, person)
-	slices.Reverse(all) // The order of IDs must not matter.
+	slices.Reverse(all) // The result must not depend on the order of IDs.
 	return append(e.more, all...), err
 }
 

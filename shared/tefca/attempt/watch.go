@@ -22,7 +22,7 @@ type Watcher struct {
 	Now   func() time.Time
 }
 
-// Progress is an attempt's progress as its page sees it.
+// Progress is an attempt's progress as reported to its page.
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
@@ -30,8 +30,8 @@ type Progress struct {
 	Failure    *binding.Failure // set only if the attempt failed
 }
 
-// Progress returns the progress of the attempt with the given token. It returns fault.NotFound for an unknown attempt,
-// another organisation's attempt or a wrong token.
+// Progress returns the progress of the attempt with the given token. It returns fault.NotFound if the attempt is
+// unknown or belongs to another organisation, or if the token is wrong.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Store, tenant, asked, token)
 	if err != nil {
@@ -58,7 +58,7 @@ func (w Watcher) progress(ctx context.Context, a Attempt) (p Progress, err error
 		}
 	case Created, Open, Authorizing, Expired:
 	}
-	// Facilities chosen before the expiry are reported until they finish.
+	// Facilities chosen before the expiry are reported until they are connected or fail.
 	if a.hasExpired(w.Now()) && p.Status != Authorizing {
 		p.Status = Expired
 	}

@@ -29,33 +29,33 @@ type WorkStore interface {
 	// SaveFacility creates an attempt's facility, or replaces revision f.Rev of the facility. It returns fault.Conflict
 	// if the facility already exists or has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known returns the ID of the connection stored for a vault key and a facility, or "". If such a connection was
-	// erased within the last attempt lifetime, erased is the time of the erasure.
+	// Known returns the ID of the connection stored for a vault key and facility, or "" if there is none. If such a
+	// connection was erased within the last attempt lifetime, erased is the time of the erasure.
 	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
 		erased time.Time, err error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion returns the version of a connection's token set, using a consistent read. It is available even for
-	// an ended connection, and is 0 if the connection never had tokens.
+	// TokenVersion returns the version of a connection's token set, using a consistent read. The version is available
+	// even for an ended connection, and is 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was
-	// read, or if the person has since been connected to the facility.
+	// read, or if the person has been connected to the facility in the meantime.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads a person's record from a facility (fetch.Reader). Network failures are errors from package tefca; all
-// other errors are internal.
+// Reader reads a person's record from a facility; fetch.Reader implements it. Network failures are returned as errors
+// from package tefca. All other errors are internal.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
 
-// Cache stores records (records.Cache).
+// Cache stores records; records.Cache implements it.
 type Cache interface {
 	Write(ctx context.Context, tenant org.Tenant, connectionID string, content records.Content) (tokens.Records, error)
 }
 
-// Remover deletes stored records (records.Remover).
+// Remover deletes stored records; records.Remover implements it.
 type Remover interface {
 	Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error
 }
@@ -105,8 +105,8 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // reschedule stores the time at which an attempt is next due. An attempt is due when the first lease on a chosen
-// facility expires or, without leases, when the identity expires. An expired identity is deleted. The sweeper runs
-// every minute.
+// facility expires or, if there are no leases, when the identity expires. An expired identity is deleted. The sweeper
+// runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)

@@ -230,7 +230,7 @@ func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	w.choose(t, other, "a")
 	writes := &meddling{Cache: w}
 	w.worker.Cache = writes
-	writes.act = func() { w.look(t, other) } // The other worker runs between the decision and the write.
+	writes.act = func() { w.look(t, other) } // the other worker runs between this worker's decision and its write
 	w.look(t, attemptID)
 	one, two := w.facilities(t, attemptID)["a"], w.facilities(t, other)["a"]
 	if one.Connected.ConnectionID == "" || one.Connected.ConnectionID != two.Connected.ConnectionID {
@@ -315,7 +315,7 @@ func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		f := facility("a", tefca.Found)
-		f.Access, f.Local = tefca.FHIR, secret.Text{} // With FHIR, only the server identifies the person.
+		f.Access, f.Local = tefca.FHIR, secret.Text{} // With FHIR, the server alone identifies the person.
 		return found(f)
 	}
 	w.open = func() (tokens.Set, error) {
@@ -335,7 +335,7 @@ func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	}
 }
 
-// save stores a connection as another function would.
+// save simulates another function that stores a connection.
 func (w *world) save(t *testing.T, c connection.Connection) error {
 	t.Helper()
 	return store.NewRefresh(w.conns, store.Tokens{}, store.Events(w.rows.Work)).SaveConnection(t.Context(), c)

@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner. It
-// limits how long the service trusts a facility whose keys have been stolen.
+// maxMetadataAge is the maximum time for which a facility's metadata is trusted. Metadata that expires sooner is
+// trusted only until then. It limits how long the service trusts a facility whose keys have been stolen.
 const maxMetadataAge = time.Hour
 
-// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires only the Patient resource.
+// Scopes in the syntax of SMART App Launch 1 and 2. Only the Patient resource is needed to locate a person.
 const (
 	wholeRecord, wholeRecordV2 = "patient/*.read", "patient/*.rs"
 	patientOnly, patientOnlyV2 = "patient/Patient.read", "patient/Patient.rs"
@@ -30,7 +30,7 @@ var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", te
 type facility struct {
 	place Place
 
-	turn  chan struct{} // has capacity one; the goroutine that fills it owns known
+	turn  chan struct{} // semaphore of capacity one; its holder owns known
 	known registration
 }
 

@@ -25,7 +25,7 @@ const (
 )
 
 // errExtensions means that the service can't send an identity to a facility. The facility doesn't support tefca_ias, or
-// requires an extension that the service doesn't.
+// requires an extension that the service doesn't support.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
 // satisfies reports whether the network supports all extensions that a server requires.
@@ -54,8 +54,8 @@ type ias struct {
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions returns the authorization extensions for a token request. They contain the identity as signed by its
-// provider, and the person as a FHIR resource. hl7-b2b is omitted only if the server doesn't support it.
+// extensions returns the authorization extensions for a token request. The extensions contain the identity as signed by
+// its provider, and the person as a FHIR resource. hl7-b2b is omitted only if the server doesn't support it.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

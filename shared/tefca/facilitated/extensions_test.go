@@ -74,8 +74,8 @@ func TestTokenRequestContainsOnlyVerifiedAttributes(t *testing.T) {
 	})
 }
 
-// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1 checks that purpose_of_use is sent to an SOP 1.0 facility and
-// omitted for SOP 2.0, which does not define it.
+// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1 checks that purpose_of_use is sent to facilities that follow
+// SOP 1.0 and omitted for SOP 2.0, which does not define it.
 func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

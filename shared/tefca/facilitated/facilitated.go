@@ -1,11 +1,11 @@
 // Package facilitated implements a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR").
-// Each facility authorises the service by UDAP with the person's verified identity, after which the export engine reads
+// Each facility authorises the service through UDAP with the person's verified identity. The export engine then reads
 // the facility's FHIR server. Package udap implements UDAP.
 //
 // UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
 // tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard defines
-// how a facility reports no match or several matches; Locate documents this package's interpretation. The configuration
-// lists the facilities, because no standard exists for finding FHIR endpoints with a record locator: the operation $rls
+// how a facility reports no match or several matches. Locate documents this package's interpretation. The configuration
+// lists the facilities, because no standard exists for finding FHIR endpoints with a record locator. The $rls operation
 // of CMS-aligned networks has no agreed format. The package has not been tested with a real facility.
 package facilitated
 
@@ -33,7 +33,7 @@ type Config struct {
 	Contacts         []string `json:"contacts"`          // URIs, including a mailto URI
 	OrganizationID   string   `json:"organization_id"`   // the service's home community ID, as a URI
 	OrganizationName string   `json:"organization_name"` // displayed to facilities
-	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that define the level of assurance
+	ConsentPolicy    []string `json:"consent_policy"`    // URIs of policies that define the assurance level
 	Certificates     string   `json:"-"`                 // PEM, including intermediates; read from the secret
 	Anchors          string   `json:"-"`                 // PEM; read from the secret
 	Places           []Place  `json:"facilities"`

@@ -20,10 +20,10 @@ const (
 )
 
 // Locate implements tefca.Network. From every facility in the directory, it requests a token for the person's Patient
-// resource, reads the resource and discards it. A facility whose token gives access to no Patient has no match and is
-// not reported. A token for several Patient resources means Ambiguous. Every other failure means Unanswered, including
-// invalid_grant, which servers return for an untrusted identity provider, an expired token or a missing consent. No
-// specification defines the response for an unknown person.
+// resource. It then reads the resource and discards it. A facility whose token grants access to no Patient has no match
+// and is not reported. If a token grants access to several Patient resources, the match is Ambiguous. Every other
+// failure is reported as Unanswered, including invalid_grant, which servers return for an untrusted identity provider,
+// an expired token or a missing consent. No specification defines the response for an unknown person.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity
@@ -56,13 +56,13 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 			continue
 		}
 		if failed = found(facility); failed != nil {
-			cancel() // The loop then drains answers, so the other goroutines end before Locate returns.
+			cancel() // the loop then drains answers so that the other goroutines end before Locate returns
 		}
 	}
 	return failed
 }
 
-// ask queries one facility. If the facility doesn't know the person, its Match is empty.
+// ask queries one facility. If the facility has no match for the person, its Match is empty.
 func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tefca.Facility {
 	told := tefca.Facility{ID: place.ID, Name: place.Name, City: place.City, State: place.State, Access: tefca.FHIR}
 	within, cancel := context.WithTimeout(ctx, maxWait)

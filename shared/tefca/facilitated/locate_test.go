@@ -21,7 +21,7 @@ func TestLocateFindsFacilityThatKnowsPatient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
 		told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t)))
-		for _, name := range []string{"Facility 1", "Facility 2"} { // the second names no patient in token responses
+		for _, name := range []string{"Facility 1", "Facility 2"} { // Facility 2 names no patient in token responses
 			f := told[name]
 			if f.Match != tefca.Found || f.Access != tefca.FHIR || f.Local.Reveal() != "patient-tefca-p01" ||
 				f.City != "Madison" {
@@ -42,8 +42,8 @@ func TestLocateOmitsFacilityWhenPatientIsUnknown(t *testing.T) {
 	})
 }
 
-// TestLocateReportsAndLogsRejectedIdentity covers refusals that could mean either an unknown person or an untrusted
-// service.
+// TestLocateReportsAndLogsRejectedIdentity covers error responses that could mean either an unknown person or an
+// untrusted service.
 func TestLocateReportsAndLogsRejectedIdentity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

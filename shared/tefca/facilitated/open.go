@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Open implements tefca.FHIRNetwork. The token endpoint is the one in the facility's signed metadata, and the token is
-// used only for the facility's FHIR base URL. The patient must be the one that Locate found.
+// Open implements tefca.FHIRNetwork. The token endpoint is taken from the facility's signed metadata. The token is used
+// only for the facility's FHIR base URL. The patient must be the one that Locate found.
 func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facility) (tokens.Set, error) {
 	f := n.known[at.ID]
 	if f == nil {

@@ -23,7 +23,7 @@ type patient struct {
 	Identifier []identifier `json:"identifier"`
 }
 
-// relatedPerson is the user as a RelatedPerson resource. The user and the patient are the same person.
+// relatedPerson represents the user as a RelatedPerson resource. The user and the patient are always the same person.
 type relatedPerson struct {
 	demographics
 
@@ -67,7 +67,7 @@ type (
 	}
 )
 
-// patientOf returns the person as a patient. The identifier is the identity provider's subject.
+// patientOf returns the person as a patient. The identifier is the subject that the identity provider assigned.
 func patientOf(who tefca.Assertion) patient {
 	return patient{
 		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}},
@@ -102,7 +102,7 @@ func demographicsOf(who tefca.Person) demographics {
 			one.Line = strings.Split(at.Street, "\n")
 		}
 		d.Address = append(d.Address, one)
-		use = "old" // The first address is the current one.
+		use = "old" // only the first address is current
 	}
 	return d
 }

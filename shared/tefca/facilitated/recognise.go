@@ -26,8 +26,8 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// verifiedPatient returns the ID of the patient whose record a token gives access to, after comparing the patient with
-// the requested person (tefca.Person.Is). It rejects a token for several patients or for a different person, so a
+// verifiedPatient returns the ID of the patient whose record a token gives access to. The patient must match the
+// requested person (tefca.Person.Is). It rejects a token for several patients or for a different person, so a
 // facility's mistake can't disclose another person's record.
 func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
@@ -46,7 +46,7 @@ func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient finds the patient of a token whose response names none.
+// onlyPatient finds the patient to whose record a token gives access if the token response names none.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)
 	if err != nil {
@@ -98,9 +98,9 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 	return errOther
 }
 
-// unread returns the error for a Patient resource that could not be read. Network and server errors give
-// tefca.ErrUnavailable. All other errors give errRecord, because the server refused to return the patient whom its
-// token response named.
+// unread returns the error for a Patient resource that could not be read. It returns tefca.ErrUnavailable for network
+// and server errors. It returns errRecord for all other errors, because the server refused to return the patient named
+// in its token response.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

@@ -95,8 +95,8 @@ func maple(t *testing.T) tefca.Person {
 	return found.Person
 }
 
-// ehr returns the sandbox that all tests share. Each test uses its own label in the URLs. All synctest bubbles start at
-// the same time, so the shared sandbox's clock fits every test.
+// ehr returns the sandbox that all tests share. Each test uses a unique label in its URLs. All synctest bubbles start
+// at the same virtual time, so every test can use the shared sandbox's clock.
 var ehr = sync.OnceValues(func() (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
 		BaseURL: mount, Personas: persona.Builtin(),
@@ -110,7 +110,7 @@ var ehr = sync.OnceValues(func() (http.Handler, error) {
 type wire struct {
 	mu      sync.Mutex
 	asked   []*http.Request             // received requests, with their forms parsed
-	instead map[string]http.HandlerFunc // handlers that replace the sandbox's, by path suffix
+	instead map[string]http.HandlerFunc // handlers that replace the sandbox's handlers, by path suffix
 	handler http.Handler
 	shown   []string
 }
@@ -163,7 +163,7 @@ func (w *wire) count(end string) int {
 	return n
 }
 
-// hosts returns the hosts that received a bearer token and the hosts that received an identity.
+// hosts returns the hosts that received a bearer token and those that received an identity.
 func (w *wire) hosts() (bearer, identity []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,7 +206,7 @@ func newWorld(t *testing.T, portals ...string) *world {
 	return w
 }
 
-// network creates the network with a certificate that the sandbox issued.
+// network creates the network with a certificate issued by the sandbox.
 func (w *world) network(t *testing.T, change func(*facilitated.Config)) (*facilitated.Network, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -246,7 +246,7 @@ func (w *world) fetch(t *testing.T, method, path string, body []byte) string {
 	return answer.Body.String()
 }
 
-// facility returns a facility with the fields that are set when a person chooses it.
+// facility returns a facility with the fields that are set when it is chosen.
 func (w *world) facility(number int) tefca.Facility {
 	return tefca.Facility{ID: w.places[number].ID, Name: w.places[number].Name, Match: tefca.Found, Access: tefca.FHIR}
 }
@@ -263,7 +263,7 @@ func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) 
 	return told
 }
 
-// nobody stands for client authentication, which reading doesn't need.
+// nobody implements client authentication as a no-op, because reading doesn't need it.
 type nobody struct{}
 
 func (nobody) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -1,5 +1,5 @@
 // Package fetch reads a person's documents from a network facility while the person's assertion is valid. It lists and
-// retrieves the documents, and converts them into one record without duplicate facts.
+// retrieves the documents and converts them into one record without duplicate facts.
 package fetch
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxDocuments and maxBytes limit one facility's documents, including documents in transit, because the documents
+	// maxDocuments and maxBytes limit one facility's documents, including those being retrieved, because the documents
 	// of several facilities must fit into the worker's memory. The newest documents are retrieved first.
 	maxDocuments = 200
 	maxBytes     = 48 << 20
@@ -30,7 +30,7 @@ const (
 type Reader struct{}
 
 // Read creates a record from the facility's documents about the person, and counts missing documents by reason
-// (export.LossReason). If it can't list the documents or can't retrieve any, it returns the network's error or
+// (export.LossReason). If it can't list the documents or can't retrieve any of them, it returns the network's error or
 // tefca.ErrOtherPerson. An empty list is not an error. Documents that the list doesn't declare as CDA are skipped and
 // counted as unsupported.
 func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion,
@@ -72,8 +72,8 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	return records.Content{Resources: r.feed(), Documents: r.taken, Lost: r.lost}, nil
 }
 
-// feed returns the resources in the documents. The first call converts the documents. A document that is converted only
-// in part counts as a loss.
+// feed returns a feed of the resources in the documents. The first call converts the documents. A partially converted
+// document counts as missing in part.
 func (r *reading) feed() records.Feed {
 	var converted *ccda.Converted
 	var own names

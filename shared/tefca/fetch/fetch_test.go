@@ -55,7 +55,7 @@ func of(bodies map[string]any) network {
 	return n
 }
 
-// fenn returns the identity of the person that the document alder describes.
+// fenn returns the identity of the person described by the document alder.
 func fenn(t *testing.T) tefca.Assertion {
 	t.Helper()
 	known, ok := people.Named("alder.fenn@tefca.example")
@@ -93,7 +93,7 @@ func TestReaderCountsLossesByReason(t *testing.T) {
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
-	for range 2 { // Conversion can be repeated.
+	for range 2 { // conversion must be repeatable
 		patients, resources := 0, 0
 		expect.NoError(t, got.Resources(func(resource []byte) error {
 			resources++
@@ -208,7 +208,8 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 	}
 }
 
-// crowded takes a second to retrieve each document, and records the documents in transit and the retrieved sizes.
+// crowded takes a second to retrieve each document. It records the sizes retrieved and how many retrievals are in
+// progress.
 type crowded struct {
 	network
 
@@ -266,7 +267,8 @@ func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is lost as another person's.
+// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is rejected as belonging to another
+// person.
 func TestSimulatedDocumentsBelongToRequestedPatient(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)

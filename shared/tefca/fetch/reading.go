@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// reading holds a facility's documents during retrieval.
+// reading holds a facility's documents while they are retrieved.
 type reading struct {
 	facility string
 
@@ -22,7 +22,7 @@ type reading struct {
 	room  *sync.Cond // signals that space was freed
 	set   ccda.Set
 	bytes int64 // total size of the retrieved documents
-	asked int64 // bytes reserved for documents in transit
+	asked int64 // bytes reserved for documents being retrieved
 	taken int
 	lost  map[string]int
 	last  error // error for the last missing document
@@ -48,7 +48,7 @@ func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 }
 
 // reserve waits until there is space for a document of the listed size and returns the maximum size to retrieve. If the
-// document is too large to fit, reserve counts it as a loss and returns 0.
+// document is too large to fit, reserve counts it as missing and returns 0.
 func (r *reading) reserve(listed int64) (room int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,13 +75,13 @@ func atMost(listed int64) int64 {
 	return max(small, 4*listed)
 }
 
-// take adds a document for which space was reserved, or counts the document as a loss.
+// take adds a document for which space was reserved, or counts it as missing.
 func (r *reading) take(document tefca.Document, room int64, body []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked -= room
 	r.room.Broadcast()
-	// The document exceeds the space that other documents have left, not the limit for one document.
+	// The document exceeds the space left by other documents, but not the limit for a single document.
 	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) {
 		r.lost["limit"]++
 		return
@@ -97,8 +97,9 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts the entries missing from the facility's list. Without a tefca.ListError, the number is unknown. The
-// log names the faulty attribute, which the facility must correct, but no document or patient.
+// loseListed counts the entries missing from an incomplete list of documents. If err is not a tefca.ListError, the
+// number of missing entries is unknown. The log names the faulty attribute, which the facility must correct, but does
+// not identify a document or patient.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -114,8 +115,8 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	}
 }
 
-// logOtherPersons logs the number of documents that belong to another person according to the list or the document's
-// header.
+// logOtherPersons logs the number of documents that, according to the list or the document's header, belong to another
+// person.
 func (r *reading) logOtherPersons(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -145,7 +146,7 @@ func (r *reading) countLoss(err error) {
 	r.lost[lossOf(err)]++
 }
 
-// lossOf returns the reason why a document is missing from the record (export.LossReason).
+// lossOf returns the reason that a document is missing from the record (export.LossReason).
 func lossOf(err error) string {
 	for _, of := range []struct {
 		err    error
@@ -161,5 +162,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // An expired identity and an exceeded time limit count as unavailable.
+	return "unavailable" // an expired identity or an exceeded time limit
 }

@@ -89,7 +89,8 @@ func TestReaderPreservesEverythingExceptIDsAndReferences(t *testing.T) {
 	}
 }
 
-// readIDs reads a facility's record and returns its resources' IDs. Every reference must point to one of them.
+// readIDs reads a facility's record and returns its resources' IDs. Every reference must point to one of these
+// resources.
 func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facility) []string {
 	t.Helper()
 	content, err := fetch.Reader{}.Read(t.Context(), n, who, at)

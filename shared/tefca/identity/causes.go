@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Causes that code names. The following table lists all causes.
+// Causes that the code refers to by name. The following table lists all causes.
 const (
 	causeDeclined     = "declined"
 	causeUnavailable  = "provider_unavailable"
@@ -21,14 +21,14 @@ const (
 	causeDemographics = "demographics_missing"
 )
 
-// causes returns the table of the causes of failed verifications. Each cause is a stable word.
+// causes returns the table of the causes of failed verifications. Each cause is a stable identifier.
 func causes() fault.Causes {
 	all := unanswered()
 	maps.Copy(all, unusable())
 	return all
 }
 
-// unanswered returns the causes for failures without a confirmed identity.
+// unanswered returns the causes of failures in which no identity was confirmed.
 func unanswered() fault.Causes {
 	const misfit = "The identity service could not be used. Nothing was shared. Please tell the application's " +
 		"support team."
@@ -65,7 +65,7 @@ func unanswered() fault.Causes {
 	}
 }
 
-// unusable returns the causes for responses that can't be trusted or confirm too few facts.
+// unusable returns the causes of failures in which the response can't be trusted or confirms too few facts.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causeIssuer: {
@@ -108,7 +108,7 @@ func unusable() fault.Causes {
 	}
 }
 
-// failed returns the error for a cause listed in the table.
+// failed returns the error for cause, which must be listed in causes.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
 // invalid returns the error for an id_token that failed the named check.
@@ -120,13 +120,13 @@ type checkError string
 // Error implements error.
 func (e checkError) Error() string { return string(e) }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the class that fault.Spot logs.
 func (e checkError) Failure() (class string, status int) { return "id_token_" + string(e), 0 }
 
 // Unavailable returns the error for a provider that sent no response or an unusable one.
 func Unavailable(because error) error { return failed(causeUnavailable, because) }
 
-// Unproven returns the error for a client that can't authenticate to the provider.
+// Unproven returns the error for a provider to which the service can't authenticate.
 func Unproven(because error) error { return failed(causeUnproven, because) }
 
 // Expired returns the error for an expired identity.
@@ -138,7 +138,7 @@ func Incomplete(because error) error { return failed(causeDemographics, because)
 // NoToken returns the error for a token response without an id_token.
 func NoToken() error { return invalid("missing") }
 
-// Refused returns the error for a provider's RFC 6749 or OpenID Connect error code.
+// Refused returns the error for a provider's OAuth (RFC 6749) or OpenID Connect error code.
 func Refused(code string, because error) error {
 	switch code {
 	case "access_denied":
@@ -154,5 +154,5 @@ func Refused(code string, because error) error {
 // CauseOf returns the cause of a failed verification as a stable word, or "" if err has no cause.
 func CauseOf(err error) string { return fault.Of(err).Cause }
 
-// ActionOf returns the remedy for a cause, for the integration's operator.
+// ActionOf returns the remedy for a cause. It is intended for the integration's operator.
 func ActionOf(cause string) string { return causes()[cause].Action }

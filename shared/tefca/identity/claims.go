@@ -15,13 +15,13 @@ const (
 	// skew is the tolerated clock skew.
 	skew = time.Minute
 	// maxLife is the maximum lifetime of a token. Providers use lifetimes of a few minutes. A token valid for a month
-	// would not prove a current identity.
+	// would not prove that the identity is current.
 	maxLife = 24 * time.Hour
 	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
 )
 
-// claims holds a JSON object's members, which are parsed when they are read. A member of the wrong type counts as
+// claims holds a JSON object's members, which are parsed when they are read. A member of the wrong type is treated as
 // missing.
 type claims map[string]any
 
@@ -33,7 +33,7 @@ func (c claims) text(name string) string {
 	return text
 }
 
-// objects returns the objects in a member that is an object or a list of objects.
+// objects returns the objects in a member that is an object or an array of objects.
 func (c claims) objects(name string) []claims {
 	switch member := c[name].(type) {
 	case map[string]any:
@@ -50,8 +50,8 @@ func (c claims) objects(name string) []claims {
 	return nil
 }
 
-// texts returns the strings in a member that is a string or a list of strings. It returns nil for a member of any other
-// type.
+// texts returns the strings in a member that is a string or an array of strings. It returns nil for a member of any
+// other type.
 func (c claims) texts(name string) []string {
 	if text := c.text(name); text != "" {
 		return []string{text}
@@ -68,7 +68,7 @@ func (c claims) texts(name string) []string {
 	return all
 }
 
-// date returns a member that is a NumericDate (RFC 7519 section 2).
+// date parses a member that is a NumericDate (RFC 7519 section 2).
 func (c claims) date(name string) (time.Time, bool) {
 	seconds, ok := c[name].(float64)
 	if !ok || seconds < 0 || seconds > 1<<40 {
@@ -125,7 +125,7 @@ func (p Provider) mismatch(said claims, nonceHash string) string {
 	return ""
 }
 
-// addressed reports whether the token's audience includes this service. If it names other audiences as well, its
+// addressed reports whether the token's audience includes this service. If the token names other audiences as well, its
 // authorized party must be this service.
 func (p Provider) addressed(said claims) bool {
 	named := said.texts("aud")

@@ -98,7 +98,7 @@ func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
 	for name, test := range map[string]struct {
-		issued, starts, ends time.Duration // relative to now; a starts of 0 omits the claim
+		issued, starts, ends time.Duration // relative to now; if starts is 0, the claim is omitted
 		cause, check         string
 	}{
 		"just issued, ahead of us":    {skew, 0, time.Hour, "", ""},
@@ -139,8 +139,8 @@ func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	}
 }
 
-// TestAssertRejectsSignInOlderThanMaxAge tests the limit exactly, one second before it and one second after it. Time
-// spent at the provider does not count.
+// TestAssertRejectsSignInOlderThanMaxAge tests the exact limit, one second before it and one second after it. Time
+// spent at the provider does not count towards the limit.
 func TestAssertRejectsSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute

@@ -35,7 +35,8 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type object = map[string]any
 
-// authority returns a provider's pinned data. Its tokens state their assurance level, except tokens in the SOP's form.
+// authority returns a provider's pinned data. The provider's tokens state their assurance level, except tokens in the
+// SOP's form.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
@@ -143,8 +144,8 @@ func about(others object) object {
 	return said
 }
 
-// shapes returns tokens in each of the accepted forms. Each token contains every claim that its form supports. All
-// tokens describe the same person.
+// shapes returns one token for each accepted form. Each token contains every claim that its form supports. All tokens
+// describe the same person.
 func shapes() map[string]object {
 	home := object{
 		"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI",
@@ -178,7 +179,7 @@ func shapes() map[string]object {
 	}
 }
 
-// maple returns the person that every shape describes.
+// maple returns the person described by the tokens of shapes.
 func maple() tefca.Person {
 	return tefca.Person{
 		Given: "Maple", Middle: "Rose", Family: "Aster", BirthDate: "1984-03-12", Sex: "female",

@@ -1,6 +1,6 @@
-// Package identity verifies patients' identities in TEFCA mode (docs/operate/tefca.md, "Checks of an id_token"). It
-// defines the configuration of identity providers, verifies id_tokens, reads their claims, and lists the causes of
-// failed verifications. The package performs no I/O; package oidc communicates with providers.
+// Package identity verifies patients' identities in TEFCA mode (docs/operate/tefca.md, "Checks of an id_token"). The
+// package defines the configuration of identity providers, verifies id_tokens, reads their claims and lists the causes
+// of failed verifications. The package performs no I/O; package oidc communicates with providers.
 package identity
 
 import (
@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CallbackPath is the callback URL's path, relative to the base URL. The provider's ID follows this path.
+// CallbackPath is the callback URL's path, relative to the base URL. The provider's ID is appended to this path.
 const CallbackPath = "/bridge/tefca/identity/callback"
 
 // The service's identifiers at the simulated identity provider (infra/sandbox/identity).
@@ -31,8 +31,8 @@ type Provider struct {
 	ClientID string   `json:"client_id"`
 	// ClientAuthID is the ID of a shared catalog.ClientAuth, or empty for a public client.
 	ClientAuthID string `json:"client_authentication,omitempty"`
-	// Audiences lists the accepted audiences of tokens. An audience is the home community ID, as urn:oid:, or the
-	// client ID.
+	// Audiences lists the accepted audiences of tokens. An audience is either the home community ID with the prefix
+	// urn:oid: or the client ID.
 	Audiences []string  `json:"audiences"`
 	Scope     string    `json:"scope"`
 	ACRValues string    `json:"acr_values,omitempty"` // requested acr values, space-separated, in order of preference
@@ -41,13 +41,14 @@ type Provider struct {
 }
 
 // Assurance describes how a provider's tokens state the identity assurance level (NIST SP 800-63A). Levels stated in
-// verified_claims or in Claim always count, and the lowest applies. The other fields list values that mean level 2.
+// verified_claims or in Claim always count, and the lowest one applies. The other fields list values that indicate
+// level 2.
 type Assurance struct {
 	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default: identity_assurance_level
-	ACR        []string `json:"acr,omitempty"`        // acr values that mean level 2
-	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks in verified_claims that mean level 2
-	// Implied means that, by contract, every token has level 2, even if the token does not state a level, as in the
-	// RCE's own example.
+	ACR        []string `json:"acr,omitempty"`        // acr values that indicate level 2
+	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks in verified_claims that indicate level 2
+	// Implied means that, by contract, every token has level 2, even if it does not state a level, as in the RCE's own
+	// example.
 	Implied bool `json:"implied,omitempty"`
 	// Contacts means that, by contract, every email address and telephone number in a token is verified, even if the
 	// token does not say so (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
@@ -66,8 +67,8 @@ func Simulated(baseURL string) Provider {
 // Callback returns the redirect URI for the provider. Each provider has its own redirect URI (RFC 9700 section 4.4.2).
 func (p Provider) Callback(baseURL string) string { return baseURL + CallbackPath + "/" + p.ID }
 
-// defaultMaxAge is the default for MaximumAge, in seconds. On a shared device, an older session might belong to the
-// previous user.
+// defaultMaxAge is the default for MaximumAge, in seconds. On a shared device, an older session at the identity
+// provider might belong to the previous user.
 const defaultMaxAge = 300
 
 // MaximumAge returns max_age, the maximum age in seconds of the person's sign-in at the provider (OpenID Connect Core
@@ -82,15 +83,15 @@ type Request struct {
 	Challenge   string // PKCE challenge (S256)
 }
 
-// Authority holds the provider's data pinned before the redirect, so that a response can't choose the token endpoint or
-// the trusted keys (RFC 9700 section 4.4). It contains no secrets.
+// Authority holds the provider's data that was pinned before the redirect, so that a response can't choose the token
+// endpoint or the trusted keys (RFC 9700 section 4.4). It contains no secrets.
 type Authority struct {
 	Provider      Provider  `json:"provider"`
 	RedirectURI   string    `json:"redirect_uri"`
 	TokenEndpoint string    `json:"token_endpoint"`
 	KeySet        string    `json:"jwks_uri"`
 	IssRequired   bool      `json:"iss_required"` // whether the response must contain iss (RFC 9207)
-	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, to which max_age is relative
+	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, which is the reference for max_age
 }
 
 // Return holds the parameters of a provider's redirect to the service, and the data that the attempt stored for it.
@@ -105,8 +106,8 @@ type Return struct {
 	NonceHash string      // binding.Hash of the nonce that must appear in the id_token
 }
 
-// Check rejects a return without a code or from a different provider. The callback URL identifies the provider even
-// without iss (RFC 9700 section 4.4.2).
+// Check rejects a redirect that has no code or comes from a different provider. The callback URL identifies the
+// provider even without the iss parameter (RFC 9700 section 4.4.2).
 func (a Authority) Check(r Return) error {
 	switch {
 	case r.Provider != a.Provider.ID, r.Issuer != "" && r.Issuer != a.Provider.Issuer, r.Issuer == "" && a.IssRequired:

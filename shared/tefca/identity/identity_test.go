@@ -148,7 +148,7 @@ func TestAuthorityCheckRejectsReturnFromWrongProvider(t *testing.T) {
 }
 
 // TestCausesHavePublicTextAndAction checks the public text and the action of each cause. The public text must be one or
-// two sentences without jargon. The integration's operator reads the action.
+// two sentences without jargon. The action is intended for the integration's operator.
 func TestCausesHavePublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
@@ -181,7 +181,7 @@ func TestCausesHavePublicTextAndAction(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestErrorsOmitPersonalData covers the error for a rejected token with every claim.
+// TestErrorsOmitPersonalData checks the error for a rejected token that contains every claim.
 func TestErrorsOmitPersonalData(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]

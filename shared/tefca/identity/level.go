@@ -11,14 +11,15 @@ import (
 const requiredLevel = 2
 
 // nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values). The
-// level is either in a separate member or, with ial, a suffix of the name. The name is case-insensitive.
+// level is either in a separate member or, after ial, a suffix of the framework's name. The name is case-insensitive.
 const (
 	nist = "nist_800_63a"
 	ial  = nist + "_ial_"
 )
 
-// verified returns a token's verified claims and their level. If the token contains verified_claims, all other claims
-// are self-asserted and therefore ignored. Of several elements, only the first that reaches the required level is used.
+// verified returns a token's verified claims and their assurance level. If the token contains verified_claims, all
+// other claims are self-asserted and therefore ignored. If several elements reach the required level, only the first is
+// used.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -43,14 +44,14 @@ func (a Assurance) verified(said claims) (vouched claims, level int) {
 	return nil, 0
 }
 
-// stated returns the level stated in the token's own claim. A level that can't be parsed counts as 0.
+// stated returns the assurance level stated in the token's own claim. A level that can't be parsed is treated as 0.
 func (a Assurance) stated(said claims) (level int, ok bool) {
 	name := cmp.Or(a.Claim, "identity_assurance_level")
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification: the stated level if the trust framework defines levels, and otherwise
-// the framework's configured level.
+// framework returns the level of a verification. It is the stated level if the trust framework defines levels, and
+// otherwise the level configured for the framework.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -68,8 +69,8 @@ func (a Assurance) framework(verification claims) int {
 	return 0
 }
 
-// levelOf parses a level in the spellings that providers use: 2, "2" and, in either case, "IAL2", "IAL-2", "IAL_2" and
-// "IAL 2". Any other value is level 0.
+// levelOf parses an assurance level in the forms that providers use: 2, "2" and, in either case, "IAL2", "IAL-2",
+// "IAL_2" and "IAL 2". Any other value is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
 	case float64:
@@ -88,5 +89,5 @@ func levelOf(value any) int {
 	return 0
 }
 
-// digit parses a one-digit level. Any other text is level 0.
+// digit parses a level that consists of a single digit. Any other text is level 0.
 func digit(text string) int { return max(0, slices.Index([]string{"0", "1", "2", "3"}, text)) }

@@ -20,8 +20,9 @@ const (
 )
 
 // person extracts the demographics used to query a network. The accepted forms are the flat claims of CMS-aligned
-// networks, the claims of the RCE's SOP, and the claims inside verified_claims (docs/operate/tefca.md). The forms share
-// most names. If isVouched is true, email addresses and telephone numbers count as verified even if no claim says so.
+// networks, the claims of the RCE's SOP, and the claims inside verified_claims (docs/operate/tefca.md). These forms
+// share most claim names. If isVouched is true, email addresses and telephone numbers count as verified even if no
+// claim says so.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -34,7 +35,7 @@ func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	return found, nil
 }
 
-// clean returns a member as a single line of trimmed text, or "" if the member is unusable.
+// clean returns a member as a single line of trimmed text, or "" if the member can't be used.
 func (c claims) clean(name string) string {
 	text := strings.TrimSpace(c.text(name))
 	strange := func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }

@@ -36,7 +36,8 @@ func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	}
 }
 
-// members lists a person's members by their path in a shape, with the expected result for an unusable value.
+// members lists the members that describe a person, with each one's path in a shape and the expected result if its
+// value is unusable.
 func members() []struct {
 	path     string
 	required bool
@@ -64,7 +65,7 @@ func members() []struct {
 	}
 }
 
-// odd returns values that are invalid for every member. absent stands for a missing member.
+// odd returns values that are invalid for every member. absent represents a missing member.
 func odd() []any {
 	return []any{
 		absent{},
@@ -78,7 +79,7 @@ func odd() []any {
 
 type absent struct{}
 
-// TestAssertIgnoresInvalidClaimMembers checks every combination of shape, member and odd value.
+// TestAssertIgnoresInvalidClaimMembers checks every combination of token form, member and invalid value.
 func TestAssertIgnoresInvalidClaimMembers(t *testing.T) {
 	t.Parallel()
 	for shape, whole := range shapes() {
@@ -169,7 +170,7 @@ func TestAssertRequiresStateOrPostalCodeInAddress(t *testing.T) {
 		`{"locality":"Madison","street_address":"1 Example Street","country":"US"}`: 0,
 		`{"formatted":"1 Example Street, Madison, WI"}`:                             0,
 		`[]`:                                 0,
-		`[{"country":"US"},{"region":"WI"}]`: 0, // A former address alone is not sufficient.
+		`[{"country":"US"},{"region":"WI"}]`: 0, // A match with a former address alone is not sufficient.
 		`[{"region":"WI"},{"country":"US"}]`: 1,
 		`[{"region":"WI"},{"region":"AZ"}]`:  2,
 		`["text",{"region":"WI"}]`:           1,
@@ -205,8 +206,8 @@ func TestAssertReadsFormerAddressesFromBothClaims(t *testing.T) {
 	}
 }
 
-// TestAssertOmitsUnverifiedContacts checks that the verified claim takes precedence. Without it, verified_claims or the
-// contract decides.
+// TestAssertOmitsUnverifiedContacts checks that the claim email_verified or phone_number_verified takes precedence.
+// Without that claim, verified_claims or the contract decides whether the contact counts as verified.
 func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	t.Parallel()
 	contract := authority()
@@ -260,7 +261,7 @@ func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	}
 }
 
-// TestAssertIgnoresClaimsOutsideVerifiedClaims covers flat claims in a token with verified_claims, which are
+// TestAssertIgnoresClaimsOutsideVerifiedClaims covers top-level claims in a token with verified_claims, which are
 // self-asserted.
 func TestAssertIgnoresClaimsOutsideVerifiedClaims(t *testing.T) {
 	t.Parallel()

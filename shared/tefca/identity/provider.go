@@ -15,8 +15,8 @@ const (
 	maxMaxAge  = 3600 // seconds
 )
 
-// Check rejects a configuration that can't work or would trust too many tokens. It returns a fault.Invalid that names
-// the faulty member.
+// Check rejects a configuration that can't work or that would trust too many tokens. It returns a fault.Invalid that
+// names the invalid member.
 func (p Provider) Check() error {
 	for _, member := range []struct {
 		name string
@@ -40,7 +40,7 @@ func (p Provider) Check() error {
 }
 
 // hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). The issuer is an https URL
-// with a host and an optional path. Test mode also allows http; the outbound client's guard decides whether the URL can
+// with a host and an optional path. Test mode also allows http. The outbound client's guard decides whether the URL can
 // be reached.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
@@ -48,8 +48,8 @@ func (p Provider) hasIssuer() bool {
 		(address.Scheme == "https" || address.Scheme == "http" && p.Mode == org.Test)
 }
 
-// Endpoint reports whether a URL from the issuer's metadata is acceptable. The URL must be https, unless the issuer
-// itself is http.
+// Endpoint reports whether a URL from the issuer's metadata is acceptable. The URL must use https unless the issuer
+// itself uses http.
 func (p Provider) Endpoint(text string) bool {
 	address, ok := parse(text)
 	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))

@@ -143,13 +143,14 @@ func TestParseKeysSkipsWeakAndSlowKeys(t *testing.T) {
 	}
 }
 
-// sameBits returns a different last character for a 256-byte signature, which most decoders decode to the same bits.
+// sameBits returns a different last character for a 256-byte signature. Most decoders decode both characters to the
+// same bits.
 func sameBits(last string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs a token with the public key's text as a symmetric key, which anyone can do (RFC 8725 section 2.1).
+// sharedSecret signs a token with the public key's text as a symmetric key, as any attacker can (RFC 8725 section 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()
 	public, err := x509.MarshalPKIXPublicKey(signers()["rsa"].Public())
@@ -162,7 +163,7 @@ func sharedSecret(t *testing.T, payload []byte) string {
 	return text + "." + encode(mac.Sum(nil))
 }
 
-// twice inserts members at the start of a JSON object.
+// twice returns a JSON object with members inserted at its start.
 func twice(payload []byte, members string) []byte {
 	return append([]byte("{"+members), payload[1:]...)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // maxParts is the maximum number of parts in an MTOM response. A response needs two parts, the message and the
-// requested document, but some gateways add an empty one.
+// requested document, but some gateways add an empty part.
 const maxParts = 4
 
 var (
@@ -29,10 +29,10 @@ type answer struct {
 	attachments map[string][]byte // attachments by content ID
 }
 
-// fault is a SOAP fault. The fault's text is discarded, because it may quote the request.
+// fault is a SOAP fault without its text, which may quote the request.
 type fault struct {
 	sender   bool // whether the sender rather than the receiver caused the fault
-	security bool // whether a WS-Security code reports that the assertion was rejected
+	security bool // whether a WS-Security code indicates that the assertion was rejected
 }
 
 func (fault) Error() string { return "a SOAP fault" }
@@ -110,7 +110,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
 			root = data
 		} else if _, twice := attachments[id]; twice || isRoot {
-			return nil, nil, errPackage // Readers might disagree about which part is the message.
+			return nil, nil, errPackage // parsers might disagree about which part is the message
 		} else {
 			attachments[id] = data
 		}
@@ -145,8 +145,8 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	return data, nil
 }
 
-// binary returns the content of an element. The element contains base64 or a reference to an attachment (W3C, XOP,
-// 2.1). A reference without its attachment is an error.
+// binary returns the decoded content of an element. The element contains base64 or a reference to an attachment (W3C,
+// XOP, 2.1). A reference to a missing attachment is an error.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.optionalChild(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

@@ -34,7 +34,7 @@ func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	whole := []string{first, second, third}
 	for name, want := range map[string]struct {
 		documents []string
-		reason    error  // reason for the loss; nil if no entry is lost
+		reason    error  // reason for a missing entry; nil if no entry is missing
 		attribute string // name of the faulty attribute
 	}{
 		"list-home-of-subcommunity.xml":        {whole, nil, ""},
@@ -69,7 +69,7 @@ func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	}
 }
 
-// TestRetrieveAcceptsDifferentlySpelledIDs checks responses that spell IDs differently from the list.
+// TestRetrieveAcceptsDifferentlySpelledIDs checks responses whose IDs are formatted differently from those in the list.
 func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
@@ -118,7 +118,7 @@ func TestDiscoverySkipsFaultyRecord(t *testing.T) {
 }
 
 // TestLocateReportsUnansweredWhenRecordIsUnreadable checks a community with a readable and an unreadable record, either
-// of which could be the person's. An unreadable record of an unknown community counts for its gateway.
+// of which could be the person's. An unreadable record of an unknown community is attributed to its gateway.
 func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"

@@ -12,13 +12,13 @@ import (
 type Config struct {
 	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
 	Organization string `json:"organization"` // the service's name in the network's directory
-	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. It is read from the secret.
+	// Anchors holds the PEM certificates of the only authorities trusted for gateways. Anchors is read from the secret.
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
 
-// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1) for either one community or a QHIN that represents many
-// communities.
+// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1) for either a single community or a QHIN that represents
+// many communities.
 type Gateway struct {
 	Community
 
@@ -36,7 +36,7 @@ type Community struct {
 	City  string `json:"city"`
 	State string `json:"state"` // two-letter code
 
-	// Settings adapts requests to the community. A missing setting is taken from the gateway's settings, or has its
+	// Settings adapts requests to the community. A missing setting has the gateway's value or, failing that, the
 	// default.
 	Settings Settings `json:"settings,omitempty"`
 }

@@ -8,7 +8,7 @@ const maxComponents = 10
 // parseCX parses a patient ID of the form ID^^^&authority&ISO (IHE ITI TF-3, table 4.2.3.1.7-2; HL7 v2.5, 2.A.14). It
 // returns the ID and its authority's universal ID, which together identify a patient. Other components, such as check
 // digits and dates, are ignored. An ID with repetitions, escapes or subcomponents is rejected, because other software
-// might read it as a different patient's ID.
+// might read it as another patient's ID.
 func parseCX(text string) (patient local, ok bool) {
 	if strings.ContainsAny(text, `~\`) {
 		return local{}, false

@@ -119,7 +119,7 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// rejection names a community and the reason why its part of a response is not trusted.
+// rejection names a community and the reason that its part of a response is not trusted.
 type rejection struct {
 	home string // home community ID
 	err  error
@@ -188,7 +188,7 @@ func (n *Network) standsFor(g Gateway, home string) bool {
 	return ok && known.gateway.Home == g.Home
 }
 
-// several reports whether matches contains different records.
+// several reports whether matches contains more than one patient ID.
 func several(matches []match) bool {
 	for _, m := range matches[1:] {
 		if !m.local.is(matches[0].local) {

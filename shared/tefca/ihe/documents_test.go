@@ -44,7 +44,7 @@ func TestDocumentsRejectsInvalidResponses(t *testing.T) {
 		{peer.Unrelated, tefca.ErrContent, 0},
 		{peer.Foreign, tefca.ErrContent, 0},
 		{peer.OtherPerson, tefca.ErrContent, 0},
-		{peer.Twice, tefca.ErrContent, 2}, // The first entry for each ID is returned.
+		{peer.Twice, tefca.ErrContent, 2}, // If several entries have the same ID, the first one is returned.
 	} {
 		t.Run(string(want.answers), func(t *testing.T) {
 			t.Parallel()
@@ -108,14 +108,14 @@ func TestRetrieveLimitsDocumentSize(t *testing.T) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
-	p.Switch(peer.Retrieve, peer.Large) // The message exceeds its limit even without the document.
+	p.Switch(peer.Retrieve, peer.Large) // The message exceeds its size limit even without the document.
 	if _, err := n.Retrieve(t.Context(), asserted(t), found, listed, 10); !errors.Is(err, tefca.ErrTooLarge) {
 		t.Errorf("a large answer: %v", err)
 	}
 }
 
-// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document listed by A is requested only from A, for A's
-// patient, even if a caller confuses documents and facilities.
+// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document listed by facility A is requested only from A
+// and for A's patient, even if a caller confuses documents and facilities.
 func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"
@@ -159,7 +159,7 @@ func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	})
 }
 
-// sameDocument reports whether d still has the ID that other's locator names.
+// sameDocument reports whether d has the same ID and size as other.
 func sameDocument(d, other tefca.Document) bool {
 	return d.ID == other.ID && d.Size == other.Size
 }

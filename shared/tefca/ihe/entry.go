@@ -74,8 +74,8 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether home belongs to the community: home is the community's ID, or is below it in the OID tree
-// with no other configured community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
+// isWithin reports whether home belongs to the community: home is the community's ID, or is below that ID in the OID
+// tree with no other configured community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
 		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {

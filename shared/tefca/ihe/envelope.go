@@ -20,7 +20,7 @@ type call struct {
 	body            func(messageID string) *etree.Element
 	packaged        bool  // use MTOM, as ITI-39 requires (IHE ITI TF-2, 3.39 and Appendix V.3.6)
 	limit           int64 // maximum size of the response in bytes
-	// repeatable means that the request has no effect at the responder, so it may be retried after any failure.
+	// repeatable means that the request has no effect on the responder, so it may be retried after any failure.
 	repeatable bool
 }
 
@@ -31,8 +31,8 @@ type envelope struct {
 	media   string // the request's Content-Type
 }
 
-// seal builds and signs the message for a call. Each attempt has its own IDs and signatures, because gateways may
-// reject a repeated message (WS-Addressing 1.0 Core, 3.1).
+// seal builds and signs the message for a call. Each attempt has its own message IDs and signatures, because gateways
+// may reject a repeated message (WS-Addressing 1.0 Core, 3.1).
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
 	says := claims{
@@ -100,13 +100,12 @@ func (e envelope) packed(action string) (envelope, error) {
 	return e, nil
 }
 
-// put adds an element that contains text.
 func put(parent *etree.Element, tag, text string) *etree.Element {
 	child := parent.CreateElement(tag)
 	child.SetText(text)
 	return child
 }
 
-// plain returns text as a single line. Other white space would be normalised by an XML reader, which would invalidate
-// the signature.
+// plain returns text as a single line. An XML reader would normalise other white space, which would invalidate the
+// signature.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }

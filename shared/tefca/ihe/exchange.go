@@ -12,8 +12,8 @@ import (
 )
 
 // ask sends a call, retries the call once if a retry is safe, and returns the parsed response. A retrieval is retried
-// only if the request can't have arrived, because each retrieval of an on-demand document creates one (IHE ITI TF-1,
-// 10: On-Demand Documents). Errors wrap package tefca's errors and never quote the request or the response.
+// only if the request can't have arrived, because each retrieval of an on-demand document creates a new document (IHE
+// ITI TF-1, 10: On-Demand Documents). Errors wrap package tefca's errors and never quote the request or the response.
 func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer, error) {
 	if err := n.usable(who); err != nil {
 		return answer{}, err

@@ -47,7 +47,7 @@ func Retrieved(media string, content []byte, message, home string, limit int64) 
 	return leading(home).retrieved(got, locator{Home: home, Patient: "", Repository: "2", Document: "1"}, limit)
 }
 
-// RetrievedAs is like Retrieved, with the listed IDs of the repository and the document.
+// RetrievedAs is like Retrieved, but takes the listed IDs of the repository and document as arguments.
 func RetrievedAs(media string, content []byte, message, home, repository, document string,
 	limit int64,
 ) ([]byte, error) {
@@ -79,7 +79,7 @@ func PatientOne(cx string) string {
 
 func (n *Network) IsWithin(home, community string) bool { return n.isWithin(id(home), community) }
 
-// Heard parses a gateway's response to a discovery and returns the trusted facilities and the rejections.
+// Heard parses a gateway's response to a patient discovery and returns the trusted facilities and the rejections.
 func (n *Network) Heard(media string, content []byte, message string, from Gateway,
 	who tefca.Person,
 ) ([]tefca.Facility, map[string]error, error) {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd simulates many gateways. Some never respond; the others report after a second that they don't know the person.
+// crowd simulates many gateways. Some never respond. The others report no match after a second.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32
@@ -124,7 +124,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	found := located(t, n)
 	took := time.Since(began)
 	t.Logf("20 gateways at once, 5 silent, a limit of %s: %s", limit, took)
-	// The limits allow for a busy machine. The previous test checks the exact time.
+	// The limits are generous enough for a busy machine. The previous test checks the exact time.
 	if took < limit || took > 10*limit || len(found) != 5 {
 		t.Errorf("took %s, %d unanswered", took, len(found))
 	}

@@ -16,7 +16,7 @@ const (
 	message = "6f9619ff-8b86-4d01-b42d-00c04fc964ff"
 )
 
-// envelope returns a response to the message with the ID relates.
+// envelope returns a response to the message whose ID is relates.
 func envelope(relates, body string) string {
 	return `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Header>` +
 		`<a:RelatesTo xmlns:a="http://www.w3.org/2005/08/addressing">urn:uuid:` +
@@ -33,7 +33,7 @@ func answered(id, accepted, code, inner string) string {
 
 func noMatch(id string) []byte { return []byte(envelope(id, answered(id, "AA", "NF", ""))) }
 
-// subject returns a record for a discovery response.
+// subject returns a record for a patient discovery response.
 func subject(root, extension, custodian string) string {
 	return `<subject><registrationEvent><subject1><patient><id root="` + root + `" extension="` + extension +
 		`"/><patientPerson><name><given>Maple</given>` +
@@ -233,7 +233,7 @@ func TestDocumentListLimitsAndValidatesEntries(t *testing.T) {
 	}
 }
 
-// packaged returns an MTOM response. Each part is a content ID and a body.
+// packaged returns an MTOM response. Each part consists of a content ID and a body.
 func packaged(parts ...[2]string) []byte {
 	var all strings.Builder
 	for _, part := range parts {

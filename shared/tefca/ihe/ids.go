@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// id is an identifier as spelled by another community. An OID may have the prefix urn:oid: (RFC 3061), and a UUID
+// id is an identifier as another community writes it. An OID may have the prefix urn:oid: (RFC 3061), and a UUID
 // urn:uuid:. Case may also differ (RFC 8141, 3.1; RFC 9562, 4). Use is to compare IDs by value.
 type id string
 
@@ -20,8 +20,8 @@ var (
 	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// value returns the ID's canonical form: an OID without its prefix, or a UUID in lower case without its prefix. An
-// extension after an OID's ^ (XDS uniqueId), and any other text, is unchanged.
+// value returns the ID's canonical form: an OID without its prefix, or a UUID in lower case without its prefix. Any
+// other text is unchanged, including an extension after an OID's ^ (XDS uniqueId).
 func (i id) value() string {
 	text := strings.TrimSpace(string(i))
 	bare := withoutScheme(withoutScheme(text, uuidScheme), oidScheme)

@@ -41,8 +41,8 @@ func TestSameIDComparesByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. Different IDs must
-// never be equal, whatever their additional components.
+// TestPatientIDIsComparedByIDAndAuthority compares IDs with the ID 1 of the authority 2.999.2. Different IDs must never
+// compare as equal, whatever their additional components.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{
@@ -108,7 +108,7 @@ func TestIsWithinUsesMostSpecificConfiguredCommunity(t *testing.T) {
 	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"},
 		ihe.Community{Home: beside, Name: "B"}))
 	own := configured(leads(gateway, "https://gateway.example"))
-	own.Home = "urn:oid:2.999.10.3" // The service's own ID is below the gateway's.
+	own.Home = "urn:oid:2.999.10.3" // The service's own ID is below the gateway's in the OID tree.
 	below, err := ihe.New(own, ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)},
 		ihe.Deps{Now: time.Now, NewID: ids.Random})
 	expect.NoError(t, err)

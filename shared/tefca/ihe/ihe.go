@@ -25,8 +25,8 @@ import (
 
 // Limits on time and concurrency.
 const (
-	// gatewayLimit is the time that a gateway has to respond, including a retry. The limit is short, because a person
-	// waits for the slowest gateway.
+	// gatewayLimit is the time that a gateway has to respond, including a retry. The time limit is short, because a
+	// person waits for the slowest gateway.
 	gatewayLimit = 30 * time.Second
 	// retrieveLimit is the time limit for retrieving one document, which may be large or created on demand.
 	retrieveLimit = 60 * time.Second
@@ -36,7 +36,7 @@ const (
 // Identity is the service's identity at gateways: a certificate that the network issued, used for TLS and signatures.
 type Identity struct {
 	Certificate string      // PEM, including intermediates
-	Key         secret.Text // PEM; RSA, because few gateways can verify XML signatures by other keys
+	Key         secret.Text // PEM; an RSA key, because few gateways can verify XML signatures by other keys
 }
 
 // Deps holds a Network's dependencies.
@@ -44,9 +44,9 @@ type Deps struct {
 	Allow []netip.Prefix // ranges that may be reached in addition to public addresses (safehttp.Options)
 	Now   func() time.Time
 	NewID func() string // returns a random UUID
-	// Unanswered is called with the home community ID of each gateway whose response to a discovery is missing or not
-	// trusted. For a community behind a gateway that returned a different person, home is that community's ID. err
-	// never contains data about the person.
+	// Unanswered is called with the home community ID of each gateway whose response to a patient discovery is missing
+	// or not trusted. For a community behind a gateway that returned a different person, home is that community's ID.
+	// err never contains data about the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 

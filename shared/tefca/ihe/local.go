@@ -10,14 +10,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// local is a community's identifier for a person, stored in Facility.Local and valid only in that community.
+// local is a community's identifier for a person. It is stored in Facility.Local and is valid only in that community.
 type local struct {
 	Home      string `json:"home"`
 	Root      string `json:"root"` // OID of the assigning authority
 	Extension string `json:"extension"`
 }
 
-// locator holds the IDs that identify a document for retrieval, spelled as in the list. It is stored in
+// locator holds the IDs that identify a document for retrieval, as written in the list. It is stored in
 // Document.Locator and is valid for one person in one community.
 type locator struct {
 	Home       string `json:"home"`             // community that listed the document
@@ -31,8 +31,8 @@ type locator struct {
 // (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
-// valid reports whether the IDs keep their meaning in a CX and within the quotes of a stored query (IHE ITI TF-3, table
-// 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
+// valid reports whether the IDs keep their meaning in a patient ID (CX) and within the quotes of a stored query (IHE
+// ITI TF-3, table 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
 func (l local) valid() bool {
 	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
 }
@@ -68,7 +68,7 @@ func patient(at tefca.Facility) (local, error) {
 	return l, nil
 }
 
-// document decodes the locator of a listed document.
+// document decodes a listed document's locator.
 func document(at tefca.Facility, listed tefca.Document) (locator, error) {
 	known, err := patient(at)
 	if err != nil {

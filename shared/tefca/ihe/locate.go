@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxDiscovery is the maximum size of a response to a discovery, in bytes. A record takes about 5 KB, and a QHIN may
-// return records of many communities.
+// maxDiscovery is the maximum size, in bytes, of a response to a patient discovery. A record takes about 5 KB, and a
+// QHIN may return records of many communities.
 const maxDiscovery = 4 << 20
 
 // Locate implements tefca.Network. All gateways are queried, several at a time, each with its own time limit. A gateway
-// whose response is missing or not trusted is reported as Unanswered. An Unanswered QHIN is reported under its own
-// name.
+// whose response is missing or not trusted is reported as Unanswered. A QHIN that is Unanswered is reported under its
+// own name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener reports facilities one at a time. Facilities without a response are reported last.
+// listener reports facilities one at a time. Facilities that sent no response are reported last.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error
@@ -69,7 +69,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 	return nil
 }
 
-// discover queries one gateway for the person.
+// discover queries one gateway about the person.
 func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) []tefca.Facility {
 	limited, cancel := context.WithTimeout(ctx, n.gatewayLimit)
 	defer cancel()

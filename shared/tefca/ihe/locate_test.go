@@ -171,8 +171,8 @@ func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 	}
 }
 
-// TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries are retried once, and that retrievals,
-// which may create a document, are not.
+// TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries are retried once and that retrievals,
+// which may cause a document to be created, are not.
 func TestGatewayErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
@@ -221,7 +221,7 @@ func TestLocateRejectsQHINOutsideItsCommunities(t *testing.T) {
 	if _, told := all[qhin]; told || len(all) != 2 {
 		t.Errorf("told %+v", all)
 	}
-	// A different gateway returns a record from a community behind the QHIN.
+	// Another gateway returns a record from a community behind the QHIN.
 	elsewhere.Switch(peer.Discovery, "")
 	for range 5 {
 		if f := located(t, n)[other]; f.Match != tefca.Unanswered {

@@ -19,17 +19,17 @@ type Settings map[string]string
 // requestFormat holds the settings that apply to a community's requests.
 type requestFormat struct {
 	nameFormat string  // NameFormat for SAML attributes
-	prefix     spelled // spelling of community and repository IDs
-	documents  spelled // spelling of document IDs
+	prefix     spelled // format of community and repository IDs
+	documents  spelled // format of document IDs
 	ranged     string  // document entry attribute whose date range limits queries; may be empty
 	purpose    coding
 }
 
-// spelled defines how IDs are spelled in message bodies.
+// spelled defines the format of IDs in message bodies.
 type spelled int
 
 const (
-	usual spelled = iota // the transaction's usual spelling
+	usual spelled = iota // the transaction's usual format
 	asURN
 	bare
 )
@@ -67,7 +67,7 @@ func (s Settings) check(at string) error {
 	return nil
 }
 
-// mannerOf combines validated settings. A community's settings override its gateway's settings.
+// mannerOf combines valid settings into a request format. A community's settings override its gateway's settings.
 func mannerOf(community, gateway Settings) requestFormat {
 	set := func(name string) string { return cmp.Or(community[name], gateway[name], settingValues()[name][0]) }
 	ways := map[string]spelled{"usual": usual, "urn": asURN, "none": bare}
@@ -82,16 +82,16 @@ func mannerOf(community, gateway Settings) requestFormat {
 	}
 }
 
-// root returns a community's ID for HL7 v3 messages. By default, the ID is an OID without a prefix.
+// root returns a community's ID as written in HL7 v3 messages. By default, the ID is an OID without a prefix.
 func (m requestFormat) root(home id) string { return m.prefix.write(home, home.oid()) }
 
 // home returns a community's ID for queries and retrievals. By default, the ID is a URN (IHE ITI TF-3, 4.2.3.2.12).
 func (m requestFormat) home(home id) string { return m.prefix.write(home, home.urn()) }
 
-// repository returns a repository's ID. By default, the ID is spelled as in the list.
+// repository returns a repository's ID. By default, the ID is written as in the list.
 func (m requestFormat) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
-// document returns a document's ID. By default, the ID is spelled as in the list.
+// document returns a document's ID. By default, the ID is written as in the list.
 func (m requestFormat) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {

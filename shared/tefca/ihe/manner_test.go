@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// requests lists, by transaction, the texts that its requests must contain.
+// requests lists, for each transaction, the strings that its requests must contain.
 type requests struct{ discovery, query, retrieve []string }
 
-// sent returns the requests that a gateway with the given settings received.
+// sent returns the requests received by a gateway with the given settings.
 func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)

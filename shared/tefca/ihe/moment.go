@@ -2,8 +2,8 @@ package ihe
 
 import "time"
 
-// moment parses an HL7 v2 or ISO 8601 time with at least a day. A time without a zone is in UTC (IHE ITI TF-3, table
-// 4.2.3.1.7-2). Any other text yields the zero time.
+// moment parses an HL7 v2 or ISO 8601 time that is precise to at least a day. A time without a zone is in UTC (IHE ITI
+// TF-3, table 4.2.3.1.7-2). It returns the zero time for any other text.
 func moment(text string) time.Time {
 	for _, layout := range []string{
 		"20060102150405", "20060102150405Z0700", "200601021504", "200601021504Z0700", "20060102",

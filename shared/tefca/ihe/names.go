@@ -56,8 +56,8 @@ const (
 	unknownDocument = "XDSDocumentUniqueIdError"
 )
 
-// Attributes of the assertion and their values (IHE ITI TF-2, 3.40.4.1.2: XUA). US networks use the NHIN name for the
-// home community ID.
+// Attributes of the SAML assertion and their values (IHE ITI TF-2, 3.40.4.1.2: XUA). US networks use the NHIN attribute
+// name for the home community ID.
 const (
 	attributeFormats = "urn:oasis:names:tc:SAML:2.0:attrname-format:"
 	subjectName      = "urn:oasis:names:tc:SAML:1.1:nameid-format:X509SubjectName"
@@ -81,7 +81,7 @@ const (
 // role returns the requester's role, the SNOMED CT concept "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
-// purposes returns the purposes of use that mean individual access, by code. No other purpose can be configured.
+// purposes returns the purposes of use that represent individual access, by code. No other purpose can be configured.
 func purposes() map[string]coding {
 	return map[string]coding{
 		// See RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1. The code system is from

@@ -18,7 +18,7 @@ const (
 
 var errFailed = errors.New("the query has failed")
 
-// Documents implements tefca.Network with the stored query FindDocuments. The list includes stable and on-demand
+// Documents implements tefca.Network with the stored query FindDocuments. The list includes both stable and on-demand
 // documents.
 func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	to, err := n.at(at)

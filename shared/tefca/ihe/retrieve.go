@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxAround is the maximum size, in bytes, of a response without its document.
+// maxAround is the maximum size, in bytes, of a response without the document it contains.
 const maxAround = 1 << 20
 
 var (
@@ -37,7 +37,7 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	got, err := n.ask(limited, who, call{
 		action: actRetrieve, format: to.format, address: to.gateway.Retrieve,
 		body: func(string) *etree.Element { return retrieveBody(wanted, to.format) },
-		// Base64 makes a document a third longer, and adds line breaks.
+		// Base64 makes a document a third longer and adds line breaks.
 		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false,
 	})
 	if err != nil {
@@ -61,8 +61,8 @@ func retrieveBody(wanted locator, as requestFormat) *etree.Element {
 }
 
 // retrieved parses the response, which must contain only the requested document (IHE ITI TF-2, 3.39.4.2.2 and
-// 3.43.4.2.2). An on-demand document has both its requested ID and its new ID. Any repository is accepted if the list
-// named none.
+// 3.43.4.2.2). An on-demand document has both the ID that was requested and a newly assigned ID. If the list named no
+// repository, any repository is accepted.
 func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {
 		return nil, content(errShape)

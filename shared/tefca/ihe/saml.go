@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. They tolerate a clock skew of two
-// minutes.
+// Validity of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. The validity period tolerates a clock
+// skew of two minutes.
 const (
 	validFor  = 5 * time.Minute
 	skew      = 2 * time.Minute
@@ -53,7 +53,7 @@ type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
-	format   requestFormat // settings of the audience's requests
+	format   requestFormat // format of the audience's requests
 	audience string        // URL of the only endpoint at which the assertion is valid
 	at       time.Time
 }
@@ -105,13 +105,13 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
-	s.keyValue(signature.SelectElement("ds:KeyInfo")) // The signature does not cover the key.
-	// The schema requires the signature at this position (OASIS, SAML V2.0 Core, 2.3.3).
+	s.keyValue(signature.SelectElement("ds:KeyInfo")) // the signature does not cover the key, so it stays valid
+	// The schema requires the signature in this position (OASIS, SAML V2.0 Core, 2.3.3).
 	root.InsertChildAt(issuer.Index()+1, signature)
 	return root, nil
 }
 
-// person adds the subject, which the service's certificate confirms.
+// person adds the subject and its confirmation by the service's certificate.
 func (s signer) person(root *etree.Element) {
 	subject := root.CreateElement("saml2:Subject")
 	put(subject, "saml2:NameID", s.subject).CreateAttr("Format", subjectName)
@@ -124,7 +124,7 @@ func (s signer) person(root *etree.Element) {
 }
 
 // message signs a timestamp with the key named in the assertion. The signature ties the assertion to this message
-// (OASIS, WSS SAML Token Profile 1.1.1, 3.5.1). Both returned elements belong in the security header.
+// (OASIS, WSS SAML Token Profile 1.1.1, 3.5.1). Both returned elements belong in the message's security header.
 func (s signer) message(c claims, id string) (stamp, signature *etree.Element, err error) {
 	_, until := c.window()
 	stamp = etree.NewElement("wsu:Timestamp")

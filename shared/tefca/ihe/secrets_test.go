@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// leak returns the data about the person, the token or the key that text contains, if any.
+// leak returns any data about the person, the token or the key that text contains.
 func leak(t *testing.T, text string) string {
 	t.Helper()
 	p := maple(t)
@@ -33,7 +33,7 @@ func leak(t *testing.T, text string) string {
 	return ""
 }
 
-// TestErrorsOmitMessageContents covers every step that can fail and every text that a gateway may quote.
+// TestErrorsOmitMessageContents covers every step that can fail and every text that a gateway might quote.
 func TestErrorsOmitMessageContents(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
@@ -88,7 +88,7 @@ func TestErrorsOmitMessageContents(t *testing.T) {
 	}
 }
 
-// quoted returns a configuration value that text quotes, or "" if there is none.
+// quoted returns a configuration value contained in text, or "" if there is none.
 func quoted(text string, of reflect.Value) string {
 	switch {
 	case of.Kind() == reflect.String && len(of.String()) > 1 && strings.Contains(text, of.String()):
@@ -170,8 +170,8 @@ func TestNewRejectsInvalidConfiguration(t *testing.T) {
 	}
 }
 
-// TestLocateBlocksGatewayAtForbiddenAddress checks that the network sends no data to a forbidden address, even if it is
-// configured.
+// TestLocateBlocksGatewayAtForbiddenAddress checks that the network sends no data to a forbidden IP address, even if
+// that address is configured.
 func TestLocateBlocksGatewayAtForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Limits on the structure of a response, which is untrusted. Its size is limited when it is read.
+// Limits on the structure of a response, which is untrusted. The response's size is limited when it is read.
 const (
-	maxDepth      = 64 // depth of nested elements; discovery responses have a depth of about 15
+	maxDepth      = 64 // maximum depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
 	maxAttributes = 32 // maximum number of attributes per element
 )
@@ -26,13 +26,13 @@ var (
 type element struct {
 	name       xml.Name
 	attributes []xml.Attr
-	text       []byte // text, excluding the children's text
+	text       []byte // the element's own text, without its children's
 	children   []*element
-	shape      *bool // shared by the document; set if a required single element was missing or duplicated
+	shape      *bool // shared by all elements; set if a required single element was missing or duplicated
 }
 
-// parse parses an XML document. It rejects text that is not UTF-8. It also rejects document types, so only XML's five
-// predefined entities can occur.
+// parse parses an XML document. It rejects text that is not UTF-8. It also rejects document type declarations, so only
+// XML's five predefined entities can occur.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	broken := false
@@ -87,8 +87,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached separates the element and its descendants from the document's shape, so a flaw in them leaves the rest of
-// the document readable.
+// detached separates the element and its descendants from the rest of the document, so that a flaw in them leaves the
+// rest readable.
 func (e *element) detached() *element {
 	e.share(new(bool))
 	return e
@@ -101,7 +101,6 @@ func (e *element) share(shape *bool) {
 	}
 }
 
-// is reports whether the element has the given name.
 func (e *element) is(space, name string) bool {
 	return e != nil && e.name.Space == space && e.name.Local == name
 }
@@ -114,8 +113,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// optionalChild returns the child with the given name, or nil if there is none. A duplicate child makes the document
-// malformed, because another reader might use the other child.
+// optionalChild returns the child with the given name, or nil if there is none. A duplicate child element makes the
+// document malformed, because another parser might read the other element.
 func (e *element) optionalChild(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {
@@ -127,7 +126,7 @@ func (e *element) optionalChild(space, name string) *element {
 	return found[0]
 }
 
-// only returns the child with the given name. A missing or duplicate child makes the document malformed.
+// only returns the child with the given name. A missing or duplicate child element makes the document malformed.
 func (e *element) only(space, name string) *element {
 	found := e.optionalChild(space, name)
 	if found == nil && e != nil {

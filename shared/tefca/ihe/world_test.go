@@ -91,7 +91,7 @@ func started(t *testing.T, issuer *peer.Authority, home string) *peer.Peer {
 	return p
 }
 
-// doubts records each gateway with an untrusted response, and the reason.
+// doubts records each gateway with an untrusted response and the reason for distrusting it.
 type doubts struct {
 	mu  sync.Mutex
 	all map[string]error
@@ -134,7 +134,7 @@ func network(t *testing.T, gateways ...ihe.Gateway) (*ihe.Network, *doubts) {
 	return n, heard
 }
 
-// located queries the network and returns the last report from each facility.
+// located queries the network and returns each facility's last report.
 func located(t *testing.T, n *ihe.Network) map[string]tefca.Facility {
 	t.Helper()
 	all := map[string]tefca.Facility{}

@@ -1,5 +1,5 @@
 // Package joint combines several networks into one. It routes requests to the network that reported a facility,
-// tolerates failed networks, and selects one report if two networks report the same facility.
+// tolerates failing networks, and selects one report if two networks report the same facility.
 package joint
 
 import (
@@ -21,7 +21,8 @@ type Member struct {
 	// identifiers.
 	Name    string
 	Network tefca.Network
-	// Places lists the facilities behind the member. If the member fails, these facilities are reported as Unanswered.
+	// Places lists the facilities that the member serves. If the member fails, these facilities are reported as
+	// Unanswered.
 	Places []Place
 }
 
@@ -29,8 +30,8 @@ type Member struct {
 type Place struct{ ID, Name, City, State string }
 
 // Network is a tefca.FHIRNetwork that combines its members. If a member fails, OnFailure is called with the member's
-// name and an error. The error contains no data about the person. If two members report equally much about a facility,
-// the first member is preferred.
+// name and an error. The error contains no data about the person. If two members' reports about a facility are equally
+// informative, the first member is preferred.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -38,7 +39,7 @@ type Network struct {
 
 var _ tefca.FHIRNetwork = Network{}
 
-// separator ends the member's name in a stored identifier.
+// separator follows the member's name in a stored identifier.
 const separator = "|"
 
 // Locate implements tefca.Network by querying all members concurrently. Locate fails only if all members fail. It
@@ -97,7 +98,7 @@ type search struct {
 	failure error
 }
 
-// take records a member's report about a facility. If the preferred report changes, take passes it to found.
+// take records a member's report about a facility. If the preferred report changes, take passes the new one to found.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +123,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 	return s.failure
 }
 
-// miss reports the facilities of a failed member that no member has reported.
+// miss reports a failed member's facilities that no member has reported.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
 		if s.reports[p.ID] != nil {

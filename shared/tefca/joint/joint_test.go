@@ -103,7 +103,8 @@ func (s search) words() []string {
 	return words
 }
 
-// TestLocateResultDoesNotDependOnMemberOrder checks that the order of the members' responses doesn't affect the result.
+// TestLocateResultDoesNotDependOnMemberOrder checks that the order in which the members respond doesn't affect the
+// result.
 func TestLocateResultDoesNotDependOnMemberOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{

@@ -17,7 +17,7 @@ const Issuer = "/identity"
 // Patient is one of the synthetic patients.
 type Patient struct {
 	Subject string // permanent ID at the simulated identity provider
-	Story   string // the patient's test case, for testers
+	Story   string // description of the patient's test case, for testers
 	Person  tefca.Person
 }
 
@@ -65,7 +65,7 @@ func All() []Patient {
 	}
 }
 
-// patient returns a Patient. The first address is the current one.
+// patient returns a Patient. addresses begins with the current address.
 func patient(subject, given, family, born, sex, story string, addresses ...tefca.Address) Patient {
 	return Patient{Subject: subject, Story: story, Person: tefca.Person{
 		Given: given, Family: family, BirthDate: born, Sex: sex, Addresses: addresses,

@@ -10,15 +10,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Folders lists and deletes objects (blob.Folders).
+// Folders lists and deletes objects; blob.Folders implements it.
 type Folders interface {
 	Removals
 
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender deletes the stored records of ended connections. It lists them by name, because a token set doesn't refer to
-// records from earlier writes.
+// Ender deletes the stored records of ended connections. It finds them by listing names, because a token set doesn't
+// refer to records from earlier writes.
 type Ender struct {
 	Objects Folders
 }

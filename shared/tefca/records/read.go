@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Readings opens stored objects (blob.Bucket). It returns fault.NotFound if an object does not exist.
+// Readings opens stored objects; blob.Bucket implements it. It returns fault.NotFound if an object does not exist.
 type Readings interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
@@ -23,8 +23,8 @@ type Reader struct {
 	Sealer  tokens.Sealer // uses Purpose
 }
 
-// Read returns one chunk of the record described by held, or of one of the record's fixtures. Chunks are numbered from
-// 0. The receiver may modify the resources. All failures are internal errors, because a stored record must stay
+// Read returns one chunk of the record that held describes, or of one of the record's fixtures. Chunks are numbered
+// from 0. The receiver may modify the resources. All failures are internal errors, because a stored record must stay
 // readable until held.Until.
 func (r Reader) Read(
 	ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int,

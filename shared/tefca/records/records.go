@@ -16,19 +16,20 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Purpose is the encryption context for chunks.
+// Purpose is the purpose in the encryption context for chunks.
 const Purpose = "records"
 
 const (
-	// life is the time for which a record is stored, and therefore the lifetime of the connection's authorisation
+	// life is the storage period of a record and therefore the lifetime of the connection's authorisation
 	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
-	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk's last resource may
-	// exceed fullAt.
+	// fullAt is the size of a full chunk in bytes. Resources are never split, so a chunk's last resource may exceed
+	// fullAt.
 	fullAt = 4 << 20
 )
 
-// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule eventually deletes chunks that remain after a crash.
+// Objects stores chunks; blob.Bucket implements it. The bucket's lifecycle rule eventually deletes chunks that remain
+// after a crash.
 type Objects interface {
 	Removals
 
@@ -52,17 +53,17 @@ type Content struct {
 	Generation int64 // generation of the connection's authorisation
 	Resources  Feed
 	Documents  int // number of source documents
-	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). The Resources feed may
+	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Calling Resources may
 	// add to Lost.
 	Lost     map[string]int
-	Fixtures map[string]Feed // synthetic records, by name, that exports in test mode may request instead
+	Fixtures map[string]Feed // synthetic records that exports in test mode may request instead, by name
 }
 
-// errLine rejects a resource with a line break, because readers would parse it as two resources.
+// errLine rejects a resource that contains a line break, because readers would parse it as two resources.
 var errLine = errors.New("a resource has a line break")
 
-// Write stores a connection's content and returns the description to put in the connection's token set. If Write fails,
-// it deletes all chunks that it has stored.
+// Write stores a connection's content and returns the description to store in the connection's token set. If Write
+// fails, it deletes all chunks that it has stored.
 func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string,
 	content Content,
 ) (tokens.Records, error) {
@@ -85,7 +86,7 @@ func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string
 	return held, nil
 }
 
-// writePart writes one record and returns the number of chunks. If writing fails, the number includes the chunks
+// writePart writes one record and returns its number of chunks. If writing fails, the number includes the chunks
 // written before the failure.
 func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, err error) {
 	var full []byte

@@ -154,8 +154,8 @@ func resource(id, size int) string {
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestReadReturnsWrittenRecord checks records of various sizes, and that a chunk exceeds the full size by at most one
-// resource.
+// TestReadReturnsWrittenRecord checks records of various sizes, and that no chunk exceeds the full size by more than
+// one resource.
 func TestReadReturnsWrittenRecord(t *testing.T) {
 	t.Parallel()
 	const full, largest = 4 << 20, 3 << 20
@@ -277,7 +277,8 @@ func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
-// TestReadFailsOnDamagedRecord checks that the error identifies the damage and that Read never truncates a record.
+// TestReadFailsOnDamagedRecord checks that the error identifies the damage and that Read never returns a truncated
+// record.
 func TestReadFailsOnDamagedRecord(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(map[string][]byte, string){
@@ -296,7 +297,8 @@ func TestReadFailsOnDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestWriteDiscardsRecordOnFailure covers a record whose feed fails, and a record that would read back differently.
+// TestWriteDiscardsRecordOnFailure covers a record whose feed fails, and a record that could not be read back
+// unchanged.
 func TestWriteDiscardsRecordOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}

@@ -19,10 +19,10 @@ type chart struct {
 	place   place
 	known   history
 	locals  []string // the facility's local IDs for the patient, usually one
-	address int      // index of the address that the facility has on file
+	address int      // index of the postal address that the facility has on file
 }
 
-// id returns the ID of a fact. Every document that states the fact uses the same ID, at every facility.
+// id returns the ID of a fact. Every document that states the fact uses the same ID, whichever facility wrote it.
 func (c chart) id(words ...string) document.ID {
 	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
 }
@@ -99,7 +99,7 @@ func (c chart) has(condition string, v visit) bool {
 	})
 }
 
-// problems returns the problems that had begun by the time of a visit, without end dates after the visit.
+// problems returns the problems that had begun by the time of a visit, omitting end dates after the visit.
 func (c chart) problems(v visit) []document.Problem {
 	begun := c.begun(v)
 	list := make([]document.Problem, 0, len(begun))
@@ -135,7 +135,7 @@ func (c chart) medications(v visit) []document.Medication {
 	return list
 }
 
-// begun returns the episodes that had begun by the time of a visit, without end dates after the visit.
+// begun returns the episodes that had begun by the time of a visit, omitting end dates after the visit.
 func (c chart) begun(v visit) []episode {
 	var list []episode
 	for _, e := range c.known.episodes {
@@ -239,5 +239,5 @@ func moment(date, clock, offset string) string {
 	return strings.ReplaceAll(date, "-", "") + clock + offset
 }
 
-// digits returns six digits derived from words, which look like an assigned number.
+// digits returns six digits derived from words. They look like an assigned number.
 func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

@@ -14,10 +14,10 @@ type drug struct {
 	code       document.Code
 	words      string
 	dose, unit string
-	hours      string // hours between doses; empty if taken as needed
+	hours      string // number of hours between doses; empty if taken as needed
 }
 
-// diagnoses returns the conditions by the words that histories use.
+// diagnoses returns the conditions, keyed by the names that histories use.
 func diagnoses() map[string]condition {
 	tablet := func(code, name, words string) drug {
 		return drug{document.Code{System: document.RxNorm, Code: code, Name: name}, words, "1", "{tbl}", "24"}

@@ -34,7 +34,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
 		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
-		if h.defects[i] != huge { // The list omits the size of huge documents, so the reader must detect it.
+		if h.defects[i] != huge { // a huge document's size is not listed, so the reader must detect it
 			listed.Size = int64(len(h.content(i, d)))
 		}
 		list = append(list, listed)
@@ -65,8 +65,8 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
 }
 
-// Fixtures returns, by name, documents that an export in test mode can request instead of a facility's own
-// (fixtures.tefca_ccda of docs/openapi.yaml). The fixtures are the newest documents of two patients.
+// Fixtures returns documents, by name, that an export in test mode can request instead of a facility's own documents
+// (fixtures.tefca_ccda of docs/openapi.yaml). The fixtures are the latest documents of two patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
 	for _, h := range holdings() {
@@ -92,7 +92,7 @@ func (h holding) content(number int, d document.Document) []byte {
 	return document.Write(d)
 }
 
-// ask returns a facility's holding for a person by its local IDs.
+// ask returns a facility's holding for a person, identified by local IDs.
 func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility) (holding, error) {
 	if err := n.accept(who); err != nil {
 		return holding{}, err

@@ -29,7 +29,7 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and drops no
+// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and discards no
 // content.
 func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	t.Parallel()
@@ -60,10 +60,10 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 // counted by an independent XML reader. A fact stated in several documents becomes one resource.
 func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
-	become := map[string][]string{ // entry templates that each become one resource, by resource type
+	become := map[string][]string{ // entry templates, each of which becomes one resource, by resource type
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
 		"Procedure": {"4.14"},
-		// Two blood pressure values become one resource, and their panel another.
+		// Two blood pressure values become one resource, and their panel becomes another.
 		"DiagnosticReport": {"4.1"}, "Observation": {"4.2", "4.27", "4.78"},
 	}
 	told, owner := 0, map[string]string{}
@@ -127,7 +127,7 @@ func TestDocumentsIdentifyRequestedPatient(t *testing.T) {
 			return nil
 		})
 		home := p.Person.Addresses[0]
-		if number(at) == "16" { // This facility has only the former address on file.
+		if number(at) == "16" { // this facility has only the patient's former address on file
 			home = p.Person.Addresses[1]
 		}
 		switch {
@@ -205,7 +205,8 @@ func TestRetrieveReturnsListedDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsOmitsSizeOfOversizedDocument checks that a reader learns an excessive size only by reading.
+// TestDocumentsOmitsSizeOfOversizedDocument checks that the list omits an excessive size, so that a reader detects it
+// only while reading.
 func TestDocumentsOmitsSizeOfOversizedDocument(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Briar")

@@ -14,7 +14,7 @@ type place struct {
 	name        string
 	city, state string
 	postalCode  string
-	offset      string // UTC offset of the facility's clocks, without daylight saving time
+	offset      string // UTC offset of the facility's clocks, ignoring daylight saving time
 	given       string // given name of the facility's only clinician
 	family      string
 	wards       bool // whether patients can stay overnight
@@ -66,7 +66,6 @@ func (p place) oid() string { return "2.999.1." + strconv.Itoa(p.number) }
 
 func (p place) id() string { return "urn:oid:" + p.oid() }
 
-// found returns the facility as the network reports it.
 func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
@@ -80,7 +79,7 @@ func (p place) clinician() document.Clinician {
 	}
 }
 
-// facility returns the facility's details for documents. The telephone number is reserved for fiction.
+// facility returns the facility's details for use in documents. The telephone number is reserved for fiction.
 func (p place) facility() document.Facility {
 	ward := document.Code{System: hsloc, Code: "1117-1", Name: "Family Medicine Clinic"}
 	if p.wards {
@@ -98,7 +97,7 @@ func (p place) facility() document.Facility {
 
 const hsloc = "2.16.840.1.113883.6.259" // OID of the code system HealthcareServiceLocation
 
-// noted returns a Noted by the facility's clinician on the morning of the given date.
+// noted returns a Noted by the facility's clinician, dated the morning of the given date.
 func (p place) noted(date string) document.Noted {
 	return document.Noted{By: p.clinician(), At: moment(date, "1000", p.offset)}
 }

@@ -10,8 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExportAcceptsEachFixture checks that exports can request each fixture, and that it is a synthetic patient's
-// complete record.
+// TestExportAcceptsEachFixture checks that every fixture can be exported and is a synthetic patient's complete record.
 func TestExportAcceptsEachFixture(t *testing.T) {
 	t.Parallel()
 	fixtures := sim.Fixtures()

@@ -1,7 +1,7 @@
 package sim
 
 // history is a patient's complete medical history. All of the patient's facilities state the long-term facts (episodes,
-// allergies, smoking). Only the visited facility states a visit's details, unless the visit is shared.
+// allergies and smoking status). Only the facility visited states a visit's details, unless the visit is shared.
 type history struct {
 	smoking   string
 	community bool // whether all documents contain an identifier that all facilities share
@@ -26,7 +26,7 @@ type allergy struct {
 // visit is a patient's visit to a facility. Each visit produces one document at that facility.
 type visit struct {
 	at       int
-	from, to string // dates; to is set only for a stay
+	from, to string // dates; to is set only for an inpatient stay
 	reason   string // condition that caused the visit
 	done     []string
 	vaccines []string

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// holding states that a facility has records of a patient, and determines how the facility responds to queries.
+// holding represents a facility's records of a patient and determines how the facility responds to queries.
 type holding struct {
 	subject string // the patient's subject
 	at      int    // number of the facility
@@ -20,7 +20,7 @@ type holding struct {
 	defects map[int]defect // defects by position of the document in the list
 }
 
-// answer selects how a facility responds to a location query.
+// answer determines how a facility responds to a location query.
 type answer int
 
 const (
@@ -30,17 +30,16 @@ const (
 	silent           // never responds
 )
 
-// defect is a fault in a document.
 type defect int
 
 const (
 	whole defect = iota
 	gone         // listed, but can't be retrieved
-	huge         // exceeds every reader's limit
+	huge         // exceeds the size limit of every reader
 	noXML
 )
 
-// holdings returns all holdings in the network. No facility finds a patient without a holding.
+// holdings returns the network's holdings of all patients. A facility finds only patients for whom it has a holding.
 func holdings() []holding {
 	return []holding{
 		{subject: "p01", at: 1},
@@ -72,7 +71,7 @@ func holdings() []holding {
 	}
 }
 
-// heldOf returns the holdings of every patient whom a facility would match with the person.
+// heldOf returns the holdings of every patient who would match the person at a facility.
 func heldOf(who tefca.Person) []holding {
 	patients := people.All()
 	return slices.DeleteFunc(holdings(), func(h holding) bool {
@@ -81,7 +80,7 @@ func heldOf(who tefca.Person) []holding {
 	})
 }
 
-// chart returns the data recorded under some of the patient's local IDs.
+// chart returns the facility's records of the patient and the patient's local IDs there.
 func (h holding) chart() chart {
 	c := chart{place: placeOf(h.at), known: histories()[h.subject], address: h.address}
 	for _, p := range people.All() {

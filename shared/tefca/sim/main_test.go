@@ -28,7 +28,7 @@ func instant() sim.Network {
 	return sim.Network{Now: start, Wait: func(context.Context, time.Duration) error { return nil }}
 }
 
-// vouched returns an identity provider's assertion for a patient.
+// vouched returns an identity provider's assertion about the named patient.
 func vouched(t *testing.T, given string) tefca.Assertion {
 	t.Helper()
 	for _, p := range people.All() {

@@ -59,7 +59,7 @@ func sugar() panel {
 	}}
 }
 
-// vitals returns the panel of measurements taken at every visit. Patients with hypertension have higher blood pressure.
+// vitals returns the panel of measurements taken at every visit. If hypertension is set, blood pressure is higher.
 func vitals(hypertension bool) panel {
 	systolic := measure{"8480-6", "Systolic blood pressure", "mm[Hg]", 108, 1, 20, "90", "130"}
 	if hypertension {

@@ -1,6 +1,6 @@
 // Package sim simulates a network (docs/guide/tefca.md, "Simulation"). The network has about twenty fictitious
-// facilities, which hold records of the patients of tefca/people and behave like real facilities. The results don't
-// depend on the time or order of requests.
+// facilities, which hold records of the patients of tefca/people and behave like real facilities. Reports and documents
+// don't depend on the time or order of requests.
 package sim
 
 import (
@@ -16,14 +16,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Network is a simulated tefca.Network. Its facilities provide documents and have no FHIR servers.
+// Network is a simulated tefca.Network. The network's facilities provide documents and have no FHIR servers.
 type Network struct {
 	Now  func() time.Time
-	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d. It returns an error if ctx ends.
+	Wait func(ctx context.Context, d time.Duration) error // waits for d; returns an error if ctx ends
 }
 
-// maxWait is the time after which silent facilities are reported, just long enough for a tester to notice. A longer
-// wait would only occupy a worker.
+// maxWait is the time after which unresponsive facilities are reported. It is just long enough for a tester to notice.
+// A longer wait would only occupy a worker.
 const maxWait = 12 * time.Second
 
 // Pass waits for d in real time, or until ctx ends.

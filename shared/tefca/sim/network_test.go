@@ -17,7 +17,7 @@ import (
 
 var _ tefca.Network = sim.Network{}
 
-// timed returns a network whose response times pass in the virtual time of a testing/synctest bubble.
+// timed returns a network that responds in the virtual time of a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
 func TestLocateIgnoresUnverifiedAttributes(t *testing.T) {
@@ -231,8 +231,8 @@ func TestNetworkStopsWhenContextIsDone(t *testing.T) {
 	})
 }
 
-// TestLocateReportsEveryFacility checks how many facilities have responded by a given time. Facilities that don't know
-// the person also respond.
+// TestLocateReportsEveryFacility checks how many facilities have responded by a given time. Facilities without a match
+// also respond.
 func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestLocateReportsEveryFacility(t *testing.T) {
 				if silent > before {
 					t.Errorf("%s: %d have not answered after %s, %d before", p.Person.Given, silent, after, before)
 				}
-				for i, word := range words { // A facility that has responded never becomes unanswered.
+				for i, word := range words { // a facility that has responded never becomes Unanswered
 					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") &&
 						slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
 						t.Errorf("%s: %s after an answer", p.Person.Given, word)

@@ -18,7 +18,7 @@ import (
 )
 
 // TestNetworkIsDeterministic checks that the order and time of concurrent queries affect neither the reports and their
-// times nor the documents' bytes.
+// times nor the bytes of the documents.
 func TestNetworkIsDeterministic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

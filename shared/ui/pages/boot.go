@@ -16,24 +16,24 @@ type Boot struct {
 	Mode         org.Mode  `json:"api_mode"`
 	PublicID     string    `json:"public_id"`
 	Organisation *Branding `json:"org"` // nil if the page shows no organisation
-	// origins whose pages may embed the frame; if empty, any origin
+	// origins whose pages may embed the frame; if empty, any origin may
 	AllowedOrigins []string          `json:"allowed_origins"`
 	Error          *Failure          `json:"error"` // reason why the page can't start
-	Query          map[string]string `json:"query"` // query parameters of the page itself
-	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL, and empty otherwise.
+	Query          map[string]string `json:"query"` // query parameters of the page's own URL
+	// DashboardURL is the dashboard's URL, or empty if the dashboard is served below BaseURL.
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
-	Own weburl.Own `json:"-"` // used to omit registered origins that belong to the service itself
+	Own weburl.Own `json:"-"` // registered origins that belong to the service itself are omitted
 }
 
 // Shell is the kind of window or frame in which the application runs.
 type Shell string
 
-// Shells in which the application can run.
+// Kinds of window or frame in which the application can run.
 const (
 	Frame  Shell = "frame"  // the widget's frame on a customer's page
 	Page   Shell = "page"   // a separate page that redirects to the organisation's redirect URI
-	Window Shell = "window" // the older element's window, which returns to the page that opened it
+	Window Shell = "window" // the older element's window; it returns to the page that opened it
 )
 
 // Failure has the fields common to all errors (docs/openapi.yaml, Error).
@@ -54,12 +54,12 @@ type Branding struct {
 	PurposeEN        string `json:"purpose"`
 	PurposeES        string `json:"purpose_es"`
 
-	Look org.Look `json:"-"` // rendered into the page, so that the first paint includes it
+	Look org.Look `json:"-"` // rendered into the page, so that it applies at the first paint
 }
 
-// BrandingOf returns an organisation's branding, without URLs that point to this service. If the service's page linked
-// to such a URL, a browser would treat the link as the patient's own action (docs/develop/threat-model.md, "Start
-// values").
+// BrandingOf returns an organisation's branding, without URLs that point to this service. If a page of the service
+// contained a link to the service, a browser would treat following it as the patient's own action
+// (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),
@@ -70,7 +70,7 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 }
 
 // script returns the boot data as the content of a script element. encoding/json escapes <, > and &, which could close
-// the element or start a comment, and the line terminators U+2028 and U+2029, which older JavaScript rejects.
+// the element or start a comment, and U+2028 and U+2029, which older JavaScript engines reject.
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

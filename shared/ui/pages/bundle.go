@@ -1,6 +1,6 @@
-// Package pages serves the widget and the service's own pages to browsers. It serves the files that shared/ui builds
-// and that are deployed with the function (docs/adr/0035-the-widget.md), and renders an organisation's pages from them.
-// A build folder is read once. Only files listed in its manifest are opened.
+// Package pages serves the widget and the service's own pages to browsers. The package serves the files that shared/ui
+// builds and that are deployed with the function (docs/adr/0035-the-widget.md). It also renders an organisation's pages
+// from them. Each build folder is read only once. Only files listed in its manifest are opened.
 package pages
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	assetsFolder = "widget/assets/" // The files' names contain their hashes.
+	assetsFolder = "widget/assets/" // The file names contain content hashes.
 	sdkFolder    = "sdk/"           // one folder per version
 )
 
@@ -81,7 +81,7 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place adds a file at its own path, whose content never changes. An SDK file is also added at its major version's
+// place adds a file at its own path, where its content never changes. An SDK file is also added at its major version's
 // path, whose content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
@@ -101,7 +101,7 @@ func (b *Bundle) place(at string, f File, version string) error {
 	return nil
 }
 
-// released is the content of /sdk/manifest.json, with which pages pin a version and its integrity hash (SRI).
+// released is the content of /sdk/manifest.json, which pages use to pin a version and its integrity hash (SRI).
 type released struct {
 	Version string               `json:"version"`
 	Files   map[string]integrity `json:"files"`
@@ -157,7 +157,7 @@ type Form struct {
 	Body     []byte
 }
 
-// In returns the file's shortest form in an encoding that the client accepts, or the unencoded form if there is none.
+// In returns the file's smallest form in an encoding that the client accepts, or the unencoded form if there is none.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {

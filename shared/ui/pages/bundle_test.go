@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-// watched is a file system that records the opened files.
+// watched is a file system that records which files are opened.
 type watched struct {
 	fstest.MapFS
 

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// look renders an organisation's look into a page. A script could apply the look only after the first paint.
+// look adds an organisation's corners, font and colour scheme to a page. A script could apply these styles only after
+// the first paint.
 type look struct{ org.Look }
 
 // lookOf returns a page's look for an organisation, which may be nil. An invalid look could end the style element or
@@ -30,7 +31,7 @@ func (l look) attribute() string {
 	return ` data-scheme="` + l.ColorScheme.String() + `"`
 }
 
-// element returns a style element with the radius and the font. It returns "" if both have their defaults.
+// element returns a style element that sets the radius and the font. It returns "" if both values are the defaults.
 func (l look) element() string {
 	if style := l.style(); style != "" {
 		return "<style>" + style + "</style>"

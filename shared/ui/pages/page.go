@@ -42,8 +42,8 @@ type Drawn struct {
 
 // Names of the pages.
 const (
-	Embed     = "embed"     // in a frame on a customer's page
-	Connect   = "connect"   // in a separate window
+	Embed     = "embed"     // displayed in a frame on a customer's page
+	Connect   = "connect"   // displayed in a separate window
 	Demo      = "demo"      // the playground page
 	Dashboard = "dashboard" // for developers; see docs/adr/0036-the-dashboard.md
 )
@@ -71,7 +71,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	return drawn, nil
 }
 
-// startsAttempts reports whether the named page posts start values.
+// startsAttempts reports whether the named page can start attempts.
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
 // policy returns a Content-Security-Policy under which the page can load and request only the service's own resources,
@@ -91,20 +91,20 @@ func (p page) policy(name string, boot Boot, form look) string {
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:
-		// The dashboard never parses markup from text, because injected markup could run scripts.
+		// The dashboard never parses text as markup, because injected markup could run scripts.
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
 	case name == Connect:
 		return policy + "; frame-ancestors 'none'"
 	case len(boot.AllowedOrigins) == 0:
-		return policy // There is no frame-ancestors directive, because "*" would exclude web views' custom schemes.
+		return policy // no frame-ancestors directive, because even "*" would exclude web views' custom schemes
 	}
 	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. Origins in
-// any other form than browsers send are omitted, because they could add a directive to the policy.
+// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. Origins
+// that are not in the form that browsers send are omitted, because they could add a directive to the policy.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

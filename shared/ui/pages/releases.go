@@ -14,8 +14,8 @@ import (
 // maxFile is the maximum size of a file in bytes. The limits in shared/ui are much lower.
 const maxFile = 1 << 20
 
-// Releases serves the immutable files of every deployed release, which infra/deploy uploads. Pages of other releases
-// and customers who pin a version need these files (docs/adr/0035-the-widget.md).
+// Releases serves the immutable files of every deployed release, which infra/deploy uploads. These files are needed by
+// pages of other releases and by customers who pin a version (docs/adr/0035-the-widget.md).
 type Releases struct{ Files Files }
 
 // Files stores files by path relative to the base URL. Each encoding has its own name. Open returns fault.NotFound if
@@ -24,7 +24,7 @@ type Files interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// File returns a file's shortest form that the client accepts. It returns fault.NotFound if no release contains the
+// File returns a file's smallest form that the client accepts. It returns fault.NotFound if no release contains the
 // file. Only asset paths and SDK version paths are looked up.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
@@ -63,7 +63,7 @@ func (r Releases) read(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)
 	}
-	defer func() { _ = object.Close() }() // Errors don't matter, because the object was only read.
+	defer func() { _ = object.Close() }() // Errors are ignored, because the object was only read.
 	body, err := io.ReadAll(io.LimitReader(object, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)

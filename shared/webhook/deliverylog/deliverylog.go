@@ -1,6 +1,6 @@
 // Package deliverylog searches an organisation's webhook deliveries, and shows individual deliveries with all their
 // requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days and limits a tenant to
-// its own deliveries. The caller authorises access.
+// its own deliveries. The caller must authorise access.
 package deliverylog
 
 import (
@@ -16,11 +16,11 @@ import (
 
 const (
 	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
-	// late, so the package checks each delivery's age (docs/reference/deviations.md, Webhooks).
+	// late, so the package checks each delivery's age itself (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
 	// mostEntries and defaultEntries are the maximum and the default number of deliveries on a page.
 	mostEntries, defaultEntries = 100, 50
-	// mostRead is the maximum number of rows read for a page, including rows that do not match. Each row is at most a
+	// mostRead is the maximum number of rows read for one page, including rows that don't match. Each row is at most a
 	// few kilobytes.
 	mostRead = 500
 	// batch is the number of rows read at once when few rows may match.
@@ -34,10 +34,11 @@ type Log struct {
 	Now           func() time.Time
 }
 
-// Rows reads the delivery log's rows regardless of their age (store.DeliveryLog).
+// Rows reads the delivery log's rows regardless of their age; store.DeliveryLog implements it.
 type Rows interface {
-	// DeliveriesBefore returns the cursors of at most limit deliveries created at or after from and listed before the
-	// cursor before, newest first. It also reports whether more exist. The most recent deliveries may be missing.
+	// DeliveriesBefore returns the cursors of at most limit deliveries that were created at or after from and precede
+	// the cursor before in the list, newest first. It also reports whether more deliveries exist. The most recent
+	// deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
 	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. Deliveries that no longer
@@ -49,7 +50,7 @@ type Rows interface {
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
-// Subscriptions returns a tenant's subscriptions (store.Hooks).
+// Subscriptions returns a tenant's subscriptions; store.Hooks implements it.
 type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
@@ -60,10 +61,10 @@ type Place struct {
 	ID     string // ID of the delivery; an empty ID precedes all deliveries created at the same time
 }
 
-// stamp is the time format in cursors, as precise as the times in rows.
+// stamp is the time format in cursors, with the same precision as the times in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// position returns a cursor in the form that parsePlace reads.
+// position returns a cursor in the format that parsePlace accepts.
 func (p Place) position() string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
 
 // parsePlace parses the text of a page's cursor.

@@ -24,7 +24,7 @@ const day = 24 * time.Hour
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// noon has the precision of a stored time.
+	// noon is a time with the precision of stored times.
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 )
 
@@ -114,7 +114,7 @@ func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Eve
 	return event
 }
 
-// put stores a delivery and an event for it.
+// put stores a delivery and its event.
 func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) error {
 	event := webhook.Event{
 		ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`),

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Query selects deliveries that match all of its fields. The zero Query selects all deliveries.
+// Query selects the deliveries that match all of its fields. The zero Query selects all deliveries.
 type Query struct {
 	// ID is a delivery ID or an event ID. An event ID selects the event's deliveries to existing subscriptions.
 	ID             string
@@ -22,21 +22,21 @@ type Query struct {
 	// Subject is the ID of the connection or export that the event is about.
 	Subject  string
 	Status   webhook.DeliveryStatus
-	From, To time.Time // Creation time: from From, and before To. Zero means no limit.
+	From, To time.Time // Creation time: at or after From, and before To. Zero means no limit.
 	After    string    // cursor of the previous page; empty for the first page
-	Limit    int       // size of the page, 1 to 100; the default is 50
+	Limit    int       // page size, 1 to 100; the default is 50
 }
 
 // Page is a page of the delivery list, newest first.
 type Page struct {
 	Entries []Entry
 	// Next is the cursor of the next page, for Query.After, or "" on the last page. The number of rows read for a page
-	// is limited, so a page may be short or empty although more deliveries follow.
+	// is limited, so a page may be short or empty even though more deliveries follow.
 	Next string
 }
 
 // Search returns a tenant's deliveries, newest first. Each page starts where the previous page ended, even if
-// deliveries are created meanwhile. A delivery appears shortly after its creation. The error is fault.Invalid,
+// deliveries are created in the meantime. A delivery appears shortly after its creation. The error is fault.Invalid,
 // fault.Unavailable or internal.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if err := q.check(); err != nil {
@@ -116,7 +116,7 @@ func (q Query) readAtOnce() int {
 	return batch
 }
 
-// wanted reads the deliveries at the given cursors and returns the matching deliveries, in order.
+// wanted reads the deliveries at the given cursors and returns those that match, in order.
 func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query) ([]Entry, error) {
 	found := make([]string, len(at))
 	for i, p := range at {
@@ -126,7 +126,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	// Filtering before reading events reads fewer of them, and events are larger than rows.
+	// Filtering the rows first reduces the number of events that must be read. Events are larger than rows.
 	entries, events, err := l.types(ctx, tenant,
 		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {
@@ -138,7 +138,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	}), nil
 }
 
-// matches reports whether a delivery's own row matches the query.
+// matches reports whether a delivery's row, without its event, matches the query.
 func (l Log) matches(d webhook.Delivery, q Query) bool {
 	return l.isKept(d.CreatedAt) &&
 		(q.SubscriptionID == "" || d.SubscriptionID == q.SubscriptionID) &&
@@ -146,7 +146,8 @@ func (l Log) matches(d webhook.Delivery, q Query) bool {
 		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
 }
 
-// byID returns the delivery with an ID, or an event's deliveries. The result always fits on one page.
+// byID returns the delivery with the given ID or, for an event ID, the event's deliveries. The matches always fit on
+// one page.
 func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	id, ok := ids.ParseUUID(q.ID)
 	if !ok {

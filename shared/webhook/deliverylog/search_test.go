@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreign returns other tenants, some with keys that resemble the start of a row's key.
+// foreign returns other tenants, some of which have keys that resemble the start of a row's key.
 func foreign() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":           {Mode: org.Live, OrgID: tenant.OrgID},
@@ -186,7 +186,8 @@ func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	}
 }
 
-// numbered returns a delivery created at the given time. Consecutive numbers have unordered IDs.
+// numbered returns a delivery with the given number, created at the given time. IDs of consecutive numbers are in no
+// particular order.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
 		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3),
@@ -195,8 +196,8 @@ func numbered(i int, at time.Time) webhook.Delivery {
 	}
 }
 
-// TestSearchPagesAreStableUnderInsertion checks that pages return each earlier delivery exactly once, in order, while
-// deliveries are created, some at the same times.
+// TestSearchPagesAreStableUnderInsertion checks that paging returns each existing delivery exactly once, in order,
+// while deliveries are being created, some at the same times.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -210,7 +211,7 @@ func checkPages(t *testing.T, r *rapid.T) {
 	w.now = noon.Add(time.Hour)
 	var (
 		made    int
-		at      = rapid.IntRange(0, 6) // Whole seconds make many deliveries share a time.
+		at      = rapid.IntRange(0, 6) // Whole seconds give many deliveries the same time.
 		present = map[string]bool{}
 	)
 	add := func(ctx context.Context, second int) string {
@@ -287,7 +288,7 @@ func TestSearchOmitsCursorOnLastPage(t *testing.T) {
 	}
 }
 
-// failing is a store with one failing read.
+// failing is a store in which one kind of read fails.
 type failing struct {
 	deliverylog.Rows
 

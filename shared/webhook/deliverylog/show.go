@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts limits the attempts shown per delivery to the latest. A schedule has ten attempts, and each replay adds
-// more.
+// mostAttempts is the maximum number of attempts shown for a delivery. Only the latest are shown. A schedule has ten
+// attempts, and each replay adds more.
 const mostAttempts = 100
 
-// Details searches deliveries, like its Log, and shows individual deliveries. A Details is safe for concurrent use.
+// Details searches deliveries and shows individual deliveries. A Details is safe for concurrent use.
 type Details struct {
 	Log
 
@@ -36,8 +36,8 @@ type Detail struct {
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the response body. It is empty if there was no body, or if the subscription, whose
-	// key decrypts it, was removed.
+	// Answer is the first 2 KiB of the response body. It is empty if the response had no body, or if the subscription,
+	// whose key decrypts the body, was removed.
 	Answer []byte
 }
 

@@ -15,25 +15,25 @@ const (
 	// kept is the period for which events stay in the list. Event rows are deleted later, so eventlog checks each
 	// event's age.
 	kept = 15 * 24 * time.Hour
-	// maxBytes is the maximum total size of a response's events. Responses are encoded in base64, and Lambda limits a
-	// response to 6 MB. The largest event is a row of 400 KB, so at least one event always fits.
+	// maxBytes is the maximum total size of a response's events in bytes. Responses are encoded in base64 and limited
+	// by Lambda to 6 MB. The largest event is a row of 400 KB, so at least one event always fits.
 	maxBytes = 4_000_000
 	// maxExamined is the maximum number of events that a request reads to find matching events.
 	maxExamined = 1000
-	// minBatch and maxBatch limit the number of events read at once. Even a small page reads minBatch events, because
-	// some events don't match. maxBatch is the most that the store reads in a single call.
+	// minBatch and maxBatch limit the number of events read at once. At least minBatch events are read even for a small
+	// page, because some events don't match. maxBatch is the most that the store reads in a single call.
 	minBatch, maxBatch = 25, 100
 )
 
 type collected struct {
 	events []json.RawMessage
 	bytes  int
-	last   webhook.Event // last event examined; all events before it were served or did not match
+	last   webhook.Event // last event examined; all earlier events were returned or did not match
 	more   bool
 }
 
-// collect reads the matching events after start. collect stops when the page reaches its limit, the response is full,
-// or the request has examined enough events. If start is older than the retention time, collect begins at the oldest
+// collect reads the matching events after start. It stops when the page is full, the response reaches its size limit,
+// or the request has examined enough events. If start precedes the retention period, collect begins at the oldest
 // remaining event.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}

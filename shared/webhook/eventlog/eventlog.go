@@ -2,14 +2,14 @@
 // the events from the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive,
 // byte for byte. Reading an event does not remove it.
 //
-// Only events older than 15 seconds are served. Rows are stored shortly after their events' times, and the list's index
-// shows each row after a further delay. An event can therefore appear with an earlier time than an event that a reader
-// has already received, and the reader's cursor would skip it permanently. Both delays together are far shorter than 15
+// Only events older than 15 seconds are served. Rows are stored shortly after their events' times, and appear in the
+// list's index after a further delay. An event may therefore appear with an earlier time than one that a reader has
+// already received. The reader's cursor would then skip it permanently. Both delays together are far shorter than 15
 // seconds. Organisations that need events sooner can use a webhook. Events with equal times are ordered by ID.
 //
-// The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served
-// only to requests that name them. Webhooks also receive them only after opting in. A reader written for the
-// specification therefore never receives an extension.
+// The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are returned
+// only for requests that name them. Webhooks receive extension events only after opting in. A reader that implements
+// only the specification therefore never receives an extension event.
 package eventlog
 
 import (
@@ -33,15 +33,15 @@ type Reader struct {
 }
 
 // Log returns at most limit events after last that were created before a given time. The events are ordered by creation
-// time and ID, oldest first. Log also reports whether more such events exist. Only the tenant, time and ID of last are
-// compared. Log returns an empty list only if no more events exist (store.EventLog).
+// time and ID, oldest first. Log also reports whether more matching events exist. Only the tenant, time and ID of last
+// are compared. Log returns an empty list only if no more events exist. store.EventLog implements the interface.
 type Log interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
 		more bool, err error)
 }
 
-// Cursors seals cursors for a tenant and a use. Cursors returns fault.Invalid for a cursor that it did not seal
-// (cursor.Sealer).
+// Cursors seals cursors for a tenant and a use. Cursors returns fault.Invalid for a cursor that it did not seal.
+// cursor.Sealer implements the interface.
 type Cursors interface {
 	Seal(tenant org.Tenant, use, position string) (string, error)
 	Open(tenant org.Tenant, use, text string) (string, error)
@@ -58,10 +58,10 @@ type Query struct {
 type Page struct {
 	Events []json.RawMessage // never nil
 	After  string            // cursor, never empty, so a reader can always continue
-	More   bool              // whether more events follow; can be true for an empty page
+	More   bool              // whether more events follow; may be true for an empty page
 }
 
-// Read returns the page after a cursor. It returns fault.Invalid for a cursor from another list, tenant or mode.
+// Read returns the page that follows a cursor. It returns fault.Invalid for a cursor from another list, tenant or mode.
 func (r Reader) Read(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	start, err := r.open(tenant, q.After)
 	if err != nil {
@@ -95,7 +95,8 @@ func (q Query) types() []webhook.Type {
 // use distinguishes the event list's cursors from other lists' cursors.
 const use = "events"
 
-// seal returns the cursor after an event. If last has no ID, the cursor points to the start of the list.
+// seal returns the cursor of the position after an event. If last has no ID, the cursor points to the start of the
+// list.
 func (r Reader) seal(last webhook.Event) (string, error) {
 	position := ""
 	if last.ID != "" {
@@ -104,7 +105,7 @@ func (r Reader) seal(last webhook.Event) (string, error) {
 	return r.Cursors.Seal(last.Tenant, use, position)
 }
 
-// open decodes a cursor returned by seal. The resulting event has only a tenant, a time and an ID. An empty cursor
+// open decodes a cursor returned by seal. The resulting event contains only a tenant, a time and an ID. An empty cursor
 // represents the start of the list.
 func (r Reader) open(tenant org.Tenant, text string) (webhook.Event, error) {
 	beginning := webhook.Event{Tenant: tenant}

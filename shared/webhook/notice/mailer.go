@@ -23,7 +23,7 @@ const (
 	keepTrying = 15 * 24 * time.Hour
 )
 
-// Store stores notices and reads their subjects (store.Webhooks).
+// Store stores notices and reads their subjects; store.Mailings implements it.
 type Store interface {
 	// ClaimNotice claims an unsent notice for the caller until leaseUntil. It returns fault.Conflict if the notice
 	// can't be claimed now.
@@ -41,12 +41,13 @@ type Store interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// Sender sends an email in text and HTML to all addresses (mail.Sender).
+// Sender sends an email in text and HTML to all addresses; mail.Sender implements it.
 type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts the emails of all organisations and returns fault.Limited above a limit (maillimit.Limiter).
+// Limits counts the emails of all organisations and returns fault.Limited above a limit; maillimit.Limiter implements
+// it.
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
@@ -58,12 +59,12 @@ type Mailer struct {
 	Sender    Sender // nil if this stack does not send email
 	Limits    Limits
 	Dashboard string // dashboard URL to which the emails link
-	Support   string // operator's email address for support tickets; if empty, no tickets are mailed
+	Support   string // operator's email address for support tickets; if empty, no support tickets are emailed
 	Now       func() time.Time
-	Lease     time.Duration // The lease must exceed the time needed for sending.
+	Lease     time.Duration // must be longer than sending takes
 }
 
-// SendNotice sends an unsent notice. Errors are internal, and the notice is retried later.
+// SendNotice sends an unsent notice. Errors are internal. The notice is retried later.
 func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	now := m.Now()
 	n, err := m.Store.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
@@ -86,8 +87,9 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
-		// The subscription is disabled after its email, regardless of the email's outcome. A receiver that wants no
-		// more deliveries must not get them while SES is down. The stored notice is sent later.
+		// The subscription is disabled after the attempt to send its email, regardless of the outcome. A receiver that
+		// no longer wants deliveries must not get any while SES is down. If sending failed, the stored notice is sent
+		// later.
 		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:
@@ -131,7 +133,6 @@ func (m Mailer) mail(ctx context.Context, n Notice) (Outcome, error) {
 	return Sent, nil
 }
 
-// support returns the operator's address for support tickets, if one is configured.
 func (m Mailer) support() []string {
 	if m.Support == "" {
 		return nil

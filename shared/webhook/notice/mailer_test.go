@@ -95,7 +95,7 @@ func (p *office) send() error {
 	return err
 }
 
-// due returns the sweeper's due times for notices.
+// due returns the times at which notices are due for the sweeper.
 func (p *office) due() []time.Time {
 	p.t.Helper()
 	var all []time.Time
@@ -147,7 +147,7 @@ func TestNoticeIsSentOnceDespiteDuplicateMessages(t *testing.T) {
 			<-time.After(10 * time.Minute)
 			expect.NoError(t, p.send())
 		}
-		p.store() // A caller that crashed after storing the notice stores it again.
+		p.store() // A caller that crashes after storing the notice stores it again.
 		expect.NoError(t, p.send())
 		sent := p.cloud.SES().Sent()
 		if len(sent) != 1 || !slices.Equal(sent[0].To, []string{address, "on-call@alder.example"}) || len(p.due()) != 0 {

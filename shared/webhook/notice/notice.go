@@ -20,7 +20,7 @@ type Kind string
 const (
 	KindFailing  Kind = "webhook_failing"
 	KindDisabled Kind = "webhook_disabled"
-	// Notices about changes that someone outside the organisation may have made.
+	// Notices about changes that someone outside the organisation might have made.
 	KindWebhookCreated    Kind = "webhook_created"
 	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
@@ -37,11 +37,11 @@ const (
 // Notice is an email to an organisation about a webhook, a credential or live mode, or to the operator about a support
 // ticket. A Notice contains no event content and no secrets.
 type Notice struct {
-	ID             string // identical for repeated notices about one occasion
+	ID             string // identical for repeated notices about the same occasion
 	Tenant         org.Tenant
 	Kind           Kind
 	SubscriptionID string
-	URL            string // URL of the subscription without parts that may be secret
+	URL            string // the subscription's URL without parts that may be secret
 	Rev            int64  // revision of the subscription to disable
 	PublicID       string // public ID of the credential
 	InquiryID      string // ID of the support ticket's inquiry
@@ -49,7 +49,7 @@ type Notice struct {
 	Failures       int
 	FailingSince   time.Time
 	At             time.Time
-	Fence          int64 // incremented by every claim, so an earlier claim can't finish the notice
+	Fence          int64 // incremented by every claim, so an earlier claimant can't finish the notice
 }
 
 // Outcome is the result of processing a notice.
@@ -62,7 +62,7 @@ const (
 	NoSender    Outcome = "no_sender"    // this stack does not send email
 	GivenUp     Outcome = "given_up"     // the email could not be sent within the retention time
 
-	limited Outcome = "limited" // every address has reached its limit; retried later
+	limited Outcome = "limited" // every address has reached its limit; the email is retried later
 )
 
 // WebhookCreated returns a notice that a subscription was created.
@@ -123,7 +123,7 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	}
 }
 
-// SupportRequested returns a notice that tells the operator about a support ticket. The notice doesn't contain the
+// SupportRequested returns a notice that informs the operator about a support ticket. The notice doesn't contain the
 // ticket's text.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
 	return Notice{

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows stores notices (store.Notices). An existing notice is not stored again.
+// Rows stores notices; store.Notices implements it. An existing notice is not stored again.
 type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
@@ -51,7 +51,7 @@ type Owners struct {
 	Mailer Mailer
 }
 
-// disabledFirst limits how long disabling a webhook waits for its email to be sent.
+// disabledFirst limits how long disabling a webhook waits for the email to be sent.
 const disabledFirst = 5 * time.Second
 
 // NotifyFailing implements webhook.Owners.
@@ -59,8 +59,9 @@ func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h web
 	return o.Outbox.Notify(ctx, failing(s, h))
 }
 
-// NotifyDisabled implements webhook.Owners. The email is sent before NotifyDisabled returns, so that it precedes the
-// change (docs/reference/deviations.md, Webhooks). Sending errors are ignored, because the email is retried later.
+// NotifyDisabled implements webhook.Owners. NotifyDisabled sends the email before it returns, so that the email
+// precedes the change (docs/reference/deviations.md, Webhooks). Sending errors are ignored, because the email is
+// retried later.
 func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// looking records the result of sending an email, and whether the webhook was disabled at that time.
+// looking is a mail sender that records whether the webhook was already disabled when each email was sent.
 type looking struct {
 	office   *office
 	err      error
@@ -58,7 +58,7 @@ func TestNotifyDisabledSucceedsWhenEmailFails(t *testing.T) {
 
 var errOutbox = errors.New("the outbox fails")
 
-// steps is an outbox that records its steps and fails at a given one.
+// steps is an outbox that records its steps and fails at a given step.
 type steps struct {
 	done []string
 	fail string
@@ -85,7 +85,7 @@ func TestNotifyStoresNoticeBeforeEnqueueing(t *testing.T) {
 	}{
 		{"", nil, []string{"store", "enqueue"}},
 		{"store", errOutbox, []string{"store"}},
-		// The sweeper makes up for the lost message. The webhook is disabled anyway.
+		// The sweeper handles the notice whose message was lost. The webhook is still disabled.
 		{"enqueue", nil, []string{"store", "enqueue"}},
 	} {
 		s := &steps{fail: test.fail}
@@ -105,8 +105,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// TestNoticeIDIsUniquePerOccasion checks that repeating a notice after a crash keeps its ID, and that two occasions
-// have different IDs.
+// TestNoticeIDIsUniquePerOccasion checks that a notice repeated after a crash keeps its ID, and that notices for
+// different occasions have different IDs.
 func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -137,7 +137,6 @@ func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	}
 }
 
-// noStore is a store without notices.
 type noStore struct{ notice.Store }
 
 func (noStore) ClaimNotice(context.Context, org.Tenant, string, time.Time, time.Time) (notice.Notice, error) {

@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// noticesPerMailbox is the maximum number of notices that one sender causes to one mailbox
+// noticesPerMailbox is the maximum number of notices that one sender can cause to be sent to one mailbox
 // (docs/adr/0042-mail-is-not-a-relay.md).
 const noticesPerMailbox = 50
 
-// endless is a store that has a notice for every ID, and counts the notices' outcomes.
+// endless is a store that has a notice for every ID and counts the outcomes of notices.
 type endless struct {
 	notice.Store
 
@@ -93,8 +93,8 @@ func TestNoticesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack in ADR 42, which sent notices about new credentials to ten
-// unverified addresses, 30 times over.
+// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack described in ADR 42, in which notices about new credentials
+// were sent to ten unverified addresses, 30 times over.
 func TestNoticeIsSentOnlyToVerifiedAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestNoticeIsPostponedWhenLimitIsReached(t *testing.T) {
 }
 
 // TestSupportTicketsReachOperatorWithinLimit checks that support tickets, which anyone with a public ID can file, do
-// not flood the operator's mailbox. No ticket's notice may be lost.
+// not flood the operator's mailbox. No notice about a ticket may be lost.
 func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -26,8 +26,8 @@ type content struct {
 	advice   []string
 }
 
-// message returns a notice's email to the organisation. name is the organisation's name, which is untrusted input. The
-// email names and links to the webhook or credential, but contains neither secrets nor event content.
+// message returns the email for a notice to the organisation. name is the organisation's name, which is untrusted
+// input. The email names and links to the webhook or credential, but contains neither secrets nor event content.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	if n.Kind == KindSupport {
@@ -54,8 +54,8 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 	}
 }
 
-// ticket returns a support ticket's email to the operator. The email contains neither the ticket's text, which may be
-// health information, nor its email address, which may be a patient's.
+// ticket returns the email to the operator about a support ticket. The email contains neither the ticket's text, which
+// may be health information, nor its email address, which may belong to a patient.
 func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
@@ -132,7 +132,7 @@ func (n Notice) content() content {
 		}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
-	case KindSupport: // The ticket method returns the operator's email.
+	case KindSupport: // the ticket method returns this email
 	}
 	return content{"", nil, nil}
 }
@@ -184,8 +184,8 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 	return facts
 }
 
-// because returns the reason why a webhook was disabled. If no warning was sent, the text explains why, because the
-// documentation promises one (docs/guide/webhooks.md, Retries).
+// because returns the reason that a webhook was disabled. If no warning was sent, the text explains why, because the
+// documentation promises a warning (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "We no longer send events to this webhook, because "
 	const unwarned = "We sent no warning before this email, because your endpoint's response asked us to stop at once."

@@ -20,7 +20,7 @@ type Env struct {
 	edge.MemberEnv
 
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
-	DashboardURL     string `env:"DASHBOARD_URL"` // if empty, a path below the base URL
+	DashboardURL     string `env:"DASHBOARD_URL"` // if empty, defaults to a path below the base URL
 	MailFrom         string `env:"MAIL_FROM"`     // if empty, no emails are sent
 }
 

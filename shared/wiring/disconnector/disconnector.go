@@ -1,6 +1,6 @@
-// Package disconnector wires the code that ends connections on behalf of an organisation. This code serves API requests
-// and the synthetic patients of TEFCA mode, and completes the work for connections that an organisation disconnected in
-// the dashboard.
+// Package disconnector wires the code that ends connections on behalf of an organisation. The code serves API requests
+// and the synthetic patients of TEFCA mode. It also completes the work for connections that an organisation
+// disconnected in the dashboard.
 package disconnector
 
 import (

@@ -1,7 +1,7 @@
-// Package edge wires the parts that all API endpoints share: rate limits and caller authentication. Each kind of
-// endpoint has a struct of environment variables, which a function's Environment embeds, and a constructor that reads
-// the endpoint's secret. The only AWS client that the package links is the DynamoDB client, which every endpoint uses
-// (ADR 7).
+// Package edge wires the parts that all API endpoints share: rate limits and caller authentication. For each kind of
+// endpoint, the package has a struct of environment variables, which a function's Environment embeds, and a constructor
+// that reads the endpoint's secret. The only AWS client that the package links is the DynamoDB client, which every
+// endpoint uses (ADR 7).
 package edge
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Env holds the environment variables common to all endpoints, as set in template.yaml.
+// Env holds the environment variables that template.yaml sets for every endpoint.
 type Env struct {
 	FlowTable         string `env:"FLOW_TABLE,required"`
 	RequestsPerMinute int    `env:"REQUESTS_PER_MINUTE,required"`

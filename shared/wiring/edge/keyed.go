@@ -24,7 +24,7 @@ type Keyed struct {
 	Auth httpapi.KeyAuth
 }
 
-// NewKeyed returns a Keyed. All keyed endpoints share one rate limit per caller.
+// NewKeyed returns a Keyed. All endpoints that require a key share one rate limit per caller.
 func NewKeyed(ctx context.Context, env KeyedEnv, p lambdarun.Process) (Keyed, error) {
 	e, err := New(ctx, env.Env, p, "keyed", env.KeyHashingSecret)
 	if err != nil {

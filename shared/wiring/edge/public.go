@@ -39,13 +39,13 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	known := org.NewDirectory(store.NewDirectory(control), p.Now)
 	return Public{
 		Edge: e, Portals: store.Portals(control), Organisations: known,
-		// starter.New and identity's wiring set Own
+		// Own is set by starter.New and by identity's wiring
 		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""},
 	}, nil
 }
 
-// HourlyEnv is the counterpart of PublicEnv for endpoints with an hourly rate limit. A person reads each request to
-// these endpoints.
+// HourlyEnv is the equivalent of PublicEnv for endpoints with an hourly rate limit. Each request to these endpoints is
+// read by a person.
 type HourlyEnv struct {
 	FlowTable       string `env:"FLOW_TABLE,required"`
 	ControlTable    string `env:"CONTROL_TABLE,required"`

@@ -1,5 +1,5 @@
 // Package manage wires the parts that the dashboard's management functions share. The package links the DynamoDB client
-// and the Parameter Store (ADR 7).
+// and code that reads the Parameter Store (ADR 7).
 package manage
 
 import (

@@ -21,7 +21,7 @@ type ClientEnv struct {
 
 	ControlTable string   `env:"CONTROL_TABLE,required"`
 	SecretsKey   string   `env:"SECRETS_KEY,required"`
-	ClientKeys   []string `env:"CLIENT_KEYS"` // ARNs, signing keys first; if empty, assertions are not signed
+	ClientKeys   []string `env:"CLIENT_KEYS"` // key ARNs, signing keys first; if empty, assertions are not signed
 }
 
 // New returns the client for token endpoints.

@@ -24,7 +24,7 @@ type Env struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// New returns a function's edge and recorder. limit names the function's own rate limit.
+// New returns a function's edge and recorder. limit is the name of the function's own rate limit.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit string) (edge.Public, inquiry.Recorder, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, limit)
 	if err != nil {

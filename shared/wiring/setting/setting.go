@@ -1,6 +1,6 @@
 // Package setting reads an operator's configuration for TEFCA mode: identity providers and networks. If the sandbox is
-// deployed, package setting also returns the simulated provider and network in test mode. The package does not link any
-// network, because callers create networks from their parts of the document.
+// deployed, the settings of test mode also include the simulated provider and network. The package does not link any
+// network, because callers create the networks from the parts of the document that describe them.
 package setting
 
 import (
@@ -60,7 +60,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
 	simulated := identity.Simulated(baseURL)
-	// All modes share these names, so a name denotes the same provider in all log lines and pages.
+	// All modes share these names, so a name denotes the same provider in every log line and on every page.
 	taken := map[string]bool{simulated.ID: true}
 	if e.EnableSandbox {
 		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}

@@ -21,13 +21,13 @@ func env(withSandbox bool, config string) setting.TEFCAEnv {
 	return setting.TEFCAEnv{EnableSandbox: withSandbox, Config: config}
 }
 
-// TestSettingsIncludeModesWithProviderAndNetwork checks that a mode is included only with a provider and a network, and
-// counts as simulated only if all its networks are simulated.
+// TestSettingsIncludeModesWithProviderAndNetwork checks that a mode is included only if it has a provider and a
+// network, and counts as simulated only if all its networks are simulated.
 func TestSettingsIncludeModesWithProviderAndNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  setting.TEFCAEnv
-		want string // providers in test and live mode, with ! if everything is simulated
+		want string // providers in test and live mode; ! means that everything is simulated
 	}{
 		"nothing":                   {env(false, ""), "/"},
 		"the sandbox":               {env(true, ""), "simulated!/"},
@@ -72,8 +72,8 @@ func TestNetworksAreListedByName(t *testing.T) {
 	}
 }
 
-// TestSettingsErrorDoesNotQuoteConfiguration checks that the error does not quote the configuration, because the
-// configuration may be a misplaced key.
+// TestSettingsErrorDoesNotQuoteConfiguration checks that the error does not quote the configuration, which might be a
+// misplaced key.
 func TestSettingsErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, config := range []string{

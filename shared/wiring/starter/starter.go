@@ -1,6 +1,6 @@
 // Package starter wires the parts shared by connect, reconnect and createattempt. These functions start an attempt for
-// a public ID's organisation, and fetch the discovery document of the attempt's portal. The package links the Parameter
-// Store, which contains the service's base URL (ADR 7).
+// an organisation identified by its public ID, and fetch the discovery document of the attempt's portal. The package
+// links code that reads the Parameter Store, which contains the service's base URL (ADR 7).
 package starter
 
 import (
@@ -23,8 +23,8 @@ type Env struct {
 	ownurls.URLEnv
 }
 
-// New returns the dependencies for starting attempts, for a function with the edge e. New also makes e reject redirect
-// URIs that point to the service itself. connections holds the existing connections that a reconnect can start from.
+// New returns the dependencies for starting attempts in a function whose edge is e. New also makes e reject redirect
+// URIs that point to the service itself. connections holds the existing connections from which a reconnect can start.
 func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
 	connections flow.Connections,
 ) (flow.Preparation, error) {

@@ -1,5 +1,5 @@
 // Package cache provides an in-memory cache with a maximum size and age, for values that a warm function has read.
-// Cache doesn't load values or return errors. The caller reloads a missing or expired value.
+// Cache doesn't load values or return errors. The caller must reload a missing or expired value.
 package cache
 
 import (
@@ -25,8 +25,8 @@ type entry[K comparable, V any] struct {
 	at    time.Time
 }
 
-// New returns a Cache that holds at most size values. Each value expires after life. A full cache evicts its oldest
-// value.
+// New returns a Cache that holds at most size values. Each value expires after the duration life. A full cache evicts
+// its oldest value.
 func New[K comparable, V any](size int, life time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{size: size, life: life, now: now, entries: map[K]*list.Element{}, oldest: list.New()}
 }
@@ -50,8 +50,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
 // Load returns the cached value for key. If there is no cached value, Load calls read and caches the result. The
-// value's age is measured from the time before the call to read. Concurrent callers each call read. Errors are not
-// cached.
+// value's age is measured from the start of the call to read. If several callers request a missing value at once, each
+// calls read. Errors are not cached.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// RGB is an sRGB colour. Components range from 0 to 255.
+// RGB is an sRGB colour. Each component ranges from 0 to 255.
 type RGB [3]float64
 
 // textRatio is the minimum contrast of text (WCAG 2.2, success criterion 1.4.3).

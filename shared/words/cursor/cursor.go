@@ -1,6 +1,6 @@
 // Package cursor encrypts and decrypts list cursors. A cursor is opaque text that clients can't read or modify. A
-// cursor is valid only in its own list, organisation and mode. Each list interprets its own positions and decides
-// whether a position is still valid.
+// cursor is valid only for the list, organisation and mode for which it was created. Each list interprets its own
+// positions and decides whether they are still valid.
 package cursor
 
 import (
@@ -23,8 +23,8 @@ type Sealer struct {
 	Keys secret.Keyring
 }
 
-// Seal encrypts a position in the list named use, for a tenant. The cursor has the form "<key version>.<base64url>" and
-// doesn't need escaping in a query string. The cursor is longer than the position by a third plus about 40 characters.
+// Seal encrypts a tenant's position in the list named use. The cursor has the form "<key version>.<base64url>" and
+// doesn't need escaping in a query string. The cursor is about a third longer than the position, plus 40 characters.
 // Encrypting the same position twice gives different cursors. Any error is an internal failure.
 func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	aead, version, err := s.cipher(0)
@@ -37,7 +37,8 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 }
 
 // Open decrypts a cursor that Seal created for the same tenant and use, and returns the cursor's position. For any
-// other text, Open returns fault.Invalid without a reason. The list names the parameter in its error response.
+// other text, Open returns fault.Invalid without a reason. The list that calls Open names the parameter in its error
+// response.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("The cursor is not valid for this list.")
 	number, body, _ := strings.Cut(text, ".")
@@ -45,8 +46,8 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	if err != nil || version < 1 || strconv.Itoa(version) != number { // rejects alternative spellings of the version
 		return "", refused
 	}
-	// The decoder ignores line breaks. Without this check, a cursor with line breaks would be accepted as a second
-	// spelling of the same cursor.
+	// The decoder ignores line breaks. Without this check, a cursor with line breaks would be accepted as a variant of
+	// the same cursor.
 	sealed, err := encoding().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {
 		return "", refused

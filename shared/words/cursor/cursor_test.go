@@ -105,7 +105,7 @@ func TestOpenRejectsModifiedCursor(t *testing.T) {
 func TestOpenRejectsAlternativeSpellings(t *testing.T) {
 	t.Parallel()
 	s := one(t)
-	for _, position := range []string{"", "x", "xy", position} { // covers every length of the last base64 group
+	for _, position := range []string{"", "x", "xy", position} { // every possible length of the last base64 group
 		good := seal(t, s, position)
 		body := strings.TrimPrefix(good, "1.")
 		last := strings.IndexByte(alphabet, body[len(body)-1])

@@ -1,6 +1,6 @@
-// Package fault defines the service's errors. Each error has a kind, which determines how callers handle the error.
-// Clients may see the error's code and public text, but never its private cause. The package is independent of any
-// transport: HTTP, redirects, failed exports and webhooks each have their own renderer.
+// Package fault defines the service's errors. Each error has a kind, which determines how callers handle it. Clients
+// may see the error's code and public text, but never its private cause. The package is independent of any transport:
+// HTTP responses, redirects, failed exports and webhooks each have their own renderer.
 package fault
 
 import (
@@ -63,8 +63,8 @@ const (
 )
 
 // InBrowser returns the code to use in redirects, widgets and widget events. Only some of the service's codes may
-// appear there (docs/reference/deviations.md, "Connecting"). InBrowser replaces the service's other codes with the
-// general failure code. Codes from health systems are passed through.
+// appear in browsers (docs/reference/deviations.md, "Connecting"). InBrowser replaces all other codes of the service
+// with the general failure code. Codes from health systems are passed through.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -72,14 +72,15 @@ func (c Code) InBrowser() Code {
 	return c
 }
 
-// Error is a failure that can be shown to a client. Clients receive Code and Public; the private cause is only logged.
+// Error is a failure that can be reported to a client. Clients receive Code and Public; the private cause is only
+// logged.
 type Error struct {
 	Kind       Kind
 	Code       Code
 	Public     string        // one or two sentences in ASCII
 	RetryAfter time.Duration // suggested retry delay; zero for no suggestion
 	Field      string        // name of the invalid input value, so that a form can mark it; may be empty
-	Cause      string        // cause as a stable word (Causes), for a code with several causes
+	Cause      string        // stable word for the cause (Causes), if the code has several causes
 	because    error
 }
 
@@ -110,7 +111,7 @@ func (e *Error) About(field string) *Error {
 	return &about
 }
 
-// Error implements error. The text includes the private cause and is for the log only.
+// Error implements error. The text includes the private cause and is intended only for the log.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": "
 	if e.Cause != "" {
@@ -143,7 +144,7 @@ func Of(err error) *Error {
 // BadRequest returns an Invalid error with the code invalid_request, which most validations use.
 func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
 
-// Missing returns a NotFound error. Requests for resources of another organisation or mode get the same response
+// Missing returns a NotFound error. A request for a resource of another organisation or mode gets the same response
 // (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
@@ -152,8 +153,8 @@ func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record changed at the same time. Please try again.")
 }
 
-// IsStale reports whether err is a lost compare-and-swap (Stale), which can succeed if retried with the stored state. A
-// conflict with any other code is a refusal, and a retry can't help.
+// IsStale reports whether err is a failed compare-and-swap (Stale), which may succeed if retried with the stored state.
+// A conflict with any other code is a refusal, so a retry can't help.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return errors.Is(err, Conflict) && (!ok || e.Code == CodeUnavailable)

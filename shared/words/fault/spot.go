@@ -13,7 +13,7 @@ type Step string
 // Steps of a connection or an export.
 const (
 	StepDiscovery  Step = "discovery"  // SMART configuration or equivalent metadata
-	StepAuthorize  Step = "authorize"  // sign-in at the portal
+	StepAuthorize  Step = "authorize"  // sign-in at the health system's portal
 	StepCallback   Step = "callback"   // the browser's redirect back to the service
 	StepToken      Step = "token"      // code exchange or token refresh
 	StepIdentity   Step = "identity"   // verifying the identity of the signed-in person
@@ -24,28 +24,28 @@ const (
 	StepNotify     Step = "notify"     // webhook delivery
 )
 
-// Spot locates a failure for its log line, either at an external server or in one of the service's tables. A Spot never
-// holds a path, a query, a patient ID, or content from a response or a row.
+// Spot locates a failure for its log line: at an external server or in one of the service's tables. A Spot never holds
+// a path, a query, a patient ID, or content from a response or a row.
 type Spot struct {
 	Step   Step
 	Host   string // includes the port if the URL has one
 	Status int    // HTTP status of the response; 0 if there was no response
-	Class  string // class of failure, a word defined by this service, OAuth or AWS
+	Class  string // class of failure: a word defined by this service, OAuth or AWS
 
 	Table     string
 	Operation string // DynamoDB operation, or the operation on the row that failed
 	Row       string // kind of row: the first word of its key
-	Attribute string // attribute that can't be read
+	Attribute string // the row's attribute that can't be read
 }
 
-// classifiedError is implemented by errors that have a class and, if there was a response, the response's status.
+// classifiedError is implemented by errors that have a class and, if there was a response, its status.
 type classifiedError interface {
 	error
 	Failure() (class string, status int)
 }
 
-// Failed returns cause as a failure at this spot. If the spot has no class or status, Failed takes the missing value
-// from cause, or from cause's stable word (Causes). A zero Spot returns cause unchanged.
+// Failed adds the spot to cause. If the spot has no class or status, Failed takes the missing value from cause or from
+// cause's stable word (Causes). A zero Spot returns cause unchanged.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
@@ -81,7 +81,7 @@ func ClassOf(err error) string {
 	return class
 }
 
-// spotError adds a Spot to its cause.
+// spotError adds a Spot to the underlying error.
 type spotError struct {
 	spot  Spot
 	cause error
@@ -93,7 +93,7 @@ func (e *spotError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *spotError) Unwrap() error { return e.cause }
 
-// HostOf returns the host of an absolute URL, including its port. A Spot must not contain any other part of a URL.
+// HostOf returns the host of an absolute URL, including its port. A Spot must not contain any other part of the URL.
 func HostOf(address string) string {
 	_, rest, ok := strings.Cut(address, "://")
 	if !ok {

@@ -55,7 +55,7 @@ func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 	}
 }
 
-// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf drops the parts of a URL that may contain secrets.
+// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf removes the parts of a URL that may contain secrets.
 func TestHostOfOmitsPathQueryAndUserInfo(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

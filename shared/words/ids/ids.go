@@ -1,5 +1,5 @@
-// Package ids creates and parses identifiers: random and derived UUIDs, and both spellings of a task ID. Secrets belong
-// in package secret.
+// Package ids creates and parses identifiers: random and derived UUIDs, and both formats of task IDs. Secrets belong in
+// package secret.
 package ids
 
 import (
@@ -19,7 +19,7 @@ func Random() string { return uuid.NewString() }
 const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 
 // Derive returns a version 5 UUID computed from parts. The same parts always yield the same ID. Parts are
-// length-prefixed, so different lists can't collide.
+// length-prefixed, so different lists can't produce the same input.
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {
@@ -30,7 +30,7 @@ func Derive(parts ...string) string {
 	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(name.String())).String()
 }
 
-// ParseUUID parses a dashed UUID in upper or lower case and returns the UUID in lower case. ok is false for any other
+// ParseUUID parses a UUID with dashes, in upper or lower case, and returns it in lower case. ok is false for any other
 // text.
 func ParseUUID(text string) (id string, ok bool) {
 	if len(text) != 36 {
@@ -52,7 +52,7 @@ func ParseRandom(text string) (id string, ok bool) {
 // TaskID formats a UUID as a task ID: 32 hex digits.
 func TaskID(id string) string { return strings.ReplaceAll(id, "-", "") }
 
-// ParseTask parses a task ID and returns its 32 hex digits. The task ID may be 32 hex digits or a dashed UUID.
+// ParseTask parses a task ID and returns its 32 hex digits. The task ID may be 32 hex digits or a UUID with dashes.
 func ParseTask(text string) (id string, ok bool) {
 	if len(text) != 32 && len(text) != 36 {
 		return "", false

@@ -50,7 +50,7 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 }
 
 // Note adds a separate line about a part of ctx's unit of work, such as one of several deliveries. The line is written
-// together with the unit's own line, and has the unit's owner attributes unless attrs overrides them. message must be a
+// together with the unit's own line and has the unit's owner attributes, unless attrs overrides them. message must be a
 // constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
@@ -62,8 +62,8 @@ func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event.notes = append(event.notes, note{message, attrs})
 }
 
-// Measure adds metrics to ctx's unit of work. Each metric is written as a separate line when the unit's log line is
-// written.
+// Measure adds metrics to ctx's unit of work. Each metric is written on a separate line when the unit of work's log
+// line is written.
 func Measure(ctx context.Context, samples ...metric.Sample) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -75,8 +75,8 @@ func Measure(ctx context.Context, samples ...metric.Sample) {
 }
 
 // Fail records that the unit of work failed. The error's code, field and spot are always logged. The error's cause is
-// logged only for the service's own failures (Internal and Unavailable), because other causes may quote a client or a
-// health system.
+// logged only for the service's own failures (Internal and Unavailable), because other causes may quote data from a
+// client or a health system.
 func Fail(ctx context.Context, err error) {
 	failure := fault.Of(err)
 	Add(ctx, Failed(), slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
@@ -122,8 +122,8 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	}
 }
 
-// commonAttrs returns the unit's ID and the originating request's ID. All lines of a unit of work share these
-// attributes.
+// commonAttrs returns attributes for the unit of work's ID and the originating request's ID. All log lines of a unit of
+// work share these attributes.
 func commonAttrs(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	if id := RequestID(ctx); id != "" {
@@ -135,8 +135,8 @@ func commonAttrs(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// ownerAttrs returns the unit's owner attributes, except for attributes that the note sets itself. With these
-// attributes, a search for the owner finds both the note and the unit (docs/operate/monitoring.md, "Log fields").
+// ownerAttrs returns the unit's owner attributes, except those that the note itself sets. These attributes allow a
+// search for the owner to find both the note and the unit of work (docs/operate/monitoring.md, "Log fields").
 func (e *Event) ownerAttrs(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

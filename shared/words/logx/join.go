@@ -27,7 +27,7 @@ func (j *joined) Write(line []byte) (int, error) {
 	return j.to.Write(line) //nolint:wrapcheck // nobody looks at a logger's errors
 }
 
-// hold buffers log lines until release is called, which writes all buffered lines.
+// hold buffers log lines until release is called, which writes them all.
 func (j *joined) hold() (release func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -36,13 +36,13 @@ func (j *joined) hold() (release func()) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.held--
-		_, _ = j.to.Write(j.kept) // errors of the log output are ignored
+		_, _ = j.to.Write(j.kept) // errors from the log output are ignored
 		j.kept = j.kept[:0]
 	}
 }
 
-// together combines all lines logged before release is called into one write. together has no effect on a logger that
-// New did not create.
+// together combines all lines logged before release is called into one write. It has no effect on a logger that New did
+// not create.
 func together(logger *slog.Logger) (release func()) {
 	handler, ok := logger.Handler().(stamping)
 	if !ok {

@@ -1,6 +1,6 @@
-// Package logx implements the service's logging: a redacting JSON logger, and one log line with all attributes for each
-// unit of work (a request, a message or a scheduled run). Each process creates its own logger; the package has no
-// global logger.
+// Package logx implements the service's logging: a JSON logger that redacts sensitive data, and one log line with all
+// attributes for each unit of work (a request, a message or a scheduled run). Each process creates its own logger; the
+// package has no global logger.
 package logx
 
 import (

@@ -75,7 +75,7 @@ func TestNewRedactsSecrets(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			logx.New(&log).LogAttrs(t.Context(), slog.LevelInfo, "test", attr)
-			got := fmt.Sprint(lineOf(t, &log)) // The time is removed, because its digits vary.
+			got := fmt.Sprint(lineOf(t, &log)) // lineOf removes the time, because its digits vary
 			if strings.Contains(got, "SENTINEL") || strings.Contains(got, "5374") {
 				t.Errorf("log line: %s", got)
 			}

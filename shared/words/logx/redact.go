@@ -48,9 +48,9 @@ func cleanAny(value any) any {
 	return fmt.Sprintf("[not logged: %T]", value)
 }
 
-// clean hides query strings, credentials, keys, JSON web tokens and email addresses within a text. Most texts are IDs,
-// which don't contain any of the characters that the patterns require. Checking for those characters first is cheaper
-// than matching.
+// clean hides query strings, credentials, keys, JSON web tokens and email addresses within a text. Most strings are
+// IDs, which don't contain any of the characters that the patterns require. Checking for those characters first is
+// cheaper than matching.
 func clean(text string) string {
 	if strings.Contains(text, "?") {
 		text = queryPattern.ReplaceAllString(text, "?"+redacted)
@@ -70,7 +70,7 @@ func clean(text string) string {
 	return text
 }
 
-// sensitive reports whether values with this name must never be logged.
+// sensitive reports whether values with the given name must never be logged.
 func sensitive(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	switch name {

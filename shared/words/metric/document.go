@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Document is the CloudWatch metadata that declares which members of a log line are metrics, without the metrics'
+// Document is the CloudWatch metadata that declares which fields of a log line are metrics, without the metrics'
 // values.
 type Document struct {
 	at         time.Time
 	directives []directive
 }
 
-// At returns the document for a line written at time at.
+// At returns the metadata document for a log line written at time at.
 func (d Document) At(at time.Time) Document { return Document{at: at, directives: d.directives} }
 
 // MarshalJSON implements json.Marshaler.
@@ -31,7 +31,6 @@ func (d Document) MarshalJSON() ([]byte, error) {
 // IsSafeToLog marks the document as safe, because it contains only constants from this package.
 func (Document) IsSafeToLog() {}
 
-// directive declares one metric and its dimension sets.
 type directive struct {
 	Namespace  string
 	Dimensions [][]string
@@ -56,7 +55,6 @@ func (s Sample) directive() directive {
 	return directive{Namespace: Namespace, Dimensions: sets, Metrics: []definition{{Name: string(s.name), Unit: unit}}}
 }
 
-// values holds several measurements of one metric.
 type values []float64
 
 // IsSafeToLog marks the values as safe, because they are numbers.

@@ -1,6 +1,6 @@
 // Package metric defines the service's metrics: their names, units and dimensions. CloudWatch stores and bills each
-// value of a dimension separately. A dimension therefore has few values, which never name an organisation, a patient or
-// a health system. Metrics are written as log lines in CloudWatch's embedded metric format, so functions don't make
+// value of a dimension separately. A dimension therefore has few values, none of which names an organisation, a patient
+// or a health system. Metrics are written as log lines in CloudWatch's embedded metric format, so functions need no
 // additional calls (docs/adr/0020-metrics-and-traces.md).
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
@@ -22,25 +22,25 @@ const (
 	WebhookAttempts Name = "WebhookAttempts" // attempts by outcome: delivered, or the class of failure
 	WebhookSeconds  Name = "WebhookSeconds"  // receivers' response times
 	DeliverySeconds Name = "DeliverySeconds" // age of an event at its first delivery attempt
-	WebhooksStopped Name = "WebhooksStopped" // webhooks that were disabled, by reason
+	WebhooksStopped Name = "WebhooksStopped" // disabled webhooks, by reason
 	Refreshes       Name = "Refreshes"       // token refreshes between exports, by outcome
 	Revocations     Name = "Revocations"     // connections that ended, by cause
-	// delay of the most overdue row, by kind of row and in total
+	// delay of the most overdue row, per kind of row and overall
 	OverdueSeconds Name = "OverdueSeconds"
 	Limited        Name = "Limited"      // requests over a rate limit, by limit
 	PortalsMoved   Name = "PortalsMoved" // discovery documents that named unapproved servers
 	Lists          Name = "Lists"        // fetches of published lists of institutions, by outcome
 	// age of the oldest list or publication that awaits an operator's approval
 	ApprovalSeconds Name = "ApprovalSeconds"
-	// StaleCatalogues counts failed reads of the live catalogue, even if an older copy could be served instead.
+	// StaleCatalogues counts failed reads of the live catalogue, including those for which an older copy was served.
 	StaleCatalogues Name = "StaleCatalogues"
 	Probes          Name = "Probes" // probes of the catalogue's endpoints, by outcome: well, failed or limited
-	// calls that an AWS service throttled, by service; each try counts
+	// calls that an AWS service throttled, by service; each attempt counts
 	Throttled  Name = "Throttled"
-	Unanswered Name = "Unanswered" // calls without a response from an AWS service, by service; each try counts
+	Unanswered Name = "Unanswered" // calls without a response from an AWS service, by service; each attempt counts
 )
 
-// Names returns all metrics.
+// Names returns the names of all metrics.
 func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
@@ -49,8 +49,7 @@ func Names() []Name {
 	}
 }
 
-// Dimension returns the metric's own dimension, apart from the stack. It returns "" if the metric has no other
-// dimension.
+// Dimension returns the metric's only dimension besides the stack. It returns "" if the metric has no other dimension.
 func (n Name) Dimension() string {
 	switch n {
 	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
@@ -82,6 +81,6 @@ func (n Name) isMeasured() bool {
 	return false
 }
 
-// hasTotal reports whether the metric is also recorded as a total for the stack. A metric needs a total if it has an
-// alarm and the total can't be aggregated from the metric's parts.
+// hasTotal reports whether the metric is also recorded as a total for the stack. A metric needs a separate total if it
+// has an alarm and the total can't be computed from its values by dimension.
 func (n Name) hasTotal() bool { return n == OverdueSeconds }

@@ -6,7 +6,7 @@ import (
 )
 
 // maxValues is the maximum number of values per metric that CloudWatch accepts on one line. Values beyond the limit are
-// dropped.
+// discarded.
 const maxValues = 100
 
 // Sample holds the count or the measurements of one metric within a unit of work.
@@ -27,7 +27,7 @@ func Seconds(name Name, by string, span time.Duration) Sample {
 	return Sample{name: name, by: by, count: 0, values: []float64{max(span, 0).Seconds()}}
 }
 
-// Samples holds a unit of work's samples, one per metric and dimension value.
+// Samples holds the metric samples of a unit of work, one per metric and dimension value.
 type Samples []Sample
 
 // Add returns s with more samples merged in.

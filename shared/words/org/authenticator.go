@@ -36,9 +36,9 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 	}
 }
 
-// Authenticate authenticates a caller by public ID and private key. All failures take equal work and return the same
-// error, fault.Unauthenticated. If a valid live key belongs to an organisation without live access, Authenticate
-// returns fault.Forbidden instead.
+// Authenticate authenticates a caller by public ID and private key. All failures do the same amount of work and return
+// the same error, fault.Unauthenticated. If a valid live key belongs to an organisation without live access,
+// Authenticate returns fault.Forbidden instead.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {
@@ -63,9 +63,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 // useTime is the time limit for recording that a key was used.
 const useTime = 2 * time.Second
 
-// recordUse records, at most once an hour, that a key is in use, so that operators can identify and revoke unused keys.
-// recordUse runs in the background and ignores errors. If the instance is frozen before the write, either the instance
-// completes the write later or another instance records the use.
+// recordUse records, at most once an hour, that a key is in use, so that operators can find and revoke unused keys. It
+// runs in the background and ignores errors. If the instance is frozen before the write, it completes the write later
+// or another instance records the key's use.
 func (a *Authenticator) recordUse(ctx context.Context, tenant Tenant, keyID string) {
 	hour := a.now().UTC().Truncate(time.Hour)
 	if noted, _ := a.uses.Get(keyID); noted.Equal(hour) {

@@ -25,7 +25,7 @@ const cacheFor = 30 * time.Second
 // cacheSize is the maximum number of cached entries, which limits a warm function's memory use.
 const cacheSize = 1024
 
-// Directory looks up callers by public ID and caches rows for 30 seconds. A Directory is safe for concurrent use.
+// Directory looks up callers by public ID and caches the rows for 30 seconds. A Directory is safe for concurrent use.
 type Directory struct {
 	store Store
 	known *cache.Cache[string, entry] // entries by credential ID
@@ -41,7 +41,7 @@ func NewDirectory(store Store, now func() time.Time) *Directory {
 	return &Directory{store: store, known: cache.New[string, entry](cacheSize, cacheFor, now)}
 }
 
-// ByPublicID returns the caller with the given public ID. Unknown, revoked and inactive IDs all return
+// ByPublicID returns the caller with the given public ID. For an unknown, revoked or inactive ID, it returns
 // fault.Unauthenticated. If a live public ID belongs to an organisation without live access, the error is
 // fault.Forbidden.
 func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
@@ -65,7 +65,7 @@ func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisa
 	return found.organisation, nil
 }
 
-// find returns a public ID's credential and organisation. find returns the entry even with fault.Forbidden, so that an
+// find returns a public ID's credential and organisation. It returns the entry even with fault.Forbidden, so that an
 // Authenticator can check the key before it reports that the organisation has no live access.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)

@@ -284,7 +284,7 @@ func TestDirectoryReturnsStoreError(t *testing.T) {
 	}
 }
 
-// many is a Store with a row for every ID, which overflows the directory's cache.
+// many is a Store with a row for every ID, so that lookups overflow the directory's cache.
 type many struct{ *records }
 
 func (m many) TenantOf(context.Context, string) (org.Tenant, error) { return tenant, nil }

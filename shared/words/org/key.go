@@ -11,7 +11,7 @@ import (
 )
 
 // Format of a private key: "private_<mode>_", 43 base62 digits (256 random bits), and 6 base62 digits with the CRC32 of
-// all preceding characters. With the checksum, a mistyped key can be rejected without a database read.
+// all preceding characters. The checksum lets a mistyped key be rejected without a database read.
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	keyDigits   = 43
@@ -25,8 +25,8 @@ func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
 		if _, err := io.ReadFull(random, buffer); err != nil {
 			return secret.Text{}, fmt.Errorf("random bytes for a private key: %w", err)
 		}
-		// 248 is the largest multiple of 62 that fits in a byte. Larger bytes are discarded, because they would favour
-		// the first digits.
+		// 248 is the largest multiple of 62 that fits in a byte. Larger bytes are discarded, because they would make
+		// the first digits more likely.
 		if buffer[0] < 248 {
 			body = append(body, digits[buffer[0]%62])
 		}
@@ -51,7 +51,7 @@ func ParsePrivateKey(text string) (Mode, bool) {
 }
 
 // ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. The mode of a bare UUID is empty, because the
-// credential's row determines the mode.
+// credential's row determines it.
 func ParsePublicID(text string) (id string, mode Mode, ok bool) {
 	if rest, found := strings.CutPrefix(text, "public_"); found {
 		name, bare, _ := strings.Cut(rest, "_")

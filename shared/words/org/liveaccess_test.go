@@ -20,7 +20,7 @@ func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	return w
 }
 
-// doors calls each method that looks up an organisation by public ID, and returns the errors.
+// doors calls each method that looks up an organisation by public ID and returns the errors.
 func (w *world) doors(t *testing.T) map[string]error {
 	t.Helper()
 	const publicID = "public_live_" + credential

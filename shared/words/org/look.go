@@ -14,14 +14,14 @@ const (
 	maxFont   = 200 // in characters
 )
 
-// Look holds the corners, font and colour scheme of an organisation's pages. The zero value is the default look.
+// Look holds the corners, font and colour scheme of an organisation's pages. The zero value is the default appearance.
 type Look struct {
 	Radius      *int   // corner radius in CSS pixels, from 0 to 24; nil for the default
 	Font        string // CSS font-family list in the form that Set writes; empty for the default
 	ColorScheme ColorScheme
 }
 
-// ColorScheme selects light or dark pages.
+// ColorScheme selects the light or dark design of pages.
 type ColorScheme string
 
 // Colour schemes. Auto follows the device's preference.
@@ -54,7 +54,8 @@ func (l *Look) Set(radius, font, scheme *string) error {
 	return nil
 }
 
-// Check returns fault.Invalid if l contains a value that Set would not store. The values become part of a style sheet.
+// Check returns fault.Invalid if l contains a value that Set would not store. The values are inserted into a style
+// sheet.
 func (l *Look) Check() error {
 	if l.Radius != nil && (*l.Radius < 0 || *l.Radius > maxRadius) {
 		return errRadius()
@@ -104,11 +105,11 @@ var (
 	quotedFont = regexp.MustCompile(`^("[A-Za-z0-9 -]*[A-Za-z0-9][ -]*"|'[A-Za-z0-9 -]*[A-Za-z0-9][ -]*')$`)
 	plainFont  = regexp.MustCompile(`^[A-Za-z0-9 -]+$`)
 	fontWord   = regexp.MustCompile(`^-?[A-Za-z][A-Za-z0-9-]*$`)
-	// keywords that name a font only if they are quoted (CSS Values 4, section 4.2)
+	// keywords that must be quoted to serve as a font name (CSS Values 4, section 4.2)
 	cssKeyword = regexp.MustCompile(`(?i)^(inherit|initial|unset|revert|revert-layer|default)$`)
 )
 
-// parseFont returns a list of font families with one space after each comma and double quotation marks.
+// parseFont returns a normalised list of font families, with one space after each comma and double quotation marks.
 func parseFont(text string) (string, error) {
 	if text == "" {
 		return "", nil

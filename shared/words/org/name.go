@@ -13,7 +13,7 @@ const maxName = 100 // in runes
 
 // ParseName returns an organisation's name without surrounding space. It returns fault.Invalid if the name contains an
 // email address, a domain, a URL or an invisible character. Names appear in emails and on patients' pages, where they
-// must not create links or hide text.
+// must not turn into links or hide text.
 func ParseName(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	switch {
@@ -58,8 +58,8 @@ func joins(r rune) bool {
 		!unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
 }
 
-// hasAddress reports whether a mail program might turn part of name into a link. hasAddress recognises every character
-// that browsers treat as a dot or an at sign (UTS 46).
+// hasAddress reports whether a mail program might turn part of name into a link. It recognises every character that
+// browsers treat as a dot or an at sign (UTS 46).
 func hasAddress(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -14,7 +14,7 @@ import (
 // begins with the mode.
 type Mode string
 
-// Modes, spelled as in api_mode.
+// Modes, as written in api_mode.
 const (
 	Test Mode = "test"
 	Live Mode = "live"
@@ -89,7 +89,7 @@ type Organisation struct {
 	LiveAccess       LiveAccess
 	LiveReview       LiveReview
 	Emails           []string // recipients of notices, such as about webhook failures; not in GET /bridge/org
-	VerifiedEmails   []string // addresses in Emails that are confirmed
+	VerifiedEmails   []string // confirmed addresses in Emails
 	FoundedBy        string   // account that created the organisation; empty if an operator created it
 	CreatedAt        time.Time
 	Rev              int64 // revision for compare-and-swap
@@ -104,9 +104,9 @@ func (o Organisation) CheckMode(mode Mode) error {
 		"This organisation doesn't have access to live mode. An owner can request it in the dashboard.")
 }
 
-// MailSender returns the ID that the organisation's emails count against. Until an organisation is approved for live
-// mode, its emails count against its founder's ID, so an account can't increase its email budget by creating
-// organisations.
+// MailSender returns the ID under which the organisation's emails are counted. Until an organisation is approved for
+// live mode, its emails count against its founder's ID. An account therefore can't increase its email budget by
+// creating organisations.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
 		return o.ID

@@ -13,9 +13,9 @@ import (
 // appOrigin matches a web view's origin with a custom scheme, such as capacitor://localhost.
 var appOrigin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]+)?$`)
 
-// NewOrigin validates an allowed origin and returns it as browsers send it (RFC 6454). NewOrigin accepts https, http on
-// localhost, and the custom scheme of an app's web view. For paths, wildcards and the service's own hosts, NewOrigin
-// returns fault.Invalid.
+// NewOrigin validates an allowed origin and returns it in the form that browsers send (RFC 6454). NewOrigin accepts
+// https, http on localhost, and the custom scheme of an app's web view. NewOrigin returns fault.Invalid for paths,
+// wildcards and the service's own hosts.
 func NewOrigin(own weburl.Own, text string) (string, error) {
 	if appOrigin.MatchString(text) && !strings.HasPrefix(text, "http:") && !strings.HasPrefix(text, "https:") {
 		return text, nil

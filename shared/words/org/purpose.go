@@ -11,7 +11,7 @@ import (
 const maxPurpose = 160 // in runes
 
 // Purpose states in an organisation's own words why it collects patients' records. Patients see the text in their
-// language, in quotation marks. Patients see a general text if the organisation's text is empty.
+// language, in quotation marks. Patients see a default text if the organisation's text is empty.
 type Purpose struct {
 	English string
 	Spanish string
@@ -38,7 +38,7 @@ func (p *Purpose) Set(english, spanish *string) error {
 	return nil
 }
 
-// parsePurpose returns a purpose without surrounding space. A purpose must not create links or hide text. Double
+// parsePurpose returns a purpose without surrounding space. A purpose must not turn into links or hide text. Double
 // quotation marks are rejected, because text after a quotation mark could look like a statement by this service.
 func parsePurpose(field, text string) (string, error) {
 	text = strings.TrimSpace(text)

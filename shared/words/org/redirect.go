@@ -66,8 +66,8 @@ func (v VerifiedRedirect) With(params url.Values) string {
 }
 
 // NewRedirectURI validates a redirect URI for registration in the given mode. NewRedirectURI accepts https, a native
-// app's custom scheme and, in test mode, http to a loopback address. For fragments, wildcards, user information (RFC
-// 9700 section 2.1) and the service's own hosts, NewRedirectURI returns fault.Invalid.
+// app's custom scheme and, in test mode, http to a loopback address. NewRedirectURI returns fault.Invalid for URIs with
+// a fragment, a wildcard or user information (RFC 9700 section 2.1), and for the service's own hosts.
 func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	if strings.ContainsAny(text, "*#") {
 		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectRejectsServiceURLVariants covers URIs registered with an earlier release, which may have any
-// spelling that the earlier release accepted.
+// TestRedirectRejectsServiceURLVariants covers URIs registered with an earlier release, in any spelling that it
+// accepted.
 func TestRedirectRejectsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()

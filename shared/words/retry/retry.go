@@ -1,4 +1,4 @@
-// Package retry repeats operations that lost a compare-and-swap. The number of tries is limited, so that every call
+// Package retry repeats operations that lost a compare-and-swap. The number of attempts is limited so that every call
 // terminates.
 package retry
 
@@ -10,22 +10,23 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Tries is the default number of tries. Few writers share a row, and each try starts from the latest stored state.
+// Tries is the default number of attempts. Few writers share a row, and each attempt starts from the latest stored
+// state.
 const Tries = 6
 
 // OnConflict calls try until the result is no longer a lost compare-and-swap (fault.IsStale), but at most the given
-// number of times. OnConflict returns the last result, and does not wait between tries. try must read the row again
+// number of times. OnConflict returns the last result and does not wait between attempts. try must read the row again
 // before each write.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
 }
 
-// Policy determines which errors are retried, how often, and after which delay.
+// Policy determines which errors are retried, how often and after what delay.
 type Policy struct {
 	Tries  int              // maximum number of calls, at least one
-	Again  func(error) bool // reports whether another try can succeed
+	Again  func(error) bool // reports whether another attempt can succeed
 	Pause  time.Duration    // delay before the second try; doubles for each further try
-	Random func() float64   // if not nil, jitters delays between half and full length; returns a number in [0, 1)
+	Random func() float64   // a number in [0, 1) that scales delays from half to full length; nil means no jitter
 }
 
 // Do calls try according to the policy and returns its last error. If ctx ends during a delay, Do returns the context's

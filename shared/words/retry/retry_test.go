@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing returns an operation that first returns the given errors in order and then succeeds. The operation counts its
+// failing returns an operation that first returns the given errors in order and then succeeds. Each call increments
 // calls.
 func failing(calls *int, failures ...error) func() error {
 	return func() error {

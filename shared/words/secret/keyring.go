@@ -56,7 +56,7 @@ type Mark struct {
 	Sum     []byte // HMAC-SHA256, 32 bytes
 }
 
-// Current returns the key version that Sign uses.
+// Current returns the version of the key that Sign uses.
 func (k Keyring) Current() int { return k.current }
 
 // Sign returns the HMAC-SHA256 of message under the current key version.
@@ -79,7 +79,7 @@ func (k Keyring) IsRetired(version int) bool {
 	return !ok && version > 0 && version < k.current
 }
 
-// Check reports whether mark is the HMAC of message under mark's key version. Check takes constant time.
+// Check reports whether mark is the HMAC of message under mark's key version. Check runs in constant time.
 func (k Keyring) Check(message []byte, mark Mark) bool {
 	key, ok := k.keys[mark.Version]
 	return ok && subtle.ConstantTimeCompare(sum(key, message), mark.Sum) == 1

@@ -14,7 +14,7 @@ import (
 
 const value = "sentinel-5f1d"
 
-// leaks reports whether text contains the secret in plain text, as decimal numbers or in hexadecimal.
+// leaks reports whether text contains the secret as plain text, decimal numbers or hexadecimal.
 func leaks(text string) bool {
 	text = strings.ToLower(text)
 	hex := fmt.Sprintf("%x", value)
@@ -23,8 +23,7 @@ func leaks(text string) bool {
 		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
-// TestTextIsRedactedWhenPrinted checks that printing a Text, alone or within a struct, never reveals any part of its
-// value.
+// TestTextIsRedactedWhenPrinted checks that printing a Text, alone or in a struct, reveals no part of its value.
 func TestTextIsRedactedWhenPrinted(t *testing.T) {
 	t.Parallel()
 	text := secret.New(value)

@@ -15,7 +15,7 @@ const redacted = "[redacted]"
 // compared with ==.
 type Text struct {
 	_ [0]func() // prevents comparison with ==
-	// The field is a pointer because fmt can't call methods on an unexported field, and then prints only the pointer's
+	// The field is a pointer because fmt can't call methods on an unexported field. For a pointer, fmt prints only the
 	// address.
 	value *string
 }
@@ -42,7 +42,7 @@ func (t Text) Equal(other Text) bool {
 // String implements fmt.Stringer.
 func (t Text) String() string { return redacted }
 
-// Format implements fmt.Formatter. Format covers every verb, because numeric verbs such as %d don't call String.
+// Format implements fmt.Formatter. Format handles every verb, because numeric verbs such as %d don't call String.
 func (t Text) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, redacted) }
 
 // LogValue implements slog.LogValuer.

@@ -1,5 +1,5 @@
-// Package timestamp formats times for API responses, pages and messages. Rows and event bodies have their own formats,
-// because they need a higher precision.
+// Package timestamp formats times for API responses, pages and messages. Rows and event bodies have their own time
+// formats, because they need a higher precision.
 package timestamp
 
 import "time"

@@ -1,6 +1,7 @@
-// Package trace carries the ID shared by all work that one request causes, in any function. The ID is the root of the
-// AWS X-Ray trace header, which Lambda sets for every invocation. A queue message passes its sender's header on to the
-// worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
+// Package trace carries the ID shared by all work that a single request causes, across functions. The ID is the root
+// field of the AWS X-Ray trace header, which Lambda sets for every invocation. A queue message passes its sender's
+// trace header to the worker.
+// https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace
 
 import (
@@ -9,7 +10,7 @@ import (
 	"strings"
 )
 
-// longest is the maximum accepted length of a header in bytes. AWS sends shorter headers.
+// longest is the maximum accepted length of a header in bytes. The headers that AWS sends are shorter than this limit.
 const longest = 512
 
 var (

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Own holds the hosts that resolve to this service. The zero value holds every host, so a function without configured
-// hosts rejects all URLs.
+// Own holds the hosts that resolve to this service. The zero value treats every host as the service's own, so a
+// function without configured hosts rejects all URLs.
 type Own struct {
 	known bool
-	hosts map[string]bool // internet hosts, on every port
+	hosts map[string]bool // internet hosts, regardless of port
 	ports map[string]bool // ports of loopback hosts; other ports belong to other programs
 }
 
@@ -44,7 +44,7 @@ func (o Own) Parse(text string) (URL, error) {
 	return u, nil
 }
 
-// Shown returns a stored URL's canonical spelling, or "" if Parse rejects the URL.
+// Shown returns a stored URL in canonical form, or "" if Parse rejects the URL.
 func (o Own) Shown(stored string) string {
 	u, err := o.Parse(stored)
 	if err != nil {

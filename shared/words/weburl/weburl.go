@@ -1,6 +1,6 @@
-// Package weburl parses the http and https URLs that come from organisations, published lists and patients, and detects
-// URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). The package rejects URLs that Go and
-// browsers (WHATWG URL Standard) might interpret differently.
+// Package weburl parses the http and https URLs that come from organisations, published lists and patients. It also
+// detects URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). The package rejects URLs that Go
+// and browsers (WHATWG URL Standard) might interpret differently.
 package weburl
 
 import (
@@ -28,7 +28,7 @@ var errForm = errors.New("not an absolute http or https URL that every parser re
 // characters are percent-encoded.
 type URL struct {
 	scheme string
-	host   string // IPv6 addresses have no brackets
+	host   string // without brackets for IPv6 addresses
 	port   string // empty for the scheme's default
 	rest   string // path, query and fragment
 }
@@ -51,20 +51,20 @@ func (u URL) Origin() string {
 // IsSecure reports whether the scheme is https.
 func (u URL) IsSecure() bool { return u.scheme == "https" }
 
-// HasFragment reports whether the URL contains a fragment. An empty fragment counts.
+// HasFragment reports whether the URL contains a fragment. An empty fragment also counts.
 func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 
 // Host returns the host without its port. An IPv6 address doesn't have brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names the local machine. Only the spellings that may use http in test mode are
-// accepted.
+// IsLocalhost reports whether the URL names the local machine. It accepts only the spellings that may use http in test
+// mode.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
 
-// isLoopback reports whether browsers resolve the host to the local machine. Browsers do so for localhost, its
-// subdomains, loopback addresses and unspecified addresses.
+// isLoopback reports whether browsers resolve the host to the local machine. Browsers treat localhost, its subdomains,
+// loopback addresses and unspecified addresses as the local machine.
 func (u URL) isLoopback() bool {
 	if address, err := netip.ParseAddr(u.host); err == nil {
 		return address.IsLoopback() || address.IsUnspecified()
@@ -106,7 +106,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// net/url must also accept the URL, or the URL would fail when it is used.
+	// net/url must also accept the URL, which would otherwise fail when it is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm
@@ -146,8 +146,8 @@ func splitPort(authority string) (host, port string, ok bool) {
 	return host, port, true
 }
 
-// normalHost returns a host's canonical spelling, which is an IP address as netip formats it, or a name as A-labels in
-// lower case. An IPv4 address must consist of four decimal numbers, because parsers disagree about the other forms that
+// normalHost returns a host's canonical form: an IP address as formatted by netip, or a domain name as lower-case
+// A-labels. An IPv4 address must consist of four decimal numbers, because parsers disagree about the other forms that
 // inet_aton accepts.
 func normalHost(given string) (string, bool) {
 	if opened, found := strings.CutPrefix(given, "["); found {

@@ -22,7 +22,7 @@ import (
 //go:embed testdata/whatwg.json
 var table []byte
 
-// reading holds the components that a browser parses from a URL. It is zero for text that is not a URL with a host.
+// reading holds the components of a URL as parsed by a browser. It is zero for text that is not a URL with a host.
 type reading struct{ scheme, host, port string }
 
 // browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). The
@@ -152,7 +152,7 @@ func rows(tb testing.TB) [][]string {
 	return all
 }
 
-// TestReferenceParserAgreesWithNode checks the fuzz target's reference parser. Malformed A-labels are left out, because
+// TestReferenceParserAgreesWithNode checks the fuzz target's reference parser. Malformed A-labels are omitted, because
 // parsers disagree on which of them to reject.
 func TestReferenceParserAgreesWithNode(t *testing.T) {
 	t.Parallel()
@@ -227,7 +227,7 @@ func TestParseRejectsVariantsOfServiceHost(t *testing.T) {
 }
 
 // FuzzParse checks that browsers resolve every accepted URL to the host that Parse returned, and never to this service.
-// Each URL must have only one spelling.
+// Each accepted URL must have only one spelling.
 func FuzzParse(f *testing.F) {
 	for _, row := range rows(f)[:150] {
 		f.Add(row[0])

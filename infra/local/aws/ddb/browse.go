@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// This file implements table inspection for people. Inspection is not a DynamoDB operation, so Recordbridge's functions
-// can't use it, and Scan remains unsupported.
+// This file implements table inspection for the console. Inspection is not a DynamoDB operation, so Recordbridge's
+// functions can't use it, and Scan remains unsupported.
 
 // TableInfo describes a table for display in the console.
 type TableInfo struct {
@@ -34,7 +34,7 @@ type Position struct {
 	Table  string
 	Index  string // index to browse; "" means the table itself
 	Prefix string // prefix of the partition key's text; "" means every partition
-	From   string // Page.Next of the previous page; "" means the beginning
+	From   string // value of Page.Next from the previous page; "" selects the first page
 	Limit  int    // rows per page, at least 1
 }
 
@@ -48,7 +48,7 @@ type Page struct {
 // Row is a row of a table or index. Values are in DynamoDB's JSON wire format, such as {"S": "text"}.
 type Row struct {
 	ID   string                     // row ID for Server.Row
-	Keys []string                   // key attribute names; for an index, its own come first
+	Keys []string                   // key attribute names; an index's own come before the table's
 	Item map[string]json.RawMessage // attributes that the table stores or the index projects
 	Size int                        // size in bytes, as DynamoDB counts it
 }

@@ -27,7 +27,7 @@ func noReasons(items int) []cancellationReason {
 	return slices.Repeat([]cancellationReason{{Code: reasonNone}}, items)
 }
 
-// take sets the reason from err. A nil err means that the item did not cause the cancellation.
+// take derives the cancellation reason from err. A nil err means that the item did not cause the cancellation.
 func (r *cancellationReason) take(err error) {
 	failure, ok := errors.AsType[*wire.Error](err)
 	if !ok {

@@ -7,7 +7,7 @@ type condition interface {
 	holds(it item) bool
 }
 
-// operand is one side of a comparison. If the item lacks the value, ok is false.
+// operand is one side of a comparison. If the item lacks the operand's value, ok is false.
 type operand interface {
 	value(it item) (v value, ok bool)
 }

@@ -7,11 +7,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// HoldTransactions prolongs every write transaction, so that tests can provoke conflicts. After a transaction has
-// claimed its items, it calls hold with each item's table and continues after the returned duration. While a
-// transaction is held, other transactions that write its items are cancelled, and single writes to the items fail, as
-// on AWS. Reads return the items' previous state. hold is called without the lock, so it may block. If hold is nil, the
-// default, writes conflict only if they happen to overlap.
+// HoldTransactions prolongs every write transaction, so that tests can provoke conflicts. After claiming its items, a
+// transaction calls hold with the table of each item and waits for the duration that hold returns. While a transaction
+// is held, other transactions that write its items are cancelled, and single writes to the items fail, as on AWS.
+// Meanwhile, reads return the items' previous state. The lock is not held while hold runs, so hold may block. By
+// default, hold is nil and writes conflict only if they overlap by chance.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
 	o.mu.Lock()
@@ -20,8 +20,8 @@ func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration
 }
 
 // claim plans a transaction and marks its items as in flight. The transaction is cancelled if an item is already in
-// flight or does not match its table's schema. For a repeat of a committed transaction, claim returns neither plans nor
-// an error.
+// flight or does not match its table's schema. If the transaction repeats a committed one, claim returns neither plans
+// nor an error.
 func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,8 +87,8 @@ func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	}
 }
 
-// keepInFlight waits for the duration that the HoldTransactions hook returns. The planned rows can't change in the
-// meantime, because other writes to them are rejected.
+// keepInFlight waits for the duration that the HoldTransactions hook returns. Meanwhile, the planned rows can't change,
+// because other writes to them are rejected.
 func (o *transactions) keepInFlight(plans []*plan) {
 	o.mu.RLock()
 	hold := o.hold

@@ -192,7 +192,7 @@ func (l *ledger) table(name string) (*table, error) {
 	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }
 
-// controlled is like table, but returns a control operation's error, which includes the table's name.
+// controlled is like table but returns the error of control operations, which includes the table's name.
 func (o tableOperations) controlled(name string) (*table, error) {
 	t, err := o.table(name)
 	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {

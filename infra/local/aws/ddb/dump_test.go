@@ -20,8 +20,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted simulates two restarts. The first server replays the journal, and the returned server replays the first
-// server's dump.
+// restarted simulates two restarts. The first server replays the journal; the second, which is returned, replays the
+// first server's dump.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
 	first, second := ddb.New(wire.Discard{}), ddb.New(wire.Discard{})
@@ -110,7 +110,7 @@ func act(t *rapid.T, client *dynamodb.Client) {
 	}
 }
 
-// transaction increments a counter, unless its token was used in the last ten minutes.
+// transaction increments a counter unless the transaction's token was used in the last ten minutes.
 func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(fmt.Sprintf("token-%d", token)),
@@ -119,7 +119,7 @@ func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	return err
 }
 
-// seen returns the tables' observable state.
+// seen returns the observable state of the tables.
 func seen(t *rapid.T, client *dynamodb.Client) map[string]any {
 	found := map[string]any{}
 	for _, partition := range []string{"a", "b", "counter"} {

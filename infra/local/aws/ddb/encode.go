@@ -6,7 +6,7 @@ import (
 )
 
 // The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON. For
-// nested items, this overhead would dominate the cost of a call.
+// nested items, this copying and rescanning would dominate the cost of a call.
 
 func (it item) appendJSON(to []byte) []byte {
 	to = append(to, '{')
@@ -65,7 +65,7 @@ func appendBinary(to []byte, raw string) []byte {
 	return append(to, '"')
 }
 
-// appendQuoted appends text as a JSON string. appendQuoted can't fail, because every string has a JSON representation.
+// appendQuoted appends text as a JSON string. It can't fail, because every string has a JSON representation.
 func appendQuoted(to []byte, text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {

@@ -63,8 +63,8 @@ func clientOf(server *ddb.Server) *dynamodb.Client {
 
 const table = "Work"
 
-// newTable returns a client for a server with the table Work, whose keys are pk and sk. Its indexes are byDue (keys
-// only), byOrg (also projects note) and whole (projects all attributes).
+// newTable returns a client for a server that has a table named Work, whose key attributes are pk and sk. The table's
+// indexes are byDue (keys only), byOrg (keys and note) and whole (all attributes).
 func newTable(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
 	client := clientOf(ddb.New(wire.Discard{}))

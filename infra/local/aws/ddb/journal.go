@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// journalRecord is a committed change. At most one of Table, TTL and Items is set. Token may be set with Items, or
-// alone if a transaction changed no items.
+// journalRecord is a committed change. At most one of Table, TTL and Items is set. Token can be set together with
+// Items, or alone if a transaction changed no items.
 type journalRecord struct {
 	Table *tableRecord `json:"table,omitempty"`
 	TTL   *ttlRecord   `json:"ttl,omitempty"`
@@ -26,7 +26,7 @@ type tableRecord struct {
 	Created time.Time `json:"created"`
 }
 
-// ttlRecord enables time to live, or disables it if Attribute is empty.
+// ttlRecord enables a table's time to live, or disables it if Attribute is empty.
 type ttlRecord struct {
 	Table     string `json:"table"`
 	Attribute string `json:"attribute,omitempty"`
@@ -48,11 +48,11 @@ type ledger struct {
 	tokenSweep int // expired tokens are removed when this many are stored
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
-	late       atomic.Bool // whether an index has changes that are not yet visible
+	late       atomic.Bool // true if an index has changes that are not yet visible
 }
 
-// commit appends a change to the journal and then makes it visible. The caller must hold the write lock, which keeps
-// records in commit order.
+// commit appends a change to the journal and then makes it visible. The caller must hold the write lock, so that the
+// journal's records stay in commit order.
 func (l *ledger) commit(record journalRecord) error {
 	if err := l.journal.Append(serviceName, record); err != nil {
 		return &wire.Error{Code: "InternalServerError", Message: "journal: " + err.Error(), Status: 500}

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/ddb"
 )
 
-// memoryJournal is a wire.Journal that stores encoded records in memory. Append fails while full is set.
+// memoryJournal is a wire.Journal that stores encoded records in memory. While full is set, Append returns an error.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage

@@ -15,7 +15,7 @@ type keySpan struct {
 
 func never(string) bool { return false }
 
-// keyPart is a condition on one attribute, with bounds encoded as sort keys.
+// keyPart is a condition on one key attribute. Its bounds are encoded as sort keys.
 type keyPart struct {
 	attribute string
 	operator  string // one of = < <= > >=, operatorBetween or functionBeginsWith

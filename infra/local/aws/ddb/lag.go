@@ -6,8 +6,9 @@ import (
 )
 
 // LagIndexes makes indexes eventually consistent. An index entry appears, changes or disappears only after the delay
-// that lag returns for the write. Changes to the same row are applied in write order. If lag is nil, the default, new
-// changes are visible immediately, but changes that are already delayed stay delayed. lag is called with the lock held.
+// that lag returns for the write. Changes to the same row are applied in write order. If lag is nil, which is the
+// default, new changes are visible immediately, while changes already delayed stay delayed. lag is called with the lock
+// held.
 func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +34,7 @@ func (x *index) carryOut(c entryChange) {
 }
 
 // postpone delays c until its lag has passed and every earlier change to its row is visible. If c is due immediately,
-// postpone returns false and does not store c.
+// postpone returns false without storing c.
 func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	if lag <= 0 && len(x.late) == 0 {
 		return false
@@ -56,7 +57,7 @@ func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	return true
 }
 
-// applyDue applies the changes that are due. A change never becomes due before earlier changes to the same row.
+// applyDue applies the changes that are due. No change becomes due before earlier changes to the same row.
 func (x *index) applyDue(now time.Time) {
 	x.late = slices.DeleteFunc(x.late, func(c entryChange) bool {
 		if c.due.After(now) {

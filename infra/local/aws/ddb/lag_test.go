@@ -15,7 +15,7 @@ import (
 )
 
 // lagging returns a client for a server that delays updates to each index by lag[index]. The test must run in a
-// synctest bubble, and may change lag later.
+// synctest bubble. It can modify lag to change the delays of later updates.
 func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(wire.Discard{})

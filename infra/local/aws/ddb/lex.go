@@ -10,7 +10,7 @@ const (
 	nameRef                   // #name
 	valueRef                  // :value
 	digits                    // list index
-	symbol                    // one of = <> < <= > >= ( ) [ ] , . + -
+	symbol                    // one of the symbols = <> < <= > >= ( ) [ ] , . + -
 )
 
 type token struct {
@@ -18,7 +18,7 @@ type token struct {
 	text string
 }
 
-// lex splits an expression into tokens. what is the expression's name in error messages.
+// lex splits an expression into tokens; what is the expression's name in error messages.
 func lex(what, source string) ([]token, error) {
 	tokens := make([]token, 0, 16)
 	for i := 0; i < len(source); {

@@ -36,7 +36,7 @@ func TestRowMemoryStaysCloseToContentSize(t *testing.T) {
 			"next": num("1795359600000"),
 		}))
 	}
-	for i := range rows { // overwriting a row must release its previous content
+	for i := range rows { // overwriting a row must release the memory of its previous content
 		if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String(table), Key: key("event-"+strconv.Itoa(i), "meta"),
 			UpdateExpression: aws.String("SET attempt = :n"), ExpressionAttributeValues: item{":n": num("2")},

@@ -14,8 +14,8 @@ const (
 	minMagnitude = -129
 )
 
-// decimal represents 0.digits × 10^magnitude. digits does not begin or end with a zero. For the number zero, digits is
-// empty.
+// decimal represents 0.digits × 10^magnitude. digits does not begin or end with a zero. digits is empty for the number
+// zero.
 type decimal struct {
 	negative  bool
 	digits    string
@@ -99,8 +99,8 @@ func addNumbers(a, b string, subtract bool) (string, error) {
 }
 
 // numberSortKey encodes a canonical number so that the encoded bytes sort numerically. The encoding is a sign byte, the
-// magnitude, then the digits. For a negative number, all bytes are inverted, and a final byte makes the longer encoding
-// sort first.
+// magnitude, then the digits. For a negative number, all bytes are inverted, and a final byte makes the longer of two
+// encodings sort first.
 func numberSortKey(text string) string {
 	d, _ := readDecimal(text)
 	if d.digits == "" {

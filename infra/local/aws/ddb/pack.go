@@ -3,8 +3,8 @@ package ddb
 import "encoding/binary"
 
 // packed is an item in the form that rows store: attributes and values sorted by name, with each variable-length part
-// preceded by its length. Storing items as maps would take five times the memory, which matters because items are kept
-// until they expire, and would burden the garbage collector. Unpacked items share memory with the packed item.
+// preceded by its length. Storing items as maps would burden the garbage collector and take five times the memory,
+// which matters because items are kept until they expire. Unpacked items share memory with the packed item.
 type packed string
 
 func pack(it item) packed {
@@ -49,7 +49,7 @@ func (v value) appendPacked(to []byte) []byte {
 	return appendText(to, v.text)
 }
 
-// item unpacks the attributes in shown. If shown is nil, all attributes are unpacked.
+// item unpacks the attributes named in shown. If shown is nil, all attributes are unpacked.
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)

@@ -24,7 +24,7 @@ type action struct {
 
 type updateParser struct{ *parser }
 
-// update parses an UpdateExpression. Sections may appear in any order, each at most once.
+// update parses an UpdateExpression. The expression's sections may appear in any order, each at most once.
 func (s *scope) update(source expression) ([]action, error) {
 	tokens, err := s.parser("UpdateExpression", source)
 	if err != nil {
@@ -194,7 +194,6 @@ func (u updateParser) ifNotExists(first, second setExpression) (setExpression, e
 	return ifNotExists{of, second}, nil
 }
 
-// checkApart returns an error if a and b are the same attribute.
 func (u updateParser) checkApart(a, b string) error {
 	if a != b {
 		return nil

@@ -50,7 +50,7 @@ func (r queryReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// queryPlan is a parsed query. bind sets the fields below keyCondition.
+// queryPlan is a parsed query. bind sets the fields that follow keyCondition.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition
@@ -154,7 +154,8 @@ func (q *queryPlan) bindIndex() error {
 	return nil
 }
 
-// skip narrows rows[low:high] to the rows after ExclusiveStartKey. The row with that key may no longer exist.
+// skip narrows rows[low:high] to the rows after ExclusiveStartKey. The row whose key is ExclusiveStartKey may no longer
+// exist.
 func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, newHigh int, err error) {
 	start, err := q.startKey()
 	if err != nil {

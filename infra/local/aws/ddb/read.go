@@ -7,7 +7,7 @@ type readInput struct {
 	Key       item
 }
 
-// leftOut holds read parameters that are not supported, because no caller needs them.
+// leftOut holds the read parameters that are not supported because no caller needs them.
 type leftOut struct {
 	ProjectionExpression     string
 	ExpressionAttributeNames map[string]string
@@ -112,7 +112,8 @@ func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
 	return out, nil
 }
 
-// rowsOf returns the rows with the given keys. The item of a missing row is nil. rowsOf rejects duplicate keys.
+// rowsOf returns the rows with the given keys. For a missing row, the returned item is nil. rowsOf rejects duplicate
+// keys.
 func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
 	t, err := o.table(tableName)
 	if err != nil {

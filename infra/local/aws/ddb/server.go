@@ -2,7 +2,7 @@
 // transactions and time to live in memory, behind the JSON protocol that AWS SDKs use. The package is strict: it
 // rejects everything that AWS rejects.
 //
-// A wire.Journal provides persistence, and package aws provides authentication, faults and call counting. Features that
+// A wire.Journal provides persistence; package aws provides authentication, faults and call counting. Features that
 // Recordbridge never uses are omitted: Scan, PartiQL, Streams, local secondary indexes, filters, projections, document
 // paths, provisioned and consumed capacity, and legacy parameters. Two hooks help tests: LagIndexes delays index
 // updates, and HoldTransactions prolongs transactions.
@@ -32,8 +32,8 @@ func namespaceOf(code string) string {
 	return "com.amazonaws.dynamodb.v20120810"
 }
 
-// Server is a DynamoDB for one account and region. A Server implements wire.Service and is safe for concurrent use. A
-// single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
+// Server emulates DynamoDB for one account and region. A Server implements wire.Service and is safe for concurrent use.
+// A single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
 type Server struct {
 	*ledger
 	*transactions
@@ -42,7 +42,7 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a Server without tables. Every committed change is appended to journal before it becomes visible.
+// New returns a Server that has no tables. Every committed change is appended to journal before it becomes visible.
 func New(journal wire.Journal) *Server {
 	l := &ledger{
 		journal: journal, tables: map[string]*table{}, tokens: map[string]tokenUse{}, inFlight: map[rowAddress]bool{},

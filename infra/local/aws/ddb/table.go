@@ -68,7 +68,7 @@ type index struct {
 	spec indexSpec
 	key  keyNames
 	rows *tree
-	late []entryChange // delayed changes, in write order
+	late []entryChange // index changes that are delayed, in write order
 }
 
 // table holds a table and its indexes. spec and the fields derived from spec never change after creation.
@@ -142,8 +142,8 @@ func (t *table) keyOf(key item) (rowKey, error) {
 	return t.place(key)
 }
 
-// place encodes an item's key, and rejects empty and oversized key attributes. The caller must have checked their
-// types.
+// place encodes an item's key, and rejects empty and oversized key attributes. The caller must have checked the types
+// of the key attributes.
 func (t *table) place(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		if v := it[name]; v.text == "" {
@@ -196,7 +196,7 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put stores an item under key, or removes the row if the item is nil. Indexes are updated after their lag, or
+// put stores an item under key, or removes the row if the item is nil. Each index is updated after its own lag, or
 // immediately if lag is nil. put reports whether an index update was delayed.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
@@ -205,7 +205,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	}
 	if it != nil {
 		content = pack(it)
-		key = t.key.rowKey(content) // share memory with the new content, so the old can be freed
+		key = t.key.rowKey(content) // shares memory with the new content, so that the old can be freed
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}

@@ -17,7 +17,7 @@ const (
 
 var (
 	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // less strict than namePattern; used to look up tables
+	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // less strict than namePattern, for looking up tables
 )
 
 // tableSpec is the part of CreateTable's input that is stored, journalled and returned by DescribeTable.

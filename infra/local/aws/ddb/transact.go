@@ -35,7 +35,8 @@ type tokenUse struct {
 	at      time.Time
 }
 
-// tokenRecord is a tokenUse's journal record, which lets the server recognise a repeated transaction after a restart.
+// tokenRecord is the journal record of a tokenUse. With it, the server recognises a repeated transaction after a
+// restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
 	Request []byte    `json:"request"`
@@ -186,7 +187,7 @@ func (l *ledger) remember(token tokenRecord) {
 	l.tokens[token.Token] = use
 }
 
-// decideAll decides every plan. If any plan fails, the error contains a cancellation reason for each plan.
+// decideAll calls decide for every plan. If any plan fails, the error contains a cancellation reason for each plan.
 func decideAll(plans []*plan) error {
 	reasons := noReasons(len(plans))
 	size := 0

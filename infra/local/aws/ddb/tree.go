@@ -18,7 +18,7 @@ type row struct {
 }
 
 // tree stores rows by partition, sorted within each partition. A sorted slice is fast enough because insertion moves
-// only pointers. For partitions of up to about 100 000 rows, insertion costs less than the rest of a call.
+// only pointers. In partitions of up to about 100 000 rows, inserting a row costs less than the rest of a call.
 type tree struct {
 	partitions map[string][]*row
 	count      int

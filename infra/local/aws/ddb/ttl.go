@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// ttlHorizon is the maximum age of an expiry time. DynamoDB does not delete rows that expired longer ago.
+// ttlHorizon is the maximum age of an expiry time at which a row is still deleted. DynamoDB does not delete rows that
+// expired longer ago.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
-// Expire removes the rows whose time to live has passed at now, and returns their number. As on AWS, rows may outlive
-// their expiry: an expired row stays until Expire is called, and a row in a transaction stays until a later call. If
-// the journal fails, no rows are removed, and a later call tries again.
+// Expire removes the rows whose time to live has passed at now, and returns how many it removed. As on AWS, rows may
+// outlive their expiry: an expired row stays until Expire is called, and a row in a transaction stays until a later
+// call. If the journal fails, no rows are removed and a later call retries.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -83,7 +83,7 @@ func updated(old item, actions []action) (item, error) {
 	return next, nil
 }
 
-// sum adds an ADD clause's number to the attribute's current number. A missing attribute counts as zero.
+// sum adds the operand of an ADD clause to the attribute's current number. A missing attribute counts as zero.
 func (a action) sum(old item) (value, error) {
 	current, exists := old[a.attribute]
 	switch {

@@ -41,7 +41,7 @@ type value struct {
 
 type item map[string]value
 
-// attributes is an item, either packed or as a map. If an attribute is missing, the kind of its value is empty.
+// attributes is an item, either packed or as a map. If an attribute is missing, its value has an empty kind.
 type attributes interface {
 	attribute(name string) value
 }
@@ -250,7 +250,7 @@ func (v value) size() int {
 	return 1
 }
 
-// names returns the sorted attribute names. It allocates only once, because both encoders call it for every item.
+// names returns the sorted attribute names. names allocates only once, because both encoders call it for every item.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -264,7 +264,7 @@ func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
-// sizeOf returns the total size of the attributes in shown. If shown is nil, all attributes count.
+// sizeOf returns the total size of the attributes in shown. If shown is nil, sizeOf counts all attributes.
 func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {

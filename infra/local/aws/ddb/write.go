@@ -20,7 +20,8 @@ const (
 	returnAllNew = "ALL_NEW"
 )
 
-// writeInput is the input of PutItem, UpdateItem and DeleteItem. It also represents each element of a transaction.
+// writeInput is the input of PutItem, UpdateItem and DeleteItem. writeInput also represents each element of a
+// transaction.
 type writeInput struct {
 	expressionAttributes
 
@@ -46,14 +47,14 @@ type write struct {
 	actions   []action
 }
 
-// plan is a write together with the current state of its row. The row can't change before the commit: a single write
-// holds the lock, and a transaction's rows are marked as in flight.
+// plan holds a write and the current state of its row. No other write can change the row before the commit: a single
+// write holds the lock, and a transaction's rows are marked as in flight.
 type plan struct {
 	write
 
 	table     *table
 	key       rowKey
-	old, next item // items before and after the write; nil if there is none
+	old, next item // item before and after the write; nil if there is none
 }
 
 // itemReply is a response with an optional item in the named member.
@@ -71,7 +72,7 @@ func (r itemReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// writeOperations implements single writes. It also plans and commits the writes of transactions.
+// writeOperations implements single writes. writeOperations also plans and commits the writes of transactions.
 type writeOperations struct {
 	*ledger
 

@@ -1,14 +1,14 @@
 // Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused attributes.
-// Items make up most of the embedded AWS's input, and encoding/json would rescan each item once per level of custom
-// decoding. The package supports only the compact form that SDKs write. Callers must pass any other form, such as JSON
+// Items make up most of the embedded AWS's input, and encoding/json would rescan an item once per nested custom
+// decoder. The package supports only the compact form that SDKs write. Callers must pass any other form, such as JSON
 // with spaces or escapes, to encoding/json, which also validates the JSON.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in order, and reports whether the object could
-// be split. Names must be printable ASCII without escapes, and tokens must not be separated by whitespace. f may be
-// called even if Each then returns false. The slices passed to f alias object.
+// Each calls f with the name and the JSON of each field of an object, in order, and reports whether the object could be
+// split. Names must be printable ASCII without escapes, and there must be no whitespace between tokens. Each may call f
+// even if it then returns false. The slices passed to f alias object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -34,8 +34,8 @@ func Each(object []byte, f func(name, content []byte)) bool {
 	}
 }
 
-// Scalar parses a value whose only member is a scalar, such as {"S":"text"}. For {"BOOL":true}, content is true. If the
-// value is not a scalar, or its text has escapes or non-ASCII characters, ok is false.
+// Scalar parses a value whose only member is a scalar, such as {"S":"text"}. For {"BOOL":true}, content is the text
+// true. If the value is not a scalar, or its text has escapes or non-ASCII characters, ok is false.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {

@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/aws/itemjson"
 )
 
-// FuzzEachAgreesWithEncodingJSON checks that Each and encoding/json find the same members in valid JSON. If a name is
-// repeated, encoding/json keeps the last member.
+// FuzzEachAgreesWithEncodingJSON checks that Each and encoding/json find the same object members in valid JSON. If a
+// name is repeated, encoding/json keeps the last value.
 func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`,

@@ -1,7 +1,8 @@
 // Package journal manages the directory in which the embedded AWS keeps its state between runs. The directory contains
 // a lock that limits access to one process, and a file with a header and one JSON line per record. At startup, the file
 // is read and replaced with a snapshot of the state; every later change appends a line. The package does not interpret
-// records. The caller of Restore applies them and supplies the snapshot (docs/develop/embedded-aws.md, "Keeping data").
+// records. The caller of Restore applies the records and supplies the snapshot (docs/develop/embedded-aws.md, "Keeping
+// data").
 //
 // A killed process leaves at most one incomplete last line, for a change that was never acknowledged. The file is
 // synced to disk only at startup, so a power failure may lose later changes.
@@ -149,7 +150,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 		return err
 	}
 	to := bufio.NewWriter(file)
-	_, _ = to.WriteString(header) // Flush returns the first write error
+	_, _ = to.WriteString(header) // a write error is returned by Flush
 	emit := func(service string, record any) error {
 		line, failed := encode(service, record)
 		_, _ = to.Write(line)

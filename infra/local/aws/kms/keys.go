@@ -36,8 +36,9 @@ var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
 
 var errNoSigner = errors.New("kms: the stored private key cannot sign")
 
-// storedKey is a key's journal record. Material is 32 random bytes or a PKCS #8 private key. Private keys are generated
-// on first use, because generating an RSA key takes longer than the rest of startup. Until then, Material is empty.
+// storedKey is a key's journal record. Material contains 32 random bytes for a symmetric key, or a PKCS #8 private key.
+// Private keys are generated on first use, because generating an RSA key takes longer than the rest of startup.
+// Material is empty until the private key has been generated.
 type storedKey struct {
 	ID          string    `json:"id"`
 	Spec        string    `json:"spec"`
@@ -48,8 +49,8 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a key in memory. A symmetric key has a sealer. An asymmetric key has a signer once its private key has been
-// generated.
+// key is a stored key with its cipher or signer. A symmetric key has a sealer. An asymmetric key has a signer once its
+// private key has been generated.
 type key struct {
 	storedKey
 

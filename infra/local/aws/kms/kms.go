@@ -1,6 +1,6 @@
 // Package kms implements an embedded AWS KMS (AWS JSON 1.1). It supports symmetric keys that encrypt with an encryption
 // context and wrap data keys, asymmetric keys that sign, and aliases. Key policies, grants, rotation, deletion and
-// multi-region keys are not supported. The service provides no protection: key material is in plain text in memory and
+// multi-region keys are not supported. The service does not protect keys: key material is in plain text in memory and
 // in the journal.
 //
 // Rules without a cited source follow the AWS KMS API reference.
@@ -32,10 +32,10 @@ type Server struct {
 
 	mu      sync.RWMutex
 	keys    map[string]*key
-	aliases map[string]string // maps "alias/name" to a key ID
+	aliases map[string]string // key IDs by alias name ("alias/name")
 }
 
-// New returns a service without keys. Every change is appended to journal before it is applied.
+// New returns a service that has no keys. Every change is appended to journal before it is applied.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -142,7 +142,7 @@ func (s *Server) usable(keyID string) (*key, error) {
 	return k, err
 }
 
-// invalid returns KMS's validation error for a member of a request.
+// invalid returns KMS's validation error for a request field.
 func invalid(member, format string, args ...any) error {
 	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
 		member, fmt.Sprintf(format, args...))

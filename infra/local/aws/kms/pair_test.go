@@ -12,7 +12,7 @@ import (
 )
 
 // TestPrivateKeySurvivesRestart checks that concurrent first uses generate only one private key, which survives a
-// restart. A key that is not used before the restart must also work after it.
+// restart. A key that is not used until after the restart must also work.
 func TestPrivateKeySurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

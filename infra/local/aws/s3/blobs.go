@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// blobSuffix marks this package's files, so that deleting orphans in the wrong directory can't delete other files.
+// blobSuffix marks this package's files, so that orphan deletion in the wrong directory can't delete other files.
 const blobSuffix = ".object"
 
 // maxReserved is the maximum number of bytes reserved for a body based on the size that the sender declares.
@@ -19,7 +19,7 @@ const maxReserved = 64 << 20
 
 // blobStore stores object bodies under random IDs. A body never changes once it is written.
 type blobStore interface {
-	// write stores the bytes that fill writes. expected is a hint for their number. If fill fails, write stores
+	// write stores the bytes that fill writes. expected is a hint for the number of bytes. If fill fails, write stores
 	// nothing.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
 	// open opens a body for reading. A body may be removed while it is being read.
@@ -84,7 +84,7 @@ func (d *dirBlobs) list() []string {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // on error, the remaining files are deleted by the next start
+	names, _ := dir.Readdirnames(-1) // if an error occurs, the next start deletes the remaining files
 	var ids []string
 	for _, name := range names {
 		if id, ours := strings.CutSuffix(name, blobSuffix); ours {

@@ -70,7 +70,7 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// compositeCRC returns the checksum of the parts' concatenated raw checksums.
+// compositeCRC concatenates the parts' raw checksums and returns their checksum.
 func compositeCRC(parts []content) crc {
 	sum := crc32.NewIEEE()
 	for _, part := range parts {

@@ -166,7 +166,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send. Its signature covers the declared body hash, which may be wrong.
+// raw is a request that no SDK would send. The signature covers the declared body hash, which may be wrong.
 type raw struct {
 	method, target, body string
 	header               map[string]string

@@ -21,8 +21,9 @@ type completedPart struct {
 }
 
 // completeUpload creates an object from the listed parts. A client that repeats a completion, for example after a lost
-// response, receives the same response as long as the object exists. S3 does the same, although its documentation
-// mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this behaviour).
+// response, receives the same response as long as the object exists. S3 also repeats the response, although its
+// documentation mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this
+// behaviour).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
 	// in CompleteMultipartUpload, these headers describe the object, not the XML document
 	for _, name := range []string{crcHeader, crcKind} {
@@ -75,7 +76,7 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore returns the object that the same upload created from the same parts, or nil if there is none.
+// completedBefore returns the object that the same upload already created from the same parts, or nil if there is none.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -110,7 +111,7 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 			return nil, err
 		}
 		if u.Checked && *l.PartNumber != i+1 {
-			// "Checking object integrity for data uploads" in the S3 documentation specifies exactly this response.
+			// The response is specified in "Checking object integrity for data uploads" in the S3 documentation.
 			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive "+
 				"and begin with 1")
 		}
@@ -139,7 +140,7 @@ func checkOrder(listed []completedPart) error {
 	return nil
 }
 
-// part returns the stored part that l names, after checking l's ETag and checksum against it.
+// part returns the stored part that l identifies, after checking its ETag and checksum against those in l.
 func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
@@ -214,8 +215,8 @@ func joinedTag(tags hash.Hash, parts int) string {
 	return `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(parts) + `"`
 }
 
-// endedMeanwhile returns NoSuchUpload if the upload has ended, and failure otherwise. An abort or another completion
-// may have removed the upload's parts.
+// endedMeanwhile returns NoSuchUpload if the upload has ended, and otherwise the error in failure. An abort or another
+// completion may have removed the upload's parts.
 func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
 		if _, err := st.upload(r); err != nil {

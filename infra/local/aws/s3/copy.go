@@ -19,8 +19,8 @@ const (
 
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
-// uploadPartCopy creates a part from a stored object or from a range of the object. Recordbridge assembles exports with
-// this operation.
+// uploadPartCopy creates a part from a stored object or from a range of the object. Recordbridge uses this operation to
+// assemble exports.
 func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
@@ -78,9 +78,9 @@ func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser,
 	return o, body, nil
 }
 
-// copyRange parses a copy range. Its rules are stricter than those of a Range header: both ends are required and must
-// be inside the source, and the source must be larger than 5 MB ("x-amz-copy-source-range" of UploadPartCopy in the S3
-// API reference).
+// copyRange parses a copy range. The rules for a copy range are stricter than those for a Range header: both ends are
+// required and must lie within the source, which must be larger than 5 MB ("x-amz-copy-source-range" of UploadPartCopy
+// in the S3 API reference).
 func copyRange(header string, size int64) (byteRange, error) {
 	if header == "" {
 		return byteRange{length: size}, nil

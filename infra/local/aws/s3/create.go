@@ -17,7 +17,8 @@ const (
 	account = "000000000000"
 )
 
-// bucketName checks a name's length, characters, and first and last character ("General purpose bucket naming rules").
+// bucketName checks a name's length, its characters, and its first and last character ("General purpose bucket naming
+// rules").
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucketName(name string) bool {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service, emitting the buckets, the objects and the uploads in progress. Bodies stay in their
-// files. If a file is missing, Dump returns an error that names the file.
+// Dump implements wire.Service, emitting the buckets, the objects and the uploads in progress. The dump omits object
+// bodies, which stay in their files. If a file is missing, Dump returns an error that names the file.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

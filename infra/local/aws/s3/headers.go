@@ -33,7 +33,7 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 		return nil, refuse("MetadataTooLarge", "your metadata headers exceed the maximum allowed metadata size")
 	}
 	for name, value := range stored {
-		if !utf8.ValidString(value) { // JSON encoding in the journal would alter the value
+		if !utf8.ValidString(value) { // JSON encoding in the journal would alter invalid UTF-8
 			return nil, refuse("InvalidArgument", "the header %s is not valid UTF-8", name)
 		}
 	}

@@ -21,8 +21,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart simulates two restarts and returns a client. The first server replays the journal, and the second server
-// replays the first server's dump.
+// restart simulates two restarts and returns a client. The first server replays the journal; the second replays the
+// first server's dump.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
 	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),

@@ -79,7 +79,7 @@ func (s bucketOperations) listObjects(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// fill lists the keys after from, in byte order. A common prefix counts as one key.
+// fill lists the keys that follow from, in byte order. A common prefix counts as one key.
 func (l *listing) fill(b *bucket, from position) {
 	last := from
 	for _, key := range slices.Sorted(maps.Keys(b.objects)) {

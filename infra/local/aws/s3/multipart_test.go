@@ -98,8 +98,8 @@ func TestMultipartPartsCanBeUploadedConcurrently(t *testing.T) {
 	}
 	group.Wait()
 
-	// If two completions run concurrently, only one creates the object. The other receives the same response and leaves
-	// no orphaned body.
+	// If two completions run concurrently, only one creates the object. The other completion receives the same response
+	// and leaves no orphaned body.
 	failures := make([]error, 2)
 	for i := range failures {
 		group.Go(func() { _, failures[i] = u.complete(t, parts...) })

@@ -43,7 +43,7 @@ func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// getObject also serves HeadObject, whose response is the same except for the missing body.
+// getObject also serves HeadObject, whose response differs only in having no body.
 func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {

@@ -80,7 +80,7 @@ func operationName(asked string, copies bool) string {
 		return "ListObjectsV2"
 	case "PUT object":
 		if copies {
-			return "CopyObject" // named only for the log, since there is no handler for it
+			return "CopyObject" // has no handler; named only for the log
 		}
 		return "PutObject"
 	case "GET object":
@@ -105,7 +105,7 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether S3 itself has no operation for a request that this package doesn't support.
+// notAllowed reports whether S3 itself also lacks an operation for a request that this package doesn't support.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:

@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// TestS3RejectsUnsupportedOperations checks that the server returns an error for unsupported S3 features. The scripts
-// in infra/test/conformance cover the requests that S3 itself rejects.
+// TestS3RejectsUnsupportedOperations covers S3 features that this server lacks. The scripts in infra/test/conformance
+// cover the requests that S3 itself rejects.
 func TestS3RejectsUnsupportedOperations(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})

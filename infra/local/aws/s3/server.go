@@ -1,9 +1,9 @@
 // Package s3 implements the embedded AWS's object store. It supports the S3 operations that Recordbridge's functions
 // and the console call, with S3's checksum, multipart and precondition rules. Objects are stored in memory or in a
-// directory. The request router must verify signatures before calling this package. The package omits versioning,
-// tagging, access control lists, lifecycles, copies of complete objects, write conditions other than If-None-Match: *,
-// and every checksum except CRC32. Requests for unsupported features receive NotImplemented. Buckets are addressed by
-// path ("/bucket/key"). The router must not clean the path, because keys may contain "//" and "..".
+// directory. The request router must verify signatures before it calls this package. The package does not support
+// versioning, tagging, access control lists, lifecycle rules, copying complete objects, conditional writes other than
+// If-None-Match: *, or checksums other than CRC32. Requests for unsupported features receive NotImplemented. Buckets
+// are addressed by path ("/bucket/key"). The router must not clean the path, because keys may contain "//" and "..".
 package s3
 
 import (
@@ -45,8 +45,8 @@ type ledger struct {
 // caller writes the error as XML.
 type handler func(w http.ResponseWriter, r *request) error
 
-// New returns a server without buckets. Pass the journal's records to Replay before serving the first call. New returns
-// an error if Dir can't be created or opened.
+// New returns a server that has no buckets. Pass the journal's records to Replay before serving the first call. New
+// returns an error if Dir can't be created or opened.
 func New(o Options) (*Server, error) {
 	l := &ledger{blobs: &memoryBlobs{}, journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}), state: newState()}
 	if o.Dir != "" {
@@ -99,7 +99,7 @@ func (s *Server) Replay(record json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Orphaned bodies are not deleted here. removeStrays deletes all of them at once.
+	// Orphaned bodies are not deleted here, because removeStrays deletes all of them at once.
 	_, err := s.state.apply(c)
 	return err
 }
@@ -120,8 +120,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	return handle(w, req)
 }
 
-// update commits the change that decide derives from the current state. The change is journalled before it is applied,
-// so that a restart can't lose a visible change. Finally, update deletes the bodies that the change orphaned.
+// update calls decide with the current state and commits the change that decide returns. The change is journalled
+// before it is applied, so that a restart can't lose a visible change. After the commit, update deletes the bodies that
+// the change orphaned.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {

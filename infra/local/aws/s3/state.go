@@ -29,7 +29,7 @@ type content struct {
 type object struct {
 	content
 
-	Headers map[string]string `json:"headers"`          // returned by reads; include content type and metadata
+	Headers map[string]string `json:"headers"`          // headers returned by reads; include content type and metadata
 	Upload  string            `json:"upload,omitempty"` // ID of the multipart upload that created the object
 }
 
@@ -37,7 +37,7 @@ type upload struct {
 	Bucket  string            `json:"bucket"`
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
-	// whether each part has a CRC32 and the object has a composite checksum
+	// true if each part has a CRC32 and the object has a composite checksum
 	Checked bool `json:"checked,omitempty"`
 	parts   map[int]content
 }
@@ -161,7 +161,8 @@ func (s state) object(bucket, key string) (*object, error) {
 	return o, nil
 }
 
-// upload returns an upload in progress. If its bucket or key differs from the request's, upload returns NoSuchUpload.
+// upload returns the upload in progress that r identifies. If the upload's bucket or key differs from the request's,
+// upload returns NoSuchUpload.
 func (s state) upload(r *request) (*upload, error) {
 	if _, err := s.bucket(r.bucket); err != nil {
 		return nil, err
@@ -175,7 +176,8 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs maps each body's ID to "bucket/key". For a part of an upload, this is the object that the upload will create.
+// blobs maps each body's ID to "bucket/key". For a part of an upload, the value names the object that the upload will
+// create.
 func (s state) blobs() map[string]string {
 	owners := map[string]string{}
 	for name, b := range s.buckets {

@@ -1,7 +1,7 @@
-// Package secrets implements an embedded AWS Secrets Manager (AWS JSON 1.1). It stores named text secrets, each with
-// only its current version. Earlier versions, staging labels, rotation, deletion, replication and resource policies are
-// not supported. The program that starts the embedded AWS generates the values that a template requests with
-// GenerateSecretString. Values are in plain text in memory and in the journal.
+// Package secrets implements an embedded AWS Secrets Manager (AWS JSON 1.1). The service stores named text secrets,
+// each with only its current version. Earlier versions, staging labels, rotation, deletion, replication and resource
+// policies are not supported. The program that starts the embedded AWS generates the values that a template requests
+// with GenerateSecretString. Values are in plain text in memory and in the journal.
 //
 // Rules without a cited source follow the AWS Secrets Manager API reference.
 package secrets
@@ -46,7 +46,7 @@ type version struct {
 	Created time.Time `json:"created"`
 }
 
-// New returns a service without secrets. Every change is appended to journal before it is applied.
+// New returns a service that has no secrets. Every change is appended to journal before it is applied.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, secrets: map[string]*secret{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{

@@ -27,11 +27,11 @@ import (
 const (
 	serviceName   = "ses"
 	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
-	maxForm       = 14 << 20 // SES's limit is 10 MB per mail, and base64 adds a third
+	maxForm       = 14 << 20 // SES's limit is 10 MB per email, and base64 adds a third
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
-	keep          = 1000 // maximum number of stored mails; the oldest is dropped first
+	keep          = 1000 // maximum number of emails stored; the oldest is dropped first
 )
 
 // Mail is an email that the server has accepted.
@@ -54,10 +54,10 @@ type Server struct {
 	sent []Mail
 }
 
-// New returns a service without mail. Every mail is appended to journal before it counts as sent.
+// New returns a service that has no mail. Every email is appended to journal before it counts as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
-// Sent returns up to 1000 of the latest mails, oldest first.
+// Sent returns up to 1000 of the latest emails, oldest first.
 func (s *Server) Sent() []Mail {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -67,7 +67,7 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service. It parses r's form, which Serve can still read afterwards.
+// Operation implements wire.Service. Operation parses r's form, which Serve can still read afterwards.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {
 		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)

@@ -30,8 +30,9 @@ func canonicalRequest(r *http.Request, query url.Values, sig *signature) string 
 	return out.String()
 }
 
-// canonicalPath returns the path as it is signed. For S3, the path is encoded once. For other services, the path is
-// normalised as sent and then encoded a second time ("Create a canonical request" in the IAM user guide).
+// canonicalPath returns the path in the canonical form that is signed. For S3, the path is encoded once. For other
+// services, the path is normalised as sent and then encoded a second time ("Create a canonical request" in the IAM user
+// guide).
 func canonicalPath(r *http.Request, service string) string {
 	sent := r.URL.EscapedPath()
 	if service != serviceS3 {
@@ -83,8 +84,8 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape percent-encodes s according to RFC 3986. Neither of net/url's encoders does: url.QueryEscape writes a space as
-// "+", and url.PathEscape leaves some reserved characters unescaped.
+// escape percent-encodes s according to RFC 3986. net/url has no such encoder: url.QueryEscape writes a space as "+",
+// and url.PathEscape leaves some reserved characters unescaped.
 func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }

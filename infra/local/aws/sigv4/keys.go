@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxKeys exceeds the number of keys that all services need in a day. A full cache is cleared, which happens only in
-// tests that simulate years.
+// maxKeys exceeds the number of keys that all services need in a day. The cache is cleared when full, which happens
+// only in tests that simulate years.
 const maxKeys = 64
 
-// signingKeys caches derived keys. Deriving a key takes four of a signature's five HMACs, and each key is valid for a
-// day.
+// signingKeys caches derived keys. Deriving a key accounts for four of the five HMACs of a signature, and each key is
+// valid for a day.
 type signingKeys struct {
 	mu   sync.RWMutex
 	keys map[keyID][]byte

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// problem is a reason to reject a signature. Each family of services has its own error codes.
+// problem is a reason to reject a signature. Each family of services uses its own error codes for these problems.
 type problem int
 
 const (
@@ -17,8 +17,8 @@ const (
 	malformedQuery
 	noDate
 	noPayloadHash
-	wrongTime // applies to a signature in the header
-	expired   // applies to a presigned URL, even one that is not valid yet
+	wrongTime // for a signature in the Authorization header
+	expired   // for a presigned URL, even one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -26,8 +26,8 @@ const (
 	wrongSignature
 )
 
-// serviceS3 is the only service that encodes the path once, doesn't normalise it, and signs only the declared hash of
-// the body.
+// serviceS3 is the only service whose path is encoded once and not normalised, and whose signature covers only the
+// declared hash of the body.
 const serviceS3 = "s3"
 
 // Maximum clock differences between the signer and this process.
@@ -82,8 +82,8 @@ func s3Code(p problem) string {
 	return "InternalError"
 }
 
-// jsonCode returns a problem's code from "Error handling with DynamoDB". All services with a JSON protocol share these
-// codes.
+// jsonCode returns the error code for a problem, as listed in "Error handling with DynamoDB". All services with a JSON
+// protocol share these codes.
 func jsonCode(p problem) string {
 	switch p {
 	case notSigned:
@@ -99,7 +99,7 @@ func jsonCode(p problem) string {
 }
 
 // QueryCode returns the Query protocol's name for an error code of the JSON protocol ("Common errors" of the SES API
-// reference). SES responses contain only the Query protocol's code, and SQS responses contain both codes.
+// reference). SES responses contain only the Query protocol's code; SQS responses contain both codes.
 func QueryCode(code string) string {
 	switch code {
 	case "MissingAuthenticationTokenException":

@@ -17,8 +17,7 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// servicePath contains characters that are changed by a second encoding, and segments that normalisation leaves
-// unchanged.
+// servicePath contains characters that a second encoding changes, and segments that normalisation leaves unchanged.
 const servicePath = "https://api.test/a%20b/c%2Fd/e~f/?x=1%202"
 
 const content = `{"TableName":"items"}`
@@ -28,7 +27,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a service call as the SDK does, without the header that contains the body's hash.
+// serviceSigned signs a service call as the SDK does, without the body hash header.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)
@@ -42,7 +41,7 @@ func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Reques
 	return r
 }
 
-// servicePresigned presigns the call from serviceSigned for one minute.
+// servicePresigned presigns the same call as serviceSigned, valid for one minute.
 func servicePresigned(t *testing.T, service string) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, servicePath, content)

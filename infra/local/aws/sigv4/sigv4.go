@@ -1,6 +1,7 @@
 // Package sigv4 verifies requests signed with AWS Signature Version 4, in the Authorization header or in a presigned
 // URL. The package verifies only the signature; the IAM middleware checks permissions. S3 streams objects, so package
-// s3 verifies that an object matches its declared hash. For all other services, this package reads and hashes the body.
+// s3 verifies that an object matches its declared hash. For all services other than S3, this package reads and hashes
+// the body.
 package sigv4
 
 import (
@@ -28,8 +29,8 @@ type Verifier struct {
 	keys   signingKeys
 }
 
-// New returns a Verifier for a region. secret must return the secret key of an access key, or false if the access key
-// is unknown.
+// New returns a Verifier for a region. The function secret must return an access key's secret key, or false if the
+// access key is unknown.
 func New(region string, secret func(accessKey string) (string, bool)) *Verifier {
 	return &Verifier{region: region, secret: secret}
 }

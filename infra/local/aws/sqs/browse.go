@@ -18,7 +18,7 @@ type QueueInfo struct {
 	Serves      []string  // names of the queues whose dead-letter queue is this queue
 }
 
-// Peeked is a message that was inspected without being received.
+// Peeked is a message that was inspected but not received.
 type Peeked struct {
 	ID        string    `json:"id"`
 	Body      string    `json:"body"`
@@ -103,10 +103,10 @@ func (q *queue) oldest(now time.Time) time.Time {
 // QueueState describes a queue's state for display in the local console.
 type QueueState struct {
 	Name       string
-	Visible    int  // number of messages that can be received
-	InFlight   int  // number of received messages that are neither deleted nor visible again
-	Delayed    int  // number of messages whose delay has not passed
-	DeadLetter bool // whether the queue is another queue's dead-letter queue
+	Visible    int // number of messages that can be received
+	InFlight   int // number of received messages that are neither deleted nor visible again
+	Delayed    int // number of messages whose delay has not passed
+	DeadLetter bool
 }
 
 // Snapshot returns all queues, sorted by name.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deletion identifies a delivered message. In DeleteMessageBatch, ID names the batch entry.
+// deletion identifies a received message to delete. In DeleteMessageBatch, ID identifies the batch entry.
 type deletion struct {
 	ID            string `json:"Id"`
 	ReceiptHandle string
@@ -48,8 +48,7 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 }
 
 // delete deletes the message. With the handle of an earlier delivery, delete succeeds without deleting the message, as
-// the API reference warns. A consumer's handle becomes such a handle when the message is delivered again after its
-// visibility timeout.
+// the API reference warns. A handle becomes outdated when the message is delivered again after its visibility timeout.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {

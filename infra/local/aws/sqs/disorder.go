@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Disorder simulates the reordering and duplicates that a standard queue may produce. It is called for each message
-// received. candidates is the number of receivable messages, which are ordered oldest first. Disorder returns the index
-// of the message to receive, and reports whether that message can be received again immediately, as if it had been
-// delivered twice.
+// Disorder simulates the reordering and duplicates that a standard queue may produce. The server calls Disorder for
+// each message received. candidates is the number of receivable messages, which are ordered oldest first. Disorder
+// returns the index of the message to receive. twice reports whether the message can be received again immediately, as
+// if it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
-// Disturb makes d choose every message received from now on. If d is nil, each message is received once, in the default
+// Disturb makes later receives use d to choose each message. If d is nil, each message is received once, in the default
 // order. If d returns an index outside the candidates, the nearest candidate is used. Both deliveries of a duplicated
 // message count as receives, and both receipt handles are valid.
 func (o *receiveOperations) Disturb(d Disorder) {

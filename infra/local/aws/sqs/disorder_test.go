@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted provides a Disorder that returns the given results in sequence, and then always picks the oldest message,
-// without duplicates. It records the arguments of each call.
+// scripted provides a Disorder that first returns the given results in sequence, and then always picks the oldest
+// message without duplicating it. scripted records the arguments of each call.
 type scripted struct {
 	answers []answer
 	asked   []question
@@ -162,7 +162,7 @@ func TestDisturbExcludesExpiredMessages(t *testing.T) {
 	})
 }
 
-// kept is a journal that keeps its records for replay by another server.
+// kept is a journal that retains its records so that another server can replay them.
 type kept struct{ records []json.RawMessage }
 
 func (k *kept) Append(_ string, record any) error {

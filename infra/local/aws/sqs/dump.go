@@ -7,7 +7,7 @@ import (
 )
 
 // Dump implements wire.Service, emitting the queues and then the messages in order of arrival. Each message includes
-// its history, so timers, counts and receipt handles stay valid.
+// its history, so that timers, counts and receipt handles stay valid.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,11 +16,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin holds a server and a copy of it after two restarts. Both servers receive the same calls.
+// twin holds a server and a copy of it that has been restarted twice. Both servers of a twin receive the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted simulates two restarts. The first server replays the journal, and the returned server replays the first
-// server's dump.
+// restarted simulates two restarts. The first server replays the journal; the second, which is returned, replays the
+// first server's dump.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	for _, record := range journal.records {
@@ -41,7 +41,7 @@ func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	return second
 }
 
-// ask sends a request and returns the response's body, regardless of its status.
+// ask sends a request and returns the response body, regardless of the status.
 func ask(t *rapid.T, server *sqs.Server, operation, body string) string {
 	request := httptest.NewRequestWithContext(t.Context(), "POST", "/", strings.NewReader(body))
 	request.Header.Set("X-Amz-Target", "AmazonSQS."+operation)
@@ -56,7 +56,7 @@ func someQueue(t *rapid.T) string {
 	return fmt.Sprintf(queueURL, rapid.SampledFrom([]string{"live", "live", "dead"}).Draw(t, "queue"))
 }
 
-// act makes random changes, including invalid ones, and uses the receipt handles of earlier deliveries.
+// act makes random changes, including invalid ones, with receipt handles from earlier deliveries.
 func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	queue := someQueue(t)
 	handle := "none"
@@ -101,8 +101,8 @@ func (w twin) same(t *rapid.T, operation, body string) {
 	}
 }
 
-// goOn tries to delete messages with some of the handles and sometimes purges a queue. It then receives on both servers
-// until no more messages can arrive.
+// goOn tries to delete messages using some of the handles, and sometimes purges a queue. goOn then receives from both
+// servers until no more messages can arrive.
 func (w twin) goOn(t *rapid.T, handles []string) {
 	for _, handle := range handles {
 		if rapid.Bool().Draw(t, "delete") {

@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code to that of the JSON protocol.
-// Code that compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
+// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code to the JSON protocol's code.
+// Programs that compare strings see "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
 // *types.QueueDoesNotExist.
 func queryCode(code string) string {
 	switch code {
@@ -23,7 +23,8 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported returns the error for an SQS feature that the embedded service lacks. what must be a plural noun.
+// unsupported returns the error for an SQS feature that the embedded service lacks. what names the feature as a plural
+// noun.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }

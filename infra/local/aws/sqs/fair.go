@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour if it has at least 30 messages in flight and these are more than a tenth of all messages
-// in flight in the queue (developer guide, "How Amazon SQS fair queues work"). SQS also considers the time that
-// consumers spend on a group. The embedded SQS omits this criterion, so its queues are less fair than those of SQS.
+// A group is a noisy neighbour if it has at least 30 messages in flight and accounts for more than a tenth of the
+// queue's messages in flight (developer guide, "How Amazon SQS fair queues work"). SQS itself also considers the time
+// that consumers spend on a group's messages. The embedded SQS ignores this time, so its queues are less fair than
+// those of SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
@@ -21,14 +22,14 @@ type inFlightCounts struct {
 	ends   visibilityHeap
 }
 
-// visibilityEnd records when a message's visibility timeout ends. The record remains in the heap even after the message
-// is no longer in flight.
+// visibilityEnd records when a message's visibility timeout ends. A visibilityEnd remains in the heap even after its
+// message is no longer in flight.
 type visibilityEnd struct {
 	at      time.Time
 	message *message
 }
 
-// visibilityHeap is a heap whose top is the earliest visibility end.
+// visibilityHeap is a heap with the earliest visibility end at the top.
 type visibilityHeap []visibilityEnd
 
 // Len implements heap.Interface.
@@ -87,8 +88,8 @@ func (f *inFlightCounts) settle(now time.Time) {
 	}
 }
 
-// noise returns the number of messages in flight for a noisy group, or 0 for a quiet group. Messages without a group
-// never count as noisy.
+// noise returns a noisy group's number of messages in flight, or 0 for a quiet group. Messages without a group never
+// count as noisy.
 func (f *inFlightCounts) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
@@ -97,8 +98,8 @@ func (f *inFlightCounts) noise(group string) int {
 	return n
 }
 
-// compare orders two messages for receiving. Messages of quiet groups come first. Messages of noisy groups follow,
-// fewest messages in flight first. Ties go to the message that has been visible longer.
+// compare orders two messages for receiving. Messages of quiet groups come before those of noisy groups. Messages of
+// noisy groups follow, fewest messages in flight first. Ties are won by the message that has been visible longer.
 func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

@@ -43,7 +43,7 @@ func crowded(t *testing.T, n int) *sqs.Server {
 	return server
 }
 
-// All cases share one test, because creating this many messages takes a second.
+// TestInFlightLimitAppliesToLongPolls covers all cases in one test, because creating this many messages takes a second.
 func TestInFlightLimitAppliesToLongPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is a message in a queue. It is also the content of the journal's send record.
+// message is a message in a queue. message is also the content of the journal's send record.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -23,13 +23,13 @@ type message struct {
 	Receives      int       `json:"receives,omitempty"`
 	// number of the earliest delivery whose receipt handle is valid
 	FirstHandle int       `json:"first_handle,omitempty"`
-	Doubled     bool      `json:"doubled,omitempty"` // whether the latest delivery left a receivable copy
+	Doubled     bool      `json:"doubled,omitempty"` // true if a copy from the latest delivery can still be received
 	VisibleAt   time.Time `json:"visible_at"`
 	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue in which the dead letter failed
 
 	place     uint64
 	index     int  // index in its group's schedule, or -1 if not scheduled
-	isCounted bool // whether the message is counted as in flight
+	isCounted bool // true if the message is counted as in flight
 }
 
 func (m *message) handle() string {
@@ -56,7 +56,7 @@ func readHandle(handle string) (receipt, error) {
 }
 
 // receive records a delivery and invalidates the handles of earlier deliveries. If the delivery is a duplicate, the
-// original delivery's handle stays valid.
+// handle of the original delivery stays valid.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
 	if !m.Doubled {
@@ -138,8 +138,8 @@ func (q *queue) clear(at time.Time) {
 }
 
 // next removes a visible message from its schedule and returns it. If no message is visible, next returns nil. Groups
-// are chosen in fair order; within a group, the message that has been visible longest comes first. next drops messages
-// that have exceeded the retention period, which SQS does in the background.
+// are chosen in fair order; within a group, the message that has been visible longest comes first. next also drops
+// messages that have exceeded the retention period; SQS drops them in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
 	var first *message
@@ -158,7 +158,7 @@ func (q *queue) next(now time.Time) *message {
 	return first
 }
 
-// head returns the visible message at the top of a group's schedule, or nil if no message is visible.
+// head returns the visible message at the head of a group's schedule, or nil if none is visible.
 func (q *queue) head(group *schedule, now time.Time) *message {
 	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
 		m := (*group)[0]
@@ -209,7 +209,7 @@ func (q *queue) spareInFlight(now time.Time) int {
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of a group's messages. The message that becomes visible earliest is on top.
+// schedule is a heap of one group's messages. The top of the heap is the message that becomes visible first.
 type schedule []*message
 
 // Len implements heap.Interface.

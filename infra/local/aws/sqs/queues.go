@@ -127,7 +127,7 @@ func (o *queueOperations) getQueueAttributes(_ context.Context, in *getQueueAttr
 	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
 }
 
-// selected returns the named entries. The name "All" selects every entry.
+// selected returns the entries with the given names. The name "All" selects every entry.
 func selected(all map[string]string, names []string) map[string]string {
 	if slices.Contains(names, "All") {
 		return all

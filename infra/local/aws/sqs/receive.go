@@ -9,7 +9,7 @@ import (
 
 const (
 	maxReceiveBatch = 10
-	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; at this limit, short polls fail
+	maxInFlight     = 120_000 // short polls fail at this limit (developer guide, "Amazon SQS standard queue quotas")
 	fullPause       = time.Second
 )
 
@@ -18,7 +18,7 @@ type receiveMessageInput struct {
 	MaxNumberOfMessages         *int
 	WaitTimeSeconds             *int
 	VisibilityTimeout           *int
-	AttributeNames              []string // older name for MessageSystemAttributeNames
+	AttributeNames              []string // former name of MessageSystemAttributeNames
 	MessageSystemAttributeNames []string
 	MessageAttributeNames       []string // not supported, since messages have no attributes
 }
@@ -40,7 +40,7 @@ type poll struct {
 	max        int
 	visibility time.Duration
 	deadline   time.Time
-	short      bool // whether to return immediately if no message is visible
+	short      bool // true to return immediately if no message is visible
 	system     []string
 }
 
@@ -98,7 +98,7 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause limits the sleep of an empty poll. Closing wake ends the sleep early.
+// pause is the wait between two attempts of an empty poll. It ends after length or when wake is closed.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
@@ -193,8 +193,8 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. As in SQS, this happens only at
-// the next receive.
+// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. As in SQS, the message is moved
+// only when it would be received again.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {

@@ -18,7 +18,7 @@ type record struct {
 	ID         string            `json:"id,omitempty"`         // message ID, for kinds that change one message
 	At         time.Time         `json:"at,omitzero"`
 	Until      time.Time         `json:"until,omitzero"`   // for kindReceive: when the message is visible again
-	Twice      bool              `json:"twice,omitempty"`  // for kindReceive: whether a copy stays visible
+	Twice      bool              `json:"twice,omitempty"`  // for kindReceive: true if a copy stays visible
 	Target     string            `json:"target,omitempty"` // for kindDeadLetter and kindRedrive: the target queue
 	NewID      string            `json:"new_id,omitempty"` // for kindRedrive
 }
@@ -31,7 +31,7 @@ const (
 	kindDelete     = "delete"
 	kindPurge      = "purge"
 	kindDeadLetter = "bury"   // moved to the dead-letter queue
-	kindRedrive    = "revive" // moved back by StartMessageMoveTask
+	kindRedrive    = "revive" // moved back to the source queue by StartMessageMoveTask
 )
 
 type ledger struct {
@@ -42,7 +42,7 @@ type ledger struct {
 	placed uint64 // number of messages ever added; breaks ties in visibility time
 }
 
-// commit journals r and then applies it. Queues and messages are changed only through commit, so replaying all records
+// commit journals r and then applies it. Queues and messages change only through commit, so replaying all records
 // restores the same state. The caller must hold the mutex.
 func (l *ledger) commit(r record) error {
 	if err := l.journal.Append(serviceName, r); err != nil {
@@ -128,7 +128,6 @@ func (q *queue) set(attributes map[string]string, at time.Time) error {
 	return nil
 }
 
-// with returns the queue's attributes, overridden by the given attributes.
 func (q *queue) with(attributes map[string]string) map[string]string {
 	merged := map[string]string{}
 	maps.Copy(merged, q.attributes)

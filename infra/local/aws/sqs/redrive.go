@@ -26,8 +26,8 @@ type startMessageMoveTaskOutput struct {
 
 type moveOperations struct{ *ledger }
 
-// startMessageMoveTask moves every visible dead letter back to its source queue before it returns, whereas SQS does so
-// in the background.
+// startMessageMoveTask moves every visible dead letter back to its source queue before returning, whereas SQS moves
+// them in the background.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

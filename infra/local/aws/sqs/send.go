@@ -104,8 +104,8 @@ func (in *sendMessageInput) check() error {
 	return in.checkTrace()
 }
 
-// forbidden reports whether r is forbidden in a message body. JSON decoding turns invalid UTF-8 into U+FFFD, which is
-// allowed, so bodies with invalid UTF-8 are accepted, as in SQS.
+// forbidden reports whether SQS forbids r in a message body. JSON decoding replaces invalid UTF-8 with U+FFFD, which is
+// allowed, so bodies that contain invalid UTF-8 are accepted, as in SQS.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r)
 }

@@ -41,7 +41,8 @@ func isUnset(name string) bool {
 	}, name)
 }
 
-// parseSettings parses a queue's attributes. It rejects unknown and unsupported attributes, and invalid values.
+// parseSettings parses a queue's attributes. parseSettings rejects unknown and unsupported attributes, and invalid
+// values.
 func parseSettings(attributes map[string]string) (settings, error) {
 	out := settings{visibility: 30, retention: 345_600 * time.Second}
 	for name, text := range attributes {

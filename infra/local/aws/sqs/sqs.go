@@ -1,7 +1,7 @@
-// Package sqs implements an embedded Amazon SQS (AWS JSON 1.0). It supports standard queues with delay, visibility
-// timeout, long polling, dead-letter queues and redrive. FIFO queues, queue policies and queue deletion are not
-// supported. Because the service is not distributed, a message is delivered twice or out of order only after a
-// visibility timeout, by fair queueing, or through Disturb.
+// Package sqs implements an embedded Amazon SQS (AWS JSON 1.0). The package supports standard queues with delay,
+// visibility timeout, long polling, dead-letter queues and redrive. FIFO queues, queue policies and queue deletion are
+// not supported. Because the service is not distributed, it delivers a message twice or out of order only after a
+// visibility timeout, because of fair queueing, or through Disturb.
 //
 // All times come from package time, so the service runs under the virtual clock of testing/synctest. Rules without a
 // cited source follow the Amazon SQS API reference and developer guide.
@@ -33,8 +33,8 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". Every change is
-// appended to journal before it is applied.
+// New returns a service that has no queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". Every
+// change is appended to journal before it is applied.
 func New(baseURL string, journal wire.Journal) *Server {
 	l := &ledger{journal: journal, queues: map[string]*queue{}}
 	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// bench is an embedded AWS with a real in-process SQS client.
+// bench combines an embedded AWS with a real in-process SQS client.
 type bench struct {
 	*sdk.Client
 

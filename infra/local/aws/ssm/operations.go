@@ -131,6 +131,6 @@ func (s *Server) find(name string) (parameter, bool) {
 	if p, ok := s.parameters[path]; ok || !isARN {
 		return p, ok
 	}
-	p, ok := s.parameters[strings.TrimPrefix(path, "/")] // an ARN adds a slash before a name that lacks one
+	p, ok := s.parameters[strings.TrimPrefix(path, "/")] // in an ARN, a slash precedes a name that lacks one
 	return p, ok
 }

@@ -1,5 +1,6 @@
-// Package ssm implements an embedded Systems Manager Parameter Store (AWS JSON 1.1). It stores named parameters with a
-// version number. Secure strings, lists, hierarchy queries, history, labels, policies and tags are not supported.
+// Package ssm implements an embedded Systems Manager Parameter Store (AWS JSON 1.1). The service stores named
+// parameters with version numbers. Secure strings, lists, hierarchy queries, history, labels, policies and tags are not
+// supported.
 //
 // Rules without a cited source follow the AWS Systems Manager API reference.
 package ssm
@@ -40,7 +41,7 @@ type parameter struct {
 	Modified time.Time `json:"modified"`
 }
 
-// New returns a service without parameters. Every change is appended to journal before it is applied.
+// New returns a service that has no parameters. Every change is appended to journal before it is applied.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{

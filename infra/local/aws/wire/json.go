@@ -14,16 +14,16 @@ import (
 	"strings"
 )
 
-// maxBody is larger than every request limit of the JSON services. The largest limit is 16 MB, for DynamoDB's
+// maxBody exceeds every request size limit of the JSON services. The largest limit is 16 MB, for DynamoDB's
 // BatchWriteItem.
 const maxBody = 17 << 20
 
 // Error is an error response of an AWS JSON service.
 type Error struct {
 	Code    string         // error code, such as "ConditionalCheckFailedException"
-	Message string         // in AWS's wording, if Recordbridge's code or log readers see it
+	Message string         // in AWS's wording if Recordbridge's code or readers of the logs see it
 	Status  int            // HTTP status; zero means 400
-	Fields  map[string]any // additional members of the body, such as "Item" or "CancellationReasons"
+	Fields  map[string]any // additional fields of the body, such as "Item" or "CancellationReasons"
 }
 
 // Error implements error.
@@ -37,10 +37,10 @@ func Fail(code, format string, args ...any) error {
 // Operation performs an operation of a JSON service. body is the request body.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService implements the methods common to services that use the AWS JSON protocol. Such services embed a
-// JSONService.
+// JSONService implements the methods common to services that use the AWS JSON protocol. Services that use this protocol
+// embed a JSONService.
 type JSONService struct {
-	ServiceName string               // return value of Name
+	ServiceName string               // return value of the Name method
 	Version     string               // protocol version: "1.0" or "1.1"
 	Operations  map[string]Operation // operations by name
 }
@@ -56,8 +56,7 @@ func (s *JSONService) Serve(w http.ResponseWriter, r *http.Request, _ Call) {
 	ServeJSON(w, r, s.Version, s.Operations)
 }
 
-// Typed returns an Operation that decodes the request body and calls f. Like AWS, the Operation ignores unknown
-// members.
+// Typed returns an Operation that decodes the request body and calls f. Like AWS, the Operation ignores unknown fields.
 func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	return func(ctx context.Context, body []byte) (any, error) {
 		var in In
@@ -126,8 +125,8 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 
-// Appender is a response that writes its own JSON. A json.Marshaler would be slower, because encoding/json rescans its
-// output.
+// Appender is a response that appends its own JSON encoding. A json.Marshaler would be slower, because encoding/json
+// rescans its output.
 type Appender interface {
 	AppendJSON(to []byte) []byte
 }

@@ -18,7 +18,7 @@ type Call struct {
 // Handler serves a single identified call.
 type Handler func(w http.ResponseWriter, r *http.Request, c Call)
 
-// Middleware wraps every call of every service. It is used for fault injection, IAM and call counting.
+// Middleware wraps every call of every service. Middleware is used for fault injection, IAM and call counting.
 type Middleware func(Handler) Handler
 
 // Service is an emulated AWS service.
@@ -36,7 +36,8 @@ type Service interface {
 	Dump(emit func(record any) error) error
 }
 
-// Journal stores one record for each committed change. Append returns only after the record would survive kill -9.
+// Journal stores one record for each committed change. Append returns only after the record is certain to survive kill
+// -9.
 type Journal interface {
 	Append(service string, record any) error
 }

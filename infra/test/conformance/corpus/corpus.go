@@ -1,7 +1,7 @@
 // Package corpus provides the scripts that compare the embedded AWS with other servers. A script lists requests and
-// their expected responses. Each script tests a single service and creates the resources that it needs, with unique
-// names. Scripts check only behaviour that AWS guarantees, such as error codes and members, and not the wording of
-// messages. Package corpus parses and expands scripts and compares responses; package replay runs scripts.
+// their expected responses. Each script tests a single service and creates the resources that it needs under unique
+// names. Scripts check only behaviour that AWS guarantees, such as error codes and response fields, and not the wording
+// of messages. Package corpus parses and expands scripts and compares responses; package replay runs scripts.
 //
 // Scripts are stored in scripts/<service>/<file>.yaml. A file is a mapping:
 //
@@ -30,27 +30,28 @@ import (
 // Script is a sequence of steps that tests a single behaviour.
 type Script struct {
 	ID      string // <service>/<file>/<name>
-	Service string // "dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"
+	Service string // "dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm" or "ses"
 	Steps   []Step // the fixtures' steps, followed by the script's
 }
 
-// Step is a call or a wait. In its strings, ${id} expands to a name that is unique to this run of the script. A
+// Step is a call or a wait. In a step's strings, ${id} expands to a name that is unique to this run of the script. A
 // variable ${x} expands to the value that an earlier step saved as x.
 type Step struct {
-	Wait time.Duration `yaml:"wait"` // duration to wait; if set, no call is made
+	Wait time.Duration `yaml:"wait"` // duration to wait; if set, the step makes no call
 
-	// Call is the name of an operation, such as "PutItem". For S3, Call is a method and URL path ("PUT
+	// Call is the name of an operation, such as "PutItem". For S3, Call is an HTTP method and a URL path ("PUT
 	// /${id}/key?partNumber=1").
 	Call string `yaml:"call"`
 	// In is a JSON service's request body, or the form parameters for SES. Generators build large values: {$repeat:
 	// 1024, of: ab} builds a long string, and {$list: 101, of: <anything, with ${n}>} builds a long list.
 	In any `yaml:"in"`
-	// Prepares marks a setup call that only some servers support or need. The call's status and error code are ignored.
+	// Prepares marks a setup call that only some servers support or need. The call may succeed or fail; its status and
+	// error code are ignored.
 	Prepares bool `yaml:"prepares"`
-	// Each makes the step run once for each string, which replaces ${each} in the step.
+	// Each repeats the step once for each string, which replaces ${each} in the step.
 	Each []string `yaml:"each"`
-	// Headers holds an S3 request's headers, in which ${md5} expands to the body's Content-MD5. Body is an S3 request's
-	// body. For a JSON service, Body replaces In and is sent without JSON encoding. Body may be {$repeat: ...} or
+	// Headers holds an S3 request's headers, in which ${md5} expands to the body's Content-MD5. Body is the body of an
+	// S3 request. For a JSON service, Body replaces In and is sent without JSON encoding. Body may be {$repeat: ...} or
 	// {$join: [<texts and $repeats>]}.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
@@ -67,7 +68,7 @@ type Step struct {
 	Response any `yaml:"gives"`
 	// Answers holds the expected response headers. The special strings of Response are valid as header values.
 	Answers map[string]string `yaml:"answers"`
-	// Text is the expected response body, compared as text. It may be {$repeat: ...}.
+	// Text is the expected response body, compared as text. Text may also be a generator, {$repeat: ...}.
 	Text any `yaml:"text"`
 	// Save maps variable names to paths in the response, such as "Messages.0.ReceiptHandle" or "header ETag". Later
 	// steps can use the variables.
@@ -76,10 +77,10 @@ type Step struct {
 
 // Sign controls how a request is signed. The zero value produces a valid signature in the Authorization header.
 type Sign struct {
-	// How is "" to sign in a header, "url" to presign the URL, or "none" to send the request unsigned.
+	// How selects the kind of signature: "" for a header, "url" for a presigned URL, or "none" for an unsigned request.
 	How     string        `yaml:"how"`
-	Expires time.Duration `yaml:"expires"` // presigned URL's lifetime; default 15 minutes
-	Ago     time.Duration `yaml:"ago"`     // how long before the call the request was signed
+	Expires time.Duration `yaml:"expires"` // lifetime of the presigned URL; defaults to 15 minutes
+	Ago     time.Duration `yaml:"ago"`     // age of the signature when the call is made
 	Secret  string        `yaml:"secret"`  // "wrong" selects an incorrect secret key
 	// Tamper is the part of the request to change after signing: "path", "query", "body", "header", "type" or "method".
 	Tamper string `yaml:"tamper"`

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// answer holds a server's response in a form comparable with a script's expectations.
+// answer holds a server's response in a form that can be compared with a script's expectations.
 type answer struct {
 	status int
 	header http.Header
@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf extracts the error code: JSON's __type without its namespace, S3's Code, or the Query protocol's Error.Code.
-// If the body contains no code, as in a response to HEAD, codeOf returns the status text.
+// codeOf extracts the error code: __type without its namespace in JSON, Code in S3, or Error.Code in the Query
+// protocol. If the body contains no error code, as in a response to HEAD, codeOf returns the status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {

@@ -1,5 +1,6 @@
 // Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol
-// itself, because an SDK could correct or hide parts of a request or response. Requests are signed by the SDK's signer.
+// itself, because an SDK could correct or hide parts of a request or response. Requests are signed with the SDK's
+// signer.
 package replay
 
 import (
@@ -20,8 +21,8 @@ type Target struct {
 	Client               interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
-	// NewID returns a name that is unique to the run. It consists of lower-case letters and digits, and is valid for
-	// tables, queues and buckets.
+	// NewID returns a name that is unique to one run of a script. It consists of lower-case letters and digits, and is
+	// valid for tables, queues and buckets.
 	NewID func() string
 }
 
@@ -59,8 +60,8 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step, once per string in Each if Each is set. It returns the first difference, or "" if all
-// responses match.
+// performEach runs a step once, or once for each string in Each if Each is set. It returns the first difference, or ""
+// if all responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
@@ -124,7 +125,7 @@ func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	return read(response)
 }
 
-// find returns the value at a Save path: either "header NAME" or a path into the body.
+// find returns the value that a Save path selects: either "header NAME" or a path into the body.
 func (a *answer) find(path string) any {
 	if name, ok := strings.CutPrefix(path, "header "); ok {
 		if value := a.header.Get(name); value != "" {
@@ -135,7 +136,7 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// check compares the response with the step's expectations. It returns the first difference, or "" if they match.
+// check compares the response with the step's expectations. It returns the first difference, or "" if there is none.
 func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
 	if what := a.checkOutcome(step); what != "" {
 		return what, nil

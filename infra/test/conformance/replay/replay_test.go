@@ -121,7 +121,7 @@ func TestTamperInvalidatesSignedRequest(t *testing.T) {
 		step := corpus.Step{Call: "PUT /b/k", Body: "hello"}
 		spoiled := step
 		spoiled.Sign.Tamper = part
-		synctest.Test(t, func(t *testing.T) { // virtual time, so that both signing times are equal
+		synctest.Test(t, func(t *testing.T) { // virtual time, so that both signatures have the same time
 			if err := replay.Play(t.Context(), s.party(),
 				corpus.Script{Service: "s3", Steps: []corpus.Step{step, spoiled}}); err != nil {
 				t.Fatal(err)

@@ -23,7 +23,7 @@ const (
 	defaultExpires = 15 * time.Minute
 )
 
-// sign signs r as the step specifies. Any tampering happens after signing.
+// sign signs r as the step specifies. Any tampering happens after the request is signed.
 func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service string,
 	how corpus.Sign,
 ) (*http.Request, error) {
@@ -42,7 +42,7 @@ func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service 
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:])
 	if service == "s3" {
-		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may set the hash itself
+		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may set the payload hash itself
 		r.Header.Set("X-Amz-Content-Sha256", hash)
 	}
 	if err := v4.SignHTTP(ctx, key, r, hash, service, region, at); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	startTime = 60 * time.Second // long enough for a JVM to start on a loaded machine
+	startTime = 60 * time.Second // long enough for a JVM to start on a busy machine
 	pollEvery = 50 * time.Millisecond
 )
 
@@ -23,7 +23,7 @@ const (
 type Server struct {
 	Name     string
 	Services []string // services whose scripts are run against the server
-	File     string   // path in the installation folder, to detect whether the server is installed
+	File     string   // path in the installation folder that exists only if the server is installed
 	// Command returns the command that starts the server on the given port of 127.0.0.1. folder is the installation
 	// folder. The server's working directory is initially empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
@@ -57,7 +57,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	go func() {
-		_ = r.process.Wait() // always an error, because the process is killed
+		_ = r.process.Wait() // always returns an error, because the process is killed
 		close(r.exited)
 	}()
 	if err := r.answers(ctx, client); err != nil {
@@ -95,7 +95,7 @@ func (r *running) answers(ctx context.Context, client *http.Client) error {
 func (r *running) stop() {
 	_ = r.process.Process.Kill() // ignore the error if the process has already exited
 	<-r.exited
-	_ = os.RemoveAll(r.folder) // in the system's temporary folder, so an error is harmless
+	_ = os.RemoveAll(r.folder) // errors are harmless in the system's temporary folder
 }
 
 func freePort(ctx context.Context) (string, error) {

@@ -34,10 +34,10 @@ const (
 // Options holds the parameters of Run.
 type Options struct {
 	Servers []Server
-	Folder  string          // the servers' installation folder
+	Folder  string          // folder in which the servers are installed
 	Scripts []corpus.Script // scripts to run; a server runs only those for its services
 	List    string          // YAML list of accepted differences
-	Part    string          // limits reports of stale entries to script IDs that contain Part
+	Part    string          // limits reports of stale entries to scripts whose ID contains Part
 	Verbose bool            // whether to print accepted differences as well
 	Out     io.Writer
 }
@@ -47,7 +47,7 @@ type run struct {
 
 	listed []known
 	agreed map[string]bool // scripts that passed on at least one server
-	used   []atomic.Bool   // whether each accepted difference occurred, by index
+	used   []atomic.Bool   // whether each accepted difference occurred, by its index in the list
 	client *http.Client
 }
 
@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports accepted differences that did not occur and returns their number. It considers only the servers and
+// stale reports accepted differences that did not occur and returns their number. stale considers only the servers and
 // scripts of this run.
 func (r *run) stale() int {
 	count := 0
@@ -101,7 +101,7 @@ type result struct {
 	err    error // nil if the script passed
 }
 
-// play runs the scripts for a server's services. It returns the number of unlisted differences.
+// play starts a server and runs the scripts that apply to its services. It returns the number of unlisted differences.
 func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
 	server, err := s.start(ctx, r.Folder, r.client)

@@ -38,7 +38,7 @@ func serve(port string) int {
 	return 0
 }
 
-// scripts returns an SQS script that the server satisfies, one that it violates, and an S3 script that is not run.
+// scripts returns an SQS script that the server passes, one that it fails, and an S3 script that is not run.
 func scripts() []corpus.Script {
 	return []corpus.Script{
 		{

@@ -18,7 +18,7 @@ import (
 // installTime is the time limit for installing a judge's packages.
 const installTime = 5 * time.Minute
 
-// errAbsent means that Node or npm is not in PATH. Tests are skipped, not failed, because of this error.
+// errAbsent means that Node or npm is not in PATH. Because of this error, tests are skipped instead of failing.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
 // Installed returns the folder that contains a judge's node_modules for the given package.json and package-lock.json.
@@ -52,7 +52,7 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a temporary folder and renames the folder to place, so that concurrent
+// installInto installs the judge in a temporary folder and renames that folder to place, so that concurrent
 // installations do not interfere.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
@@ -63,17 +63,17 @@ func installInto(place string, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(fresh) }() // has no effect after the rename
+	defer func() { _ = os.RemoveAll(fresh) }() // has no effect if the rename succeeded
 	if err = install(fresh, files); err != nil {
 		return err
 	}
 	if err = os.Rename(fresh, place); err != nil && !isThere(place) {
 		return err
 	}
-	return nil // another process may have installed the judge
+	return nil // another process may have installed the judge in the meantime
 }
 
-// install installs exactly the packages in the lock file. It does not run the packages' scripts.
+// install installs exactly the packages in the lock file. It does not run the scripts of the installed packages.
 func install(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

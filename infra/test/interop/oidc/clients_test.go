@@ -39,7 +39,7 @@ type confidential struct {
 	known registration
 }
 
-// secretive returns a client whose secret is awkward.
+// secretive returns a client whose secret contains characters that must be encoded.
 func secretive(method catalog.AuthMethod) confidential {
 	c := confidential{client: client{id: "client: 100%+" + string(method), authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: method, Secret: []byte(awkward)}
@@ -48,7 +48,7 @@ func secretive(method catalog.AuthMethod) confidential {
 	return c
 }
 
-// mistaken returns a copy of the client with an unregistered secret.
+// mistaken returns a copy of the client with a secret that is not registered.
 func (c confidential) mistaken() confidential {
 	c.auth.Secret = []byte(awkward + "x")
 	return c
@@ -95,7 +95,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns the service's side of the connection, which authenticates as the client c.
+// portalOf returns the service's side of the connection to the judge; it authenticates as the client c.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -199,7 +199,7 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 }
 
 // TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. The other tests therefore pass only if
-// the service's assertions are unique.
+// each of the service's assertions has a unique jti.
 func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)

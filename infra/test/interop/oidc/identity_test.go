@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// verification is a patient's identity verification at the authorization server.
+// verification holds the state of a patient's identity verification at the authorization server.
 type verification struct {
 	oidc.RelyingParty
 

@@ -1,7 +1,7 @@
 // Package oidc_test tests the SMART client and the identity-provider relying party against a third-party authorization
 // server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs the judge,
-// simulates the patient's browser, and checks that production code succeeds and that invalid requests fail. If Node or
-// npm is missing, the tests are skipped. The sandbox (infra/sandbox) simulates health systems that violate the
+// simulates the patient's browser, and checks that production code succeeds and that invalid requests fail. The tests
+// are skipped if Node or npm is not installed. The sandbox (infra/sandbox) simulates health systems that violate the
 // standards.
 package oidc_test
 
@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The judge's files. Tests run copies of them, never the files in the checkout.
+// The judge's files. Tests run copies of these files, never those in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -70,7 +70,7 @@ func start(t *testing.T, clients ...registration) judge {
 	return ready(t, started.(func() (*running, error)))
 }
 
-// startWith starts a judge with the given settings for the calling test only.
+// startWith starts a judge with the given settings, for use by the calling test only.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	own := sync.OnceValues(func() (*running, error) { return run(told) })
@@ -88,7 +88,7 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	return r.judge
 }
 
-// judges maps settings to this test run's judges (func() (*running, error)).
+// judges maps settings to the judges of this test run, as func() (*running, error).
 var judges sync.Map
 
 // running is a judge's process.
@@ -150,7 +150,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide holds the production portal client and its client authentication.
+// ourSide is the service's side of a connection: its production portal client and client authentication.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal
@@ -158,7 +158,7 @@ type ourSide struct {
 	clients smart.Clients
 }
 
-// portal returns the service's side for public clients, allowed to connect to the local machine.
+// portal returns the service's side for a public client. It may connect to the local machine.
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {

@@ -16,9 +16,9 @@ import (
 
 const connID = "c0000000-0000-4000-8000-000000000001"
 
-// TestConcurrentRefreshesUseEachTokenOnce checks that concurrent workers never reuse a refresh token. The judge revokes
-// a grant as soon as a client reuses a rotated refresh token. A single failure of the lease would therefore make every
-// later refresh fail.
+// TestConcurrentRefreshesUseEachTokenOnce checks that concurrent workers never use the same refresh token twice. The
+// judge revokes a grant as soon as a client reuses a rotated refresh token. A single failure of the refresh lease would
+// therefore make every later refresh fail.
 func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	t.Parallel()
 	const rounds, workers = 30, 8
@@ -48,8 +48,8 @@ func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	}
 }
 
-// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only error allowed
-// is fault.Conflict, which means that another worker is refreshing the tokens.
+// refreshAtOnce runs concurrent refreshes of the same tokens and returns the newest version that a worker received. The
+// only error allowed is fault.Conflict, which means that another worker is refreshing the tokens.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
 	var mu sync.Mutex
@@ -128,7 +128,7 @@ func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return 
 func (unlimited) Until() time.Time                                     { return time.Now().Add(time.Minute) }
 func (unlimited) Release(context.Context, error)                       {}
 
-// glass is a sealer that does not encrypt.
+// glass is a fake sealer that does not encrypt.
 type glass struct{}
 
 func (glass) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {

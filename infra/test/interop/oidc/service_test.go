@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// service runs attempts with the production flow, in-memory stores and no encryption.
+// service runs attempts through the production flow with in-memory stores and no encryption.
 type service struct {
 	judge judge
 
@@ -94,7 +94,7 @@ func (*service) TokenVersion(context.Context, org.Tenant, string) (int64, error)
 
 func (*service) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// leave starts an attempt at a platform without a profile.
+// leave starts an attempt at a platform that has no profile.
 func (d *service) leave(t *testing.T) binding.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{"https://app.example/back"}, "https://app.example/back")

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The judge's files. Tests run copies of them, never the files in the checkout.
+// The judge's files. Tests run copies of these files, never those in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -30,7 +30,7 @@ var (
 	script string
 )
 
-// received is a delivery with the key that the receiver uses to verify it.
+// received is a delivery together with the key that the receiver uses to verify it.
 type received struct {
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
@@ -49,7 +49,7 @@ func (p post) with(name, key string, holds bool) claim {
 	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
 }
 
-// judge verifies all claims in a single Node process.
+// judge verifies the deliveries of all claims in a single Node process.
 func judge(t *testing.T, claims []claim) {
 	t.Helper()
 	place, err := npm.Installed("webhooks", manifest, lock)

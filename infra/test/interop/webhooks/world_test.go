@@ -81,7 +81,7 @@ func (w *world) editor(now time.Time) webhook.Editor {
 	}
 }
 
-// subscribe creates the world's only subscription, which covers every event type and has both kinds of signing key.
+// subscribe creates the only subscription, which covers every event type and has both kinds of signing key.
 func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	types := make([]webhook.Type, 0, len(webhook.Catalogue()))

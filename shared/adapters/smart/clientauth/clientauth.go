@@ -80,7 +80,7 @@ var (
 	errOrigin  = errors.New("is not one of the origins it may be sent to; to list them, run ctl client origins")
 )
 
-// Authenticate adds the credentials identified by use.AuthID to form and header, to authenticate the client
+// Authenticate adds the credentials identified by use.AuthID to form and header, authenticating the client as
 // use.ClientID. The credentials belong to the tenant or are shared. For a public client, Authenticate adds only the
 // client ID. Authenticate adds a secret only if the operator has allowed the URL's origin, regardless of any discovery,
 // attempt or token set (RFC 9700 section 4.4). An assertion's audience is always the token endpoint (RFC 7523 section

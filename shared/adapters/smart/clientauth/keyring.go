@@ -17,7 +17,7 @@ type Vault interface {
 }
 
 // Keyring holds the service's signing keys. Keyring loads the public keys from the vault on first use and caches them
-// for the life of the process. If loading fails, the next use tries again. Keyring is safe for concurrent use.
+// for the life of the process. If loading fails, the next use retries it. Keyring is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
@@ -42,8 +42,8 @@ func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys. It fails if any key can't be loaded, so that the choice of signing key does not depend on the
-// vault's availability.
+// keys returns all keys, or an error if any key can't be loaded. The choice of signing key therefore doesn't depend on
+// the vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:

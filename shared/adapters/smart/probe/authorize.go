@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// askToSignIn requests the authorization URL that a patient's browser would open. It does not follow redirects, because
-// the query is confidential.
+// askToSignIn requests the authorization URL that a patient's browser would open. askToSignIn does not follow
+// redirects, because the query is confidential.
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
@@ -55,7 +55,7 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 }
 
 // judgeRedirect distinguishes redirects to a sign-in page from error responses (RFC 6749 section 4.1.2.1). It reports
-// an error code only if the code is a known one.
+// an error code only if the code is known.
 func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {

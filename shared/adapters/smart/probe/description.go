@@ -16,9 +16,9 @@ const (
 	shortest = 4
 )
 
-// description returns the error_description of a rejected token request (RFC 6749 section 5.2). It leaves the body
-// readable. The text can't describe a patient, because the test's grants are fictitious. description returns "" if the
-// text repeats a value that the test sent, because the value may be a secret.
+// description returns the error_description of a rejected token request (RFC 6749 section 5.2). description leaves the
+// body readable. The text can't describe a patient, because the test's grants are fictitious. description returns "" if
+// the text repeats a value that the test sent, because the value may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// reach validates the URL and requests the server's SMART configuration. It reports whether a server responded.
+// reach validates the URL and requests the server's SMART configuration. reach reports whether a server responded.
 func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
@@ -35,7 +35,7 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover finds the authorization server in the same way as a sign-in and checks the result. It reports whether
+// discover finds the authorization server in the same way as a sign-in and checks the result. discover reports whether
 // discovery succeeded.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error

@@ -1,8 +1,8 @@
 // Package probe tests an endpoint for the operator before patients use the endpoint. The test covers everything that a
-// sign-in and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same
-// code as patients' sign-ins: package smart makes the discovery and token requests, package flow builds the
-// authorization request, and package operator validates the client. Package probe only compares and reports the
-// results, without changing stored data. The report doesn't contain secrets, tokens or URL queries.
+// sign-in and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). The test runs the
+// same code as patients' sign-ins: package smart makes the discovery and token requests, package flow builds the
+// authorization request, and package operator validates the client. Package probe compares and reports the results; it
+// doesn't change stored data. The report doesn't contain secrets, tokens or URL queries.
 package probe
 
 import (
@@ -23,8 +23,8 @@ import (
 
 // Registrations looks up the registrations that connections use (operator.Registrations).
 type Registrations interface {
-	// InEffect returns the registration used by an organisation's connections at a place. The error is fault.NotFound
-	// or fault.Invalid.
+	// InEffect returns the registration that an organisation's connections use at an endpoint or platform. The error is
+	// fault.NotFound or fault.Invalid.
 	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
 
@@ -60,7 +60,8 @@ type Subject struct {
 	Endpoint catalog.Endpoint
 	Stored   bool
 	Tenant   org.Tenant // organisation whose sign-in is tested; zero for the shared registration
-	// TokenRequest allows two token requests with invalid grants. Some health systems count failed requests.
+	// TokenRequest allows the test to send two token requests with invalid grants. Some health systems count failed
+	// requests.
 	TokenRequest bool
 }
 
@@ -78,7 +79,7 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	return t.ordered(), nil
 }
 
-// test holds the state of one run, which every group of steps shares. Each group has its own type.
+// test holds the state of one run, shared by all groups of steps. Each group of steps has its own type.
 type test struct {
 	Deps
 	report

@@ -37,7 +37,7 @@ func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told
 }
 
 // TestRunExplainsEverySandboxSwitch checks the report for every sandbox switch. Each switch imitates a real health
-// system.
+// system's behaviour.
 func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	t.Parallel()
 	const unapproved = "endpoint approve -id " + endpointID + " -origin https://mulberry-hospital.example"
@@ -240,7 +240,7 @@ func TestRunExplainsClientAuthentication(t *testing.T) {
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)
 			nothing := strings.Contains(got["token_refresh"][0].Found, "Nothing was sent")
-			if posts := len(w.asked("/oauth/token")) - 1; nothing && posts != 0 { // do not count the initial GET
+			if posts := len(w.asked("/oauth/token")) - 1; nothing && posts != 0 { // excluding the initial GET
 				t.Errorf("%d token requests were sent", posts)
 			}
 		})

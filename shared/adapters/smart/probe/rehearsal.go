@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal provides the dependencies of a sign-in that starts but is never completed. It returns the endpoint and the
-// registration under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and
-// smart.Endpoints.
+// rehearsal provides the dependencies of a sign-in that starts but is never completed. rehearsal returns the endpoint
+// and the registration under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore,
+// tokens.Sealer and smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
 	registration catalog.Registration
@@ -25,7 +25,7 @@ func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) 
 	return r.endpoint, nil
 }
 
-// Way returns fault.NotFound, because the endpoint under test names its institution itself.
+// Way returns fault.NotFound, because the record of the endpoint under test names the institution.
 func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
 	return catalog.Way{}, fault.NotFound
 }
@@ -51,7 +51,7 @@ func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, er
 	return binding.Ticket{}, fault.NotFound
 }
 
-// OpenAttempt returns an error.
+// OpenAttempt always returns fault.Conflict.
 func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Conflict
 }

@@ -78,7 +78,7 @@ func (t *conformance) checkPlan() {
 		return
 	}
 	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
-	// Without these prefixes, the scopes are chosen at registration.
+	// If the request has no data scopes, the scopes are chosen at registration.
 	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") {
 		facts.Granted = t.attempt.Scope
 	}
@@ -178,7 +178,8 @@ func typesOf(made plan.Plan) []string {
 	return names
 }
 
-// placeOf returns the place whose registration applies to the endpoint.
+// placeOf returns the scope of the endpoint's registration: the endpoint itself if it is stored, otherwise its
+// platform.
 func (t *client) placeOf() catalog.Place {
 	if t.subject.Stored {
 		return catalog.Place{EndpointID: t.endpoint.ID, Mode: t.endpoint.Mode}

@@ -49,8 +49,8 @@ func (t *conformance) tried(unlisted []string) string {
 		leftOutBut("Not yet tried with this server release; the next export tries those that the scopes cover", untried)
 }
 
-// attached describes earlier exports' results with _revinclude=Provenance:target if the statement does not list this
-// parameter.
+// attached describes whether _revinclude=Provenance:target worked in earlier exports, if the statement does not list
+// it.
 func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
 	facts.Attaches = false

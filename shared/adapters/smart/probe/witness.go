@@ -19,8 +19,8 @@ type exchange struct {
 	said      string // error_description of a rejected POST, safe for a terminal
 }
 
-// recordingDoer sends a single test's requests sequentially and records the last request and the last POST. They may
-// differ, because package smart may check after a rejected refresh whether the token endpoint has moved.
+// recordingDoer sends a single test's requests sequentially and records the last request and the last POST. The two can
+// differ because, after a rejected refresh, package smart may check whether the token endpoint has moved.
 type recordingDoer struct {
 	doer   smart.Doer
 	last   exchange
@@ -43,7 +43,8 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the recorded requests. Without it, a step that sends no requests would report the previous step's.
+// forget clears the recorded requests. If they were not cleared, a step that sends no requests would report those of
+// the previous step.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 func place(u *url.URL) string {

@@ -1,7 +1,7 @@
-// Package pulse checks whether patients could sign in at an endpoint's server. The periodic health checks of the
-// catalogue use it (docs/adr/0030-health-of-endpoints.md). The package performs the same discovery as a sign-in,
-// identifies itself to the server and limits the response size. It neither derives the endpoint's state from the result
-// nor uses the discovered URLs.
+// Package pulse checks whether patients could sign in at an endpoint's server. The catalogue's periodic health checks
+// use this package (docs/adr/0030-health-of-endpoints.md). The package performs the same discovery as a sign-in,
+// identifies itself to the server and limits the response size. The package neither derives the endpoint's state from
+// the result nor uses the discovered URLs.
 package pulse
 
 import (

@@ -1,6 +1,6 @@
 // Package survey reads a health system's metadata for the operator who will pin the system's URLs
-// (shared/manage/operator). It neither trusts nor stores any of the data. Only operators' tools link this package, not
-// the functions that serve patients.
+// (shared/manage/operator). The package neither trusts nor stores any of the metadata. Only operators' tools link this
+// package, not the functions that serve patients.
 package survey
 
 import (
@@ -16,8 +16,8 @@ type Servers struct {
 	HTTP smart.Doer // client with the same network guard as production
 }
 
-// Survey implements operator.Servers. It succeeds even without a CapabilityStatement, because every export requests the
-// statement again.
+// Survey implements operator.Servers. Survey succeeds even without a CapabilityStatement, because every export requests
+// the statement again.
 func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
 	found, err := smart.Discover(ctx, s.HTTP, base)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// goneFor is the time for which a record is retained after its endpoint is removed. If a removed list returns
-	// within this time, its endpoints keep their health.
+	// goneFor is the retention period of a removed endpoint's record, counted from the endpoint's last conclusive
+	// probe. If a removed list returns within this time, its endpoints keep their health.
 	goneFor = 30 * 24 * time.Hour
 	// mostForgotten is the maximum number of records removed at once. Any remaining records are removed after the next
 	// read.
 	mostForgotten = 100
 )
 
-// forgetGone removes the records of endpoints that have been missing from the catalogue for goneFor.
+// forgetGone removes the records of endpoints that are missing from the catalogue and whose last conclusive probe was
+// at least goneFor ago.
 func (r *Rounds) forgetGone(ctx context.Context, w *modeState, known map[string]health.Record) error {
 	for _, e := range w.entries {
 		delete(known, e.ID)

@@ -84,8 +84,8 @@ type Deps struct {
 	Now    func() time.Time
 }
 
-// Rounds probes endpoints. It caches rows between runs and uses the run number to detect that another process has run
-// in the meantime.
+// Rounds probes endpoints. Rounds caches rows between runs and uses the run number to detect that another process has
+// run in the meantime.
 type Rounds struct {
 	Deps
 
@@ -113,7 +113,7 @@ func New(d Deps) *Rounds {
 	return &Rounds{Deps: d, states: map[string]*modeState{"test": {mode: "test"}, "live": {mode: "live"}}}
 }
 
-// longest limits a run whose context has no deadline.
+// longest is the time limit of a run whose context has no deadline.
 const longest = 50 * time.Second
 
 // Run probes due endpoints and finishes before the deadline of ctx. Run adds the results to the log line in ctx. An

@@ -19,10 +19,10 @@ import (
 const (
 	// savesAtOnce is the maximum number of findings stored concurrently.
 	savesAtOnce = 8
-	// observedFor is the period over which real connections' results are considered.
+	// observedFor is the period over which connections' results are considered.
 	observedFor = time.Hour
-	// summarizeEvery is the minimum time between two summaries for a mode. If only probe times have changed, the next
-	// summary waits for confirmEvery instead.
+	// summarizeEvery is the minimum time between two summaries for a mode. If only probe times have changed, the
+	// minimum is confirmEvery.
 	summarizeEvery = 5 * time.Minute
 	confirmEvery   = time.Hour
 )

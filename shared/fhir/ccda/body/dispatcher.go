@@ -43,7 +43,8 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere returns the templates assumed from a statement's class and mood if none of its section's assumptions apply.
+// anywhere returns the assumptions for all sections, which derive a template from a statement's class and mood if none
+// of its section's own assumptions applies.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -79,7 +80,7 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 }
 
 // isAside reports whether an observation only describes a neighbouring or enclosing statement, such as an information
-// source, a status or a comment (LOINC codes in CCD). An aside is not a result, vital sign or finding.
+// source, a status or a comment (LOINC codes in CCD). Such an observation is not a result, vital sign or finding.
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
@@ -93,8 +94,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// isNullOrganizer reports whether an organizer has a null flavor and therefore states no facts itself. It also converts
-// the members of such an organizer.
+// isNullOrganizer reports whether an organizer has a null flavor and therefore states no facts itself. If the organizer
+// is null, isNullOrganizer also converts its members.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false

@@ -26,8 +26,8 @@ withheld Information Withheld
 unavailable Unavailable
 `
 
-// emptyReason returns the list-empty-reason code that a section's nullFlavor implies, or its entries if all are negated
-// or absent. It returns "" if neither implies a code.
+// emptyReason returns the list-empty-reason code implied by a section's nullFlavor, or by its entries if all are
+// negated or absent. It returns "" if neither the section nor its entries imply a code.
 func emptyReason(section *cda.Node) string {
 	if flavor := section.Attr("nullFlavor"); flavor != "" {
 		return reasonOf(flavor)
@@ -62,8 +62,8 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the only statement nested in an entry or statement, or its relationship if that statement was null. It
-// returns nil if there is none or more than one.
+// inner returns the only statement nested in an entry or statement. If that statement was null and has been removed,
+// inner returns its relationship. It returns nil if there is no such statement or more than one.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {

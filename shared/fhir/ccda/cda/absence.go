@@ -2,7 +2,7 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated is a part of the document that states no fact, as listed in the report.
+// Unstated describes a document part that states no fact, for the report.
 type Unstated struct {
 	What   string // the element's template, or its name if the element has no template
 	Reason string
@@ -40,7 +40,7 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is negated (CDA R2, negationInd). An enclosing statement that groups it can
+// IsNegated reports whether a statement is negated (CDA R2, negationInd). A statement that groups the given one can
 // also negate it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
@@ -95,8 +95,8 @@ func groupRoots() []string {
 }
 
 // hide removes the parts of a tree that state no fact, so that no rule converts them: null statements, and the contents
-// of null and negated statements. A null observation that represents a question stays, without its value. hide indexes
-// the remaining elements.
+// of null and negated statements. A null observation that represents a question is retained without its value. hide
+// indexes the remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -153,7 +153,7 @@ func (d *Document) trim(n *Node) bool {
 // unlink removes a child. last is the preceding child, or nil.
 func unlink(n, last, child *Node) {
 	if flavor := child.Attr("nullFlavor"); flavor != "" && IsStatement(child) && n.Attr("nullFlavor") == "" {
-		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // An entry of a null statement is null.
+		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // A null statement makes its parent null.
 	}
 	if last == nil {
 		n.first = child.next
@@ -192,12 +192,12 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfGroup reports whether a child of a null or negated organizer or concern stays: all except the group's own
+// isOfGroup reports whether a child of a null or negated organizer or concern is retained: all except the group's own
 // specimens and participants.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
-// isOfDenial reports whether a child of a negated statement stays, such as the subject, the author and the reason. An
-// act that did not take place has no devices, specimens, locations or nested statements.
+// isOfDenial reports whether a child of a negated statement is retained, as the subject, author and reason are. An act
+// that did not take place has no devices, specimens, locations or nested statements.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
 	case "specimen":
@@ -210,7 +210,7 @@ func isOfDenial(n, child *Node) bool {
 	return true
 }
 
-// isAside reports whether a relationship's statement holds whatever the enclosing statement says, as a comment, reason,
+// isAside reports whether a relationship's statement holds regardless of the enclosing statement, as a comment, reason,
 // instruction, status or reference does.
 func isAside(rel *Node) bool {
 	for s := range rel.Each() {
@@ -218,7 +218,7 @@ func isAside(rel *Node) bool {
 			continue
 		}
 		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
-			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // A preference is not a reason.
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // A priority preference is not a reason.
 		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
 		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}

@@ -7,11 +7,11 @@ type tree struct {
 	text  string
 	arena arena
 	root  *Node // parent of the outermost element
-	isCut bool  // whether some nodes are in runs
+	isCut bool  // whether some nodes are kept as text (see run)
 
 	pieceNodes int // number of nodes in a piece; 0 if the entire document is in memory
 	recent     recent
-	// removes the parts that state no fact when an element is parsed again; nil until the document is open
+	// hide removes the parts that state no fact from an element that is parsed again; nil until the document is open
 	hide func(n *Node)
 }
 
@@ -28,11 +28,11 @@ func (t *tree) parse(pieceNodes int) (*Node, error) {
 	return b.document()
 }
 
-// arena allocates nodes in blocks, which takes less time and memory.
+// arena allocates nodes in blocks to save time and memory.
 type arena struct {
 	blocks    [][]Node
 	blockSize int // nodes in one block
-	size      int // nodes in all blocks
+	size      int // total number of nodes in all blocks
 	attrs     []attribute
 	begun     int // index in attrs of the current element's first attribute
 	slab      int // number of times attrs has been replaced
@@ -71,7 +71,7 @@ type mark struct{ size, attrs, slab int }
 
 func (a *arena) mark() mark { return mark{size: a.size, attrs: len(a.attrs), slab: a.slab} }
 
-// release frees the nodes allocated since a mark, which the caller must no longer use.
+// release frees the nodes allocated since a mark. The caller must no longer use those nodes.
 func (a *arena) release(to mark) {
 	for ; a.size > to.size; a.size-- {
 		*a.at(a.size - 1) = Node{}
@@ -97,7 +97,7 @@ type builder struct {
 	attributes   int32  // number of attributes so far
 	count        int32  // number of nodes so far, including those in pieces
 	pieceNodes   int    // number of nodes in a piece; 0 to hold all nodes in memory
-	isPiece      bool   // whether a piece of the outermost open element is parsed again
+	isPiece      bool   // whether the text is a piece that is parsed again
 	first        *Node  // first node of the piece
 }
 
@@ -106,11 +106,11 @@ type open struct {
 	last     *Node // last child so far
 	children int   // number of children, excluding those that maxChildren does not count
 
-	stretch stretch // latest children, which may become a piece
-	isWhole bool    // whether the element contains no run
+	stretch stretch // latest children, which may be replaced by a piece
+	isWhole bool    // whether all nodes in the element are in memory
 }
 
-// start begins an element. The caller must call set for each of the element's attributes.
+// start adds an element to the tree. The caller must call set for each of the element's attributes.
 func (b *builder) start(name string) error {
 	n := b.node()
 	n.Name = name
@@ -158,7 +158,7 @@ func (b *builder) started(at int) error {
 	return b.isTooLarge()
 }
 
-// end completes an element whose end tag spans from to to.
+// end completes an element. from and to are the start and end offsets of its end tag.
 func (b *builder) end(name string, from, to int) error {
 	if b.inside == b.root || b.inside.Name != name || b.isPiece && len(b.open) == 1 {
 		return errXML
@@ -172,7 +172,8 @@ func (b *builder) end(name string, from, to int) error {
 	return nil
 }
 
-// add adds text to the open element. to is the text's end offset. Outside the narrative, white space alone is ignored.
+// add adds text to the open element. to is the text's end offset. Outside the narrative, text that consists only of
+// white space is ignored.
 func (b *builder) add(text string, isEscaped bool, to int) error {
 	if isEscaped {
 		text = unescaped(text)
@@ -206,7 +207,7 @@ func (b *builder) isCrowded(n *Node) bool {
 
 func (b *builder) append(n *Node) {
 	n.Parent = b.inside
-	if len(b.open) == 0 { // A well-formed document has one element at the top level.
+	if len(b.open) == 0 { // A well-formed document has exactly one root element.
 		n.next, b.root.first = b.root.first, n
 		return
 	}

@@ -65,7 +65,7 @@ func (d *Document) Named(id string) *Node {
 }
 
 // Acts iterates over the clinical statements with the given RealID in document order. Statements for which isWanted
-// returns false are skipped without being parsed. A nil isWanted accepts all.
+// returns false are skipped without being parsed. If isWanted is nil, no statement is skipped.
 func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if id == "" {
@@ -110,8 +110,8 @@ func hashOf(text string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// IsPast reports whether a time is before the document's, to which statuses refer. A time without a day is compared at
-// its own precision.
+// IsPast reports whether a time is before the document's time, to which statuses refer. A time without a day is
+// compared with the document's at the precision of that time.
 func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
 // IsLater reports whether a time is after the document's.

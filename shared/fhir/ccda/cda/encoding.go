@@ -20,7 +20,8 @@ var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
 // decoded is a document converted to UTF-8, without characters that XML forbids.
 type decoded struct {
 	text []byte
-	// Replaced counts the byte sequences that are invalid in the document's encoding. Each becomes U+FFFD in text.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. Each of these sequences becomes
+	// U+FFFD in text.
 	Replaced int
 	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document
 	// declares UTF-8 or no encoding.
@@ -28,9 +29,9 @@ type decoded struct {
 }
 
 // decode detects a document's encoding (Extensible Markup Language, appendix F): by the byte order mark, the zero bytes
-// of UTF-16, validity as UTF-8, and finally the declaration, which is often wrong. Invalid UTF-8 that declares UTF-8 or
-// nothing is treated as windows-1252, a superset of ISO-8859-1, and the affected bytes are counted. document is not
-// modified; text shares its memory if no conversion is needed. The error is ErrInvalid.
+// of UTF-16, validity as UTF-8, and finally the declaration, which is often wrong. If a document declares UTF-8 or no
+// encoding, bytes that are not valid UTF-8 are decoded as windows-1252, a superset of ISO-8859-1, and counted. document
+// is not modified; text shares its memory if no conversion is needed. The error is ErrInvalid.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -60,7 +61,7 @@ func (d *decoded) byDeclaration(document []byte) error {
 	isUTF8 := utf8.Valid(document)
 	switch {
 	case name == "", name == "utf-8", name == "windows-1252", strings.HasPrefix(name, "utf-16"):
-		// An XML declaration in ASCII can't be UTF-16, whatever it declares.
+		// A document whose XML declaration is in ASCII can't be UTF-16, even if it declares UTF-16.
 	case isEastAsian(name) && (!isUTF8 || hasWideCharacters(document, name)):
 		return d.by(of, document)
 	case isUTF8:
@@ -77,8 +78,8 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns the encoding with the given name, from the WHATWG Encoding Standard, with its name there, or from the
-// IANA registry. It returns nil for an unknown encoding.
+// named returns the encoding with the given label and its name in the WHATWG Encoding Standard or, failing that, the
+// encoding in the IANA registry and the label. It returns nil for an unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)
@@ -108,7 +109,7 @@ func (d *decoded) from16(document []byte, order binary.ByteOrder) {
 	d.Replaced = bytes.Count(d.text, []byte("\uFFFD"))
 }
 
-// repair decodes bytes that are invalid in UTF-8 as windows-1252.
+// repair decodes bytes that are not valid UTF-8 as windows-1252.
 func (d *decoded) repair() {
 	if !utf8.Valid(d.text) {
 		d.text, d.Guessed = fromWindows1252(d.text)
@@ -120,9 +121,9 @@ func isEastAsian(name string) bool {
 	return slices.Contains([]string{"gb18030", "gbk", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"}, name)
 }
 
-// hasWideCharacters reports whether a document that is valid UTF-8 is really in the declared East Asian encoding. East
-// Asian characters take three bytes in UTF-8, so text without any is valid UTF-8 only by chance. ISO-2022-JP is ASCII
-// with escapes.
+// hasWideCharacters reports whether a document that is valid UTF-8 is really in the declared East Asian encoding. In
+// UTF-8, East Asian characters take three bytes, so text without three-byte characters is valid UTF-8 only by chance.
+// ISO-2022-JP is ASCII with escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0

@@ -36,8 +36,8 @@ func IDKey(id *Node) string {
 	return ""
 }
 
-// Digest returns a hash of an element and its content. It doesn't depend on the element's position, or on attribute
-// order, white space, UUID case and templates.
+// Digest returns a hash of an element and its content. The hash doesn't depend on the element's position, the order of
+// attributes, white space, the case of UUIDs, or templates.
 func Digest(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	s.buffer = make([]byte, 0, 4<<10)
@@ -46,7 +46,7 @@ func Digest(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// DigestOfWords returns DigestOf for an element's Words without holding them in memory.
+// DigestOfWords returns DigestOf for the result of Words, without holding that text in memory.
 func DigestOfWords(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	if n != nil {
@@ -111,7 +111,7 @@ func PatientKeys(document *Node) []string {
 	return keys
 }
 
-// spell writes an element in canonical form. Zero bytes, which XML forbids, separate its parts.
+// spell writes an element in canonical form. Zero bytes, which XML forbids, separate the element's parts.
 func (s *speller) spell(n *Node) {
 	if n == nil {
 		return
@@ -127,7 +127,7 @@ func (s *speller) spell(n *Node) {
 		attrs = slices.Clone(attrs)
 		slices.SortFunc(attrs, byName)
 	}
-	if n.Name == "entry" { // An entry's optional attributes add no meaning.
+	if n.Name == "entry" { // The optional attributes of an entry do not change its meaning.
 		attrs = nil
 	}
 	for _, a := range attrs {

@@ -5,12 +5,12 @@ import (
 	"sort"
 )
 
-// stretch marks the start of an open element's latest children, which may become a piece.
+// stretch describes an open element's latest children, which have not been folded into a piece.
 type stretch struct {
 	mark
 
 	before     *Node // the preceding child, or nil
-	number     int32 // number of the first child in the stretch
+	number     int32 // number of the stretch's first child
 	attributes int32 // number of attributes in the document before the stretch
 	from       int   // start offset
 	names      []string
@@ -19,7 +19,7 @@ type stretch struct {
 // minRest is the minimum size, in nodes, of the final piece of an element that is split into pieces.
 const minRest = 16
 
-// begin starts a stretch of children at a text offset.
+// begin starts a new stretch at the text offset at.
 func (b *builder) begin(at int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -30,8 +30,8 @@ func (b *builder) begin(at int) {
 	}
 }
 
-// ended adds a child to the open element's stretch if it may be part of a piece. to is its end offset. A child that is
-// itself split into pieces may not, because each visit to one of its pieces would parse all of it again.
+// ended adds a child to the open element's stretch if the child may be folded into a piece. to is its end offset. A
+// child that contains a run may not, because each visit to one of its pieces would parse the whole child again.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -65,7 +65,7 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish turns the last children of an element that is split into pieces into the final piece. at is the element's end
+// finish folds the last children of an element that is split into pieces into its final piece. at is the element's end
 // offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
@@ -74,7 +74,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold turns the open element's stretch into a piece that ends at offset to, and releases its nodes.
+// fold replaces the open element's stretch with a piece that ends at offset to, and releases the stretch's nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -103,7 +103,7 @@ func (b *builder) fold(to int) {
 // run is a sequence of siblings that are parsed again on each visit.
 type run struct {
 	tree      *tree
-	node      *Node    // node that represents the siblings
+	node      *Node    // node that represents the siblings in the tree
 	names     []string // names of the siblings
 	narrative int      // as in builder
 	pieces    []piece
@@ -114,7 +114,7 @@ type run struct {
 // group.
 type piece struct{ from, number, attributes int32 }
 
-// has reports whether the run contains a sibling with one of the given names. Without names, any element counts.
+// has reports whether the run contains a sibling with one of the given names. Without names, has returns true.
 func (r *run) has(names ...string) bool {
 	if len(names) == 0 {
 		return true
@@ -122,7 +122,7 @@ func (r *run) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
 }
 
-// read returns the first node of a piece. Its sibling links continue into the next piece.
+// read returns the first node of a piece. The last sibling of the piece links to the rest of the run.
 func (r *run) read(at int) *Node {
 	if first := r.tree.recent.get(r, at); first != nil {
 		return first
@@ -150,7 +150,7 @@ func (r *run) read(at int) *Node {
 	return b.first
 }
 
-// after returns a node that represents the rest of the run after a piece.
+// after returns a node that represents the pieces from at on, or the run's next sibling if there are none.
 func (r *run) after(at int) *Node {
 	if at == len(r.pieces) {
 		return r.node.next
@@ -191,7 +191,7 @@ func descend(n *Node, number int32) *Node {
 	return nil
 }
 
-// recent caches the latest parsed pieces.
+// recent caches the most recently parsed pieces.
 type recent struct {
 	list [16]struct {
 		run   *run
@@ -215,7 +215,8 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the threshold for large text, in bytes per node of a piece. In a large document, it amounts to 64 KB.
+// largeFactor is the threshold for large text, in bytes per node of a piece. In large documents, the threshold amounts
+// to 64 KB.
 const largeFactor = 512
 
 // IsLarge reports whether an element's content is too large to be held in memory twice. It returns false unless the
@@ -225,7 +226,7 @@ func (d *Document) IsLarge(n *Node) bool {
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns the approximate length of an element's text. It stops counting above most.
+// size returns the approximate length of an element's text. It stops counting once the length exceeds most.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

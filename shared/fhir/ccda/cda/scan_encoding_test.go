@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches one is not
-// compared.
+// exceptions lists intentional differences between the scanner and encoding/xml. A document that matches an exception
+// is not compared.
 var exceptions = []struct {
 	why   string
 	match func(document []byte) bool
@@ -46,7 +46,7 @@ var exceptions = []struct {
 	}},
 }
 
-// leniencies lists errors of encoding/xml for documents that Parse accepts because their meaning is clear.
+// leniencies lists encoding/xml errors for documents that Parse accepts because their meaning is clear.
 var leniencies = []struct{ why, err string }{
 	{"an attribute's value may have a <", "unescaped < inside quoted string"},
 	{"a text may have a ]]>", "unescaped ]]> not in CDATA section"},
@@ -298,7 +298,7 @@ func TestParseBuildsSameTreeAsEncodingXML(t *testing.T) {
 		if compare(t, name, document) {
 			compared++
 		}
-		if len(document) > 20_000 { // The scanner has little context, so small documents suffice.
+		if len(document) > 20_000 { // The scanner depends on little context, so small documents suffice.
 			at := random.IntN(len(document) - 10_000)
 			document = slices.Concat([]byte("<ClinicalDocument><text>"), document[at:at+2000],
 				[]byte("</text></ClinicalDocument>"))

@@ -17,7 +17,7 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement lacks a statusCode. An unknown status is not a missing one.
+// HasNoStatus reports whether a statement lacks a statusCode. An unknown status is not treated as missing.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
 // Has reports whether a CD or any of its translations has one of the given codes, in any code system.

@@ -12,9 +12,9 @@ type Stamp struct {
 	Zone   string // ±hh:mm or Z; may be empty
 }
 
-// IsPlaceholder reports whether a value represents an unknown time. Placeholders are the minimum, the maximum and the
-// epoch of senders' software: days without clinical events on which no living patient was born (docs/reference/ccda.md,
-// "Placeholders").
+// IsPlaceholder reports whether a value represents an unknown time. Placeholders are dates that senders' software uses
+// as its minimum, maximum or epoch: days without clinical events on which no living patient was born
+// (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrInvalid means that a document can't be converted: it is not well-formed XML, contains no ClinicalDocument, is too
-// large, or is nested too deeply. Its text contains no part of the document.
+// large, or is nested too deeply. The error's text contains no part of the document.
 var ErrInvalid = errors.New("ccda: invalid document")
 
 // Limits on documents, which come from untrusted sources.
@@ -30,16 +30,16 @@ var (
 	errCDA   = fmt.Errorf("%w: no ClinicalDocument", ErrInvalid)
 )
 
-// Node is an element or a text node. Element names have no prefix, because documents use different ones. The names of
-// C-CDA's extension (sdtc) are unique, or add to a list (raceCode). All methods accept a nil Node, which represents a
-// missing element.
+// Node is an element or a text node. Element names have no prefix, because documents use different prefixes. Names from
+// C-CDA's extension namespace (sdtc) don't collide with CDA's names, except where they extend a list (raceCode). All
+// methods accept a nil Node, which represents a missing element.
 type Node struct {
 	Name   string // empty for a text node
 	Text   string // set for a text node
 	attrs  []attribute
 	Parent *Node
-	first  *Node // first child, which may stand for a run of siblings
-	next   *Node // next sibling, which may stand for a run of siblings
+	first  *Node // first child, which may represent a run of siblings
+	next   *Node // next sibling, which may represent a run of siblings
 	Number int32 // position in the document, starting at 0
 	more   *more // nil for most nodes
 }
@@ -49,8 +49,8 @@ type attribute struct{ name, value string }
 // more holds fields that most nodes don't need.
 type more struct {
 	run    *run    // run of siblings represented by the node
-	piece  int     // first piece of the run
-	hidden []*Node // children that state no fact (see Document)
+	piece  int     // index of the first piece that the node represents
+	hidden []*Node // children that were removed because they state no fact
 }
 
 // FirstChild returns an element's first child, which may be a text node, or nil.
@@ -64,7 +64,7 @@ func (n *Node) FirstChild() *Node {
 // NextSibling returns the next element or text node with the same parent, or nil after the last sibling.
 func (n *Node) NextSibling() *Node { return shown(n.next) }
 
-// shown returns n, or the first node of the run that n stands for.
+// shown returns n or, if n represents a run of siblings, the first of them.
 func shown(n *Node) *Node {
 	if n == nil || n.more == nil || n.more.run == nil {
 		return n
@@ -91,8 +91,8 @@ type Parsed struct {
 }
 
 // Parse parses a document. HTML entities are decoded, but document type declarations are skipped and their entities
-// never expanded. If pieceNodes is positive, groups of that many entries, sections and narrative parts stay text and
-// are parsed again on each visit (ADR 49, "Memory").
+// never expanded. If pieceNodes is positive, groups of that many entries, sections and narrative parts are kept as text
+// and parsed again on each visit (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize

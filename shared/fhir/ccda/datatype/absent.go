@@ -19,7 +19,7 @@ func absentReason(n *cda.Node) string {
 	return cmp.Or(absentReasons.Of(n.Attr("nullFlavor")), "unknown")
 }
 
-// Absent returns the extension for a required primitive without a value.
+// Absent returns the extension for a required primitive that has no value.
 func Absent(n *cda.Node) *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: absentReason(n)}}}
 }
@@ -31,8 +31,8 @@ func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 	}
 }
 
-// Unsupported returns the extension for a primitive without a CDA equivalent (C-CDA on FHIR, "Immunizations", example:
-// primarySource).
+// Unsupported returns the extension for a primitive that has no CDA equivalent (C-CDA on FHIR, "Immunizations",
+// example: primarySource).
 func Unsupported() *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: "unsupported"}}}
 }

@@ -21,7 +21,8 @@ func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated returns the words of the narrative part that a statement refers to. The section also contains them.
+// repeated returns the text of the narrative part to which a statement refers. The section's narrative contains the
+// same text.
 func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
@@ -56,9 +57,9 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 	return coding, true
 }
 
-// Concept converts a CD with its translations, in order, and its text. The text is the sender's words (originalText, or
-// the narrative part that it references) or, without them, the display name of a code without a system (C-CDA on FHIR,
-// "Mapping Guidance": CD). Concept returns nil if the CD is empty, and marks the converted parts as covered.
+// Concept converts a CD with its translations, in order, and its text. The text is originalText, or the narrative part
+// that it references. If there is none, it is the display name of a code without a system (C-CDA on FHIR, "Mapping
+// Guidance": CD). Concept returns nil if the CD is empty, and marks the converted parts as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -93,7 +94,7 @@ func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is like Concept. A missing concept is replaced with one that states the nullFlavor.
+// ConceptOr is like Concept. If the concept is missing, it returns AbsentConcept(n).
 func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
@@ -101,7 +102,7 @@ func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts converts all nonempty child elements with one of the names.
+// Concepts converts all nonempty child elements that have one of the given names.
 func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
@@ -112,8 +113,8 @@ func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConc
 	return list
 }
 
-// Text returns the words of an ED or ST, or of the narrative part that it references. reference/@value is the part's
-// ID, with or without "#".
+// Text returns the text of an ED or ST, or of the narrative part that it references. The attribute reference/@value is
+// the part's ID, with or without "#".
 func (r *texts) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
@@ -126,7 +127,7 @@ func (r *texts) Text(n *cda.Node) string {
 	return n.Words()
 }
 
-// Note returns the words of a statement's text as a note. It returns nil if the code has the same words.
+// Note returns the text of a statement as a note. It returns nil if known has the same text.
 func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	words := r.Text(n.At("text"))
 	if words == "" || known != nil && strings.EqualFold(words, known.Text) {
@@ -135,7 +136,7 @@ func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	return []r4.Annotation{{Text: words}}
 }
 
-// CodeOrWords converts a statement's code or, without a code, its words.
+// CodeOrWords converts a statement's code, or its text if it has no code.
 func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
@@ -143,8 +144,7 @@ func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords returns a concept with a statement's words instead of its null code or, without words, the reason for the
-// absence.
+// InWords returns a concept with a statement's text. If there is no text, it returns AbsentConcept(null).
 func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
@@ -152,7 +152,7 @@ func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(null)
 }
 
-// Joined joins two texts with a line feed. An empty text is left out.
+// Joined joins two texts with a line feed. If either text is empty, Joined returns the other.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

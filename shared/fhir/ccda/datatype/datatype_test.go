@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// observed returns an observation without a rule of its own, so its data types are converted generically.
+// observed returns an observation that no specific rule matches, so its data types are converted generically.
 func observed(rest string) string {
 	return `<entry><observation classCode="OBS" moodCode="EVN"><code code="x" codeSystem="2.16.840.1.113883.6.1"/>` +
 		rest + `</observation></entry>`

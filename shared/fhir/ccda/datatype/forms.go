@@ -36,7 +36,7 @@ func writeFragments(b textWriter, parts []*cda.Node) {
 			writeFragment(b, n)
 			continue
 		}
-		writeText(b, "<div>") // an entry's text with mixed content ("Narrative Text")
+		writeText(b, "<div>") // text of an entry that contains mixed content ("Narrative Text")
 		writeFragment(b, n)
 		writeText(b, "</div>")
 	}

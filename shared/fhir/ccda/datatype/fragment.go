@@ -2,7 +2,7 @@ package datatype
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// writeFragment writes a narrative element as self-contained XHTML. A table row is written with the table's head, a
+// writeFragment writes a narrative element as self-contained XHTML. A table row is written with the table's header, a
 // table or list in full, and any other element without its tags (C-CDA on FHIR, "Narrative Text": C-CDA Entry/Text).
 func writeFragment(b textWriter, n *cda.Node) {
 	switch n.Name {

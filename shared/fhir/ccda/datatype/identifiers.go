@@ -12,8 +12,8 @@ import (
 const URISystem = "urn:ietf:rfc:3986"
 
 // Identifier converts an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). A root with an extension
-// becomes system and value; a root alone becomes a URI value. A root that is not a URI, such as an OID with letters,
-// becomes the assigner's name or, without an extension, the value. ok is false if the II is empty.
+// becomes a system and a value. A root alone becomes a value that is a URI. If the root is not a URI, such as an OID
+// with letters, it becomes the assigner's name or, without an extension, the value. ok is false if the II is empty.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), strings.TrimSpace(n.Attr("extension"))
 	if root == uriRoot && extension != "" {
@@ -33,7 +33,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 		id.Value = root
 	case uri == "" && root != "":
 		name = strings.TrimSpace(name + " " + root)
-	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // A namespace is not a value.
+	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // An identifier system is not a value.
 		return id, false
 	case extension == "":
 		id.System, id.Value = URISystem, uri
@@ -47,7 +47,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	return id, id.Value != ""
 }
 
-// uriRoot is the OID for identifiers that are URIs.
+// uriRoot is the root OID of identifiers whose extension is a URI.
 const uriRoot = "2.16.840.1.113883.4.873"
 
 // uriIdentifier splits a URL at its last slash and a URN at its last colon (C-CDA on FHIR, "Mapping Guidance": Root =

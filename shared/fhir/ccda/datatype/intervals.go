@@ -8,8 +8,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width). A width extends from
-// the stated bound. A center alone becomes the start. A width around a center is dropped.
+// completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width). If one bound is
+// given, the other is derived from the width. If only a center is given, it becomes the start. If a center and a width
+// are given, the width is dropped.
 func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	width, center := n.At("width"), n.At("center")
 	isKnown := start != "" || end != ""
@@ -34,8 +35,8 @@ func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	return start, end
 }
 
-// shifted returns from plus (sign 1) or minus (sign -1) a duration, with from's precision. It returns "" if that is
-// coarser than the duration's unit.
+// shifted returns from plus (sign 1) or minus (sign -1) a duration, with from's precision. It returns "" if from is
+// less precise than the duration's unit.
 func shifted(from string, width *cda.Node, sign int) string {
 	amount, unit := PeriodOf(width)
 	count, err := strconv.Atoi(string(amount))
@@ -71,12 +72,12 @@ func shifted(from string, width *cda.Node, sign int) string {
 		return ""
 	}
 	if len(from) > len(time.DateOnly) && unit != "h" && unit != "min" && unit != "s" {
-		layout = time.DateOnly // A width in days is precise to the day.
+		layout = time.DateOnly // A bound derived from a width in days is precise to the day.
 	}
 	return at.Format(layout)
 }
 
-// Width converts the length of an IVL_TS without bounds, such as a supply's duration in days. It returns nil if the
+// Width converts the length of an IVL_TS that has no bounds, such as a supply's duration in days. It returns nil if the
 // interval has bounds.
 func (r *times) Width(n *cda.Node) *r4.Quantity {
 	width := n.At("width")

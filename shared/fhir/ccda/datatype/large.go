@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// textWriter is a strings.Builder, or a bufio.Writer, which returns its errors from Flush.
+// textWriter is a strings.Builder or a bufio.Writer. A bufio.Writer returns its errors from Flush.
 type textWriter interface {
 	io.StringWriter
 	io.ByteWriter
@@ -22,16 +22,16 @@ type textWriter interface {
 // large returns the output of write as a Large text without holding it in memory.
 func (r *contents) large(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Text(buffered(write))
-	if err != nil { // Only the hash w could fail, and hashes never fail.
+	if err != nil { // Only a write to the hash could fail, and hash writes never do.
 		return nil
 	}
 	return large
 }
 
-// largeData is like large, but for bytes.
+// largeData is like large but for bytes.
 func (r *contents) largeData(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Data(buffered(write))
-	if err != nil { // Only the hash w could fail, and hashes never fail.
+	if err != nil { // Only a write to the hash could fail, and hash writes never do.
 		return nil
 	}
 	return large
@@ -75,7 +75,7 @@ func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	return nil, r.largeData(func(w textWriter) { _, _ = w.WriteString(text) })
 }
 
-// isPacked reports whether an ED is base64-encoded: it declares base64, or it is not text and declares no
+// isPacked reports whether an ED is base64-encoded: either it declares base64, or it is not text and declares no
 // representation.
 func isPacked(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" ||
@@ -87,7 +87,7 @@ var errPadding = errors.New("datatype: padding inside of base64")
 // unpack writes the decoded base64 text to w, ignoring spaces and any trailing characters in cut.
 func unpack(w io.Writer, from *base64.Encoding, text, cut string) error {
 	text = strings.TrimRightFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(cut, r) })
-	var part [32 << 10]byte // a multiple of four characters
+	var part [32 << 10]byte // a multiple of four, the size of a base64 group
 	var raw [24 << 10]byte
 	filled, isOver := 0, false
 	flush := func() error {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps the first of several uses (SET<CS>, separated by spaces) that is in the table.
+// useOf maps the first of several uses (SET<CS>, separated by spaces) that the table contains.
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -30,8 +30,8 @@ func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName converts a PN. A family name qualified as a birth name makes the entire name a maiden name, as in FHIR. A
-// call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
+// humanName converts a PN. If the family name is qualified as a birth name, the use of the entire HumanName is maiden.
+// A call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
 func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for use := range strings.FieldsSeq(n.Attr("use")) {
@@ -150,7 +150,7 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem returns the system for a TEL's scheme. Without a scheme, the system follows from the value's form.
+// telecomSystem returns the system for a TEL's scheme. If the value has no scheme, the system is derived from its form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {
@@ -178,7 +178,7 @@ func telecomSystem(value string) (system, rest string) {
 
 func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }
 
-// telecomUse maps a telecom's use. A mobile telephone always maps to "mobile", whatever its other uses.
+// telecomUse maps a telecom's use. A mobile telephone always maps to "mobile", regardless of its other uses.
 func telecomUse(n *cda.Node) string {
 	if hasUse(n, "MC") {
 		return "mobile"

@@ -9,8 +9,8 @@ import (
 )
 
 // NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html). It contains no scripts, forms,
-// styles or script URLs. NarrativeOf returns nil if the text has no words. The status is "additional", because a
-// section may state more than its entries (narrative.html, status).
+// styles or script URLs. NarrativeOf returns nil if text contains no words. The narrative's status is "additional",
+// because a section may state more than its entries (narrative.html, status).
 func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
 		return nil
@@ -38,7 +38,7 @@ func XHTML(inner string) string {
 	return divBegin + inner + divEnd
 }
 
-// writeXHTML writes a narrative element. Unknown elements are omitted, but their words are kept.
+// writeXHTML writes a narrative element. Unknown elements are omitted but their text is kept.
 func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
 		writeEscaped(b, n.Text)

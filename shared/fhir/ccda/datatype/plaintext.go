@@ -98,7 +98,7 @@ func (w *lineWriter) space() {
 	}
 }
 
-// mark returns the prefix for a list item's line.
+// mark returns the prefix of a list item, such as "1. " or "- ".
 func mark(list *cda.Node, number int) string {
 	if list.Name == "ol" || list.Attr("listType") == "ordered" {
 		return strconv.Itoa(number) + ". "

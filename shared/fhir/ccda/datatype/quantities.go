@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity converts a PQ. It returns nil if there is no number. The unit is the sender's text. It has a code only if it
-// is a UCUM unit, as CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity converts a PQ. It returns nil if there is no number. The unit is spelled as in the document. The Quantity
+// has a code only if its unit is a UCUM unit, as CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -92,8 +92,8 @@ func isAbove(a, b json.Number) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil for both bounds or
-// neither.
+// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil if both bounds are
+// given or neither is.
 func Bound(n *cda.Node) *r4.Quantity {
 	low, high := n.At("low"), n.At("high")
 	switch l, h := Quantity(low), Quantity(high); {
@@ -123,7 +123,7 @@ func Ratio(n *cda.Node) *r4.Ratio {
 	return r
 }
 
-// Flag converts a BL. It returns nil if the value is missing.
+// Flag converts a Boolean (BL). It returns nil if the value is missing.
 func Flag(n *cda.Node) *bool {
 	if v := strings.ToLower(n.Attr("value")); v == "true" || v == "false" {
 		is := v == "true"
@@ -132,7 +132,7 @@ func Flag(n *cda.Node) *bool {
 	return nil
 }
 
-// Whole converts an INT. It returns nil if the value does not fit into a FHIR integer.
+// Whole converts an integer (INT). It returns nil if the value does not fit into a FHIR integer.
 func Whole(n *cda.Node) *int32 {
 	v, err := strconv.ParseInt(n.Attr("value"), 10, 32)
 	if err != nil {

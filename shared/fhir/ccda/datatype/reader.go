@@ -11,7 +11,7 @@ import (
 )
 
 // Reader converts data types whose meaning depends on the document, such as texts that point to its narrative and times
-// without a zone.
+// without a time zone.
 type Reader struct {
 	concepts
 	contents
@@ -22,13 +22,13 @@ type Reader struct {
 	account Account
 }
 
-// texts converts texts, which may point to the narrative.
+// texts converts text, which may be a reference to the narrative.
 type texts struct {
 	document *cda.Document
 	account  Account
 }
 
-// concepts converts codes and the texts that replace them.
+// concepts converts codes and the text of statements without a code.
 type concepts struct {
 	texts
 }
@@ -53,26 +53,26 @@ type quantities struct{ *placeholders }
 // names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts each placeholder value once.
+// placeholders counts each dropped placeholder value once, even if its element is read several times.
 type placeholders struct {
 	account Account
-	dropped map[int32]bool // numbers of the elements counted so far, because an element may be read several times
+	dropped map[int32]bool // numbers of the elements already counted
 }
 
 // Account records which parts of a document were converted and which were omitted.
 type Account interface {
-	// Sources returns the functions that write content too large to be held in memory.
+	// Sources returns functions that write content too large to hold in memory.
 	Sources() r4.Sources
-	// Take marks a statement or code as covered by a resource.
+	// Take marks a statement or code as represented by a resource.
 	Take(n *cda.Node)
-	// Affords reports whether the budget allows the given number of additional bytes. If not, it counts what as
-	// dropped.
+	// Affords reports whether the budget allows the given number of additional bytes. If the bytes don't fit, it counts
+	// what as dropped.
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is exhausted.
 	IsFull() bool
-	// Drop counts a part of the document that states a fact but is not in the output.
+	// Drop counts a part of the document that states a fact but was omitted from the output.
 	Drop(what, reason string)
-	// DropUnstated counts a part of the document that is not in the output because it states no fact.
+	// DropUnstated counts a part of the document that was omitted from the output because it states no fact.
 	DropUnstated(what, reason string)
 }
 
@@ -87,14 +87,15 @@ func NewReader(document *cda.Document, account Account) *Reader {
 	}
 }
 
-// placeholder is the reason for omitting a placeholder value.
+// placeholder is the reason reported for omitting a placeholder value.
 const placeholder = "a placeholder for an unknown value"
 
 // unknownNumber is the placeholder for an unknown amount or dose (CDC, HL7 2.5.1 Implementation Guide for Immunization
 // Messaging, RXA-6).
 const unknownNumber = 999
 
-// Count converts the number of times, doses or repetitions. It returns nil for a placeholder.
+// Count converts a number of times, doses or repetitions. It returns nil if the number is a placeholder, such as 999 or
+// 9999.
 func (r *quantities) Count(n *cda.Node) *int32 {
 	number := Whole(n)
 	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
@@ -104,7 +105,7 @@ func (r *quantities) Count(n *cda.Node) *int32 {
 	return number
 }
 
-// Dose converts the amount of a vaccine. It returns nil for the placeholder, which has no unit.
+// Dose converts the amount of a vaccine. It returns nil for the placeholder, which is 999 without a unit.
 func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
@@ -114,8 +115,7 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether n, which is not in the output, has not been counted yet. An element may be read several
-// times.
+// isFirst reports whether the omitted element n has not been counted yet. An element may be read several times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false
@@ -127,7 +127,7 @@ func (r *placeholders) isFirst(n *cda.Node) bool {
 	return true
 }
 
-// dropPlaceholder counts an element whose value is a placeholder.
+// dropPlaceholder counts an element with a placeholder value as dropped, once.
 func (r *placeholders) dropPlaceholder(n *cda.Node, what string) {
 	if r.isFirst(n) {
 		r.account.DropUnstated(what, placeholder)

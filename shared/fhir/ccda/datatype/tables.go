@@ -29,8 +29,8 @@ positive-infinity Positive Infinity (PINF)
 not-permitted Not Permitted
 `
 
-// genders maps AdministrativeGender codes, their words and SNOMED CT codes to administrative-gender (C-CDA on FHIR,
-// ConceptMap CF-AdministrativeGender).
+// genders maps AdministrativeGender codes, their display texts and SNOMED CT codes to administrative-gender (C-CDA on
+// FHIR, ConceptMap CF-AdministrativeGender).
 const genders terms.Table = `
 M male
 MALE male
@@ -44,15 +44,15 @@ OTH other
 UNK unknown
 `
 
-// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). It maps L to two codes, of which the
-// guide's examples use "usual".
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap gives two codes for L;
+// the guide's examples use "usual".
 const nameUses terms.Table = `
 L usual
 OR official
 P nickname
 `
 
-// otherNameUses lists the EntityNameUse codes that iso21090-EN-use accepts and CF-NameUse does not map.
+// otherNameUses lists the EntityNameUse codes that iso21090-EN-use accepts but CF-NameUse does not map.
 const otherNameUses = " A ABC C I IDE PHON R SRCH SYL "
 
 // addressUses maps AddressUse to address-use and TelecomUse to contact-point-use (C-CDA on FHIR, ConceptMaps
@@ -148,8 +148,8 @@ italics font-style: italic
 underline text-decoration: underline
 `
 
-// unknownNames lists meaningless texts that senders write instead of a name. Underscores stand for spaces. C-CDA
-// requires a nullFlavor instead (C-CDA R2.1, volume 1, "Unknown and No Known Information").
+// unknownNames lists meaningless text that senders write in place of a name. Underscores stand for spaces. C-CDA
+// requires a nullFlavor for an unknown name (C-CDA R2.1, volume 1, "Unknown and No Known Information").
 const unknownNames terms.Table = `
 unk yes
 unsupported yes
@@ -165,7 +165,7 @@ see_notes yes
 see_narrative yes
 `
 
-// noDataEndings lists the final words of texts that begin with "no" or "not" and state that data is missing.
+// noDataEndings lists the last words of texts that begin with "no" or "not" and state that data is missing.
 const noDataEndings terms.Table = `
 applicable yes
 asked yes

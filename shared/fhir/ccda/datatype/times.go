@@ -38,7 +38,8 @@ func (r *times) InstantOf(moment string) string {
 }
 
 // DateTime converts a TS to a FHIR dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
-// requires a zone for a time of day: the time's own, or the document's. Without either, the time of day is dropped.
+// requires a time zone for a time of day. The zone is the time's own or, failing that, the document's. If neither has a
+// zone, the time of day is dropped.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -92,7 +93,7 @@ func (r *times) Date(n *cda.Node) string {
 }
 
 // Instant is like DateTime, but returns a FHIR instant, which requires a precision of seconds. A day begins in the
-// document's zone, or in UTC if that is unknown.
+// document's time zone or, if that is unknown, in UTC.
 func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -115,8 +116,8 @@ func (r *times) Issued(n *cda.Node) string {
 	return ""
 }
 
-// Period converts an IVL_TS. It returns nil if all times are unknown. A single value becomes a period that starts and
-// ends then. A width extends from low.
+// Period converts an IVL_TS. It returns nil if all times are unknown. A single value becomes a period whose start and
+// end are that value. A missing bound is derived from the width.
 func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
 	if start == "" && end == "" {
@@ -137,10 +138,10 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 	return &r4.Period{Start: start, End: end}
 }
 
-// SameZone reports whether two dateTimes have the same zone or no time of day.
+// SameZone reports whether two dateTimes have the same time zone or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
-// Start returns the time at which a fact began: the first known of low, the value itself, center and high.
+// Start returns the time at which a fact began: the first of low, the value itself, center and high that is known.
 func (r *times) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {
@@ -163,8 +164,8 @@ func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting adjusts the result of Effective for facts that continue until a stated end. Without an end, the result is an
-// open Period (FHIR Observation.effective[x]) rather than the first day.
+// Lasting adjusts the result of Effective for facts that continue until a stated end. If there is no end, the result is
+// an open Period (FHIR Observation.effective[x]) rather than the first day.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

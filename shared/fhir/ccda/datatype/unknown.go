@@ -12,8 +12,8 @@ func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept names nothing: it is absent, has only an absence reason, or has only words that
-// declare it unknown. Words name something as a code does, and a code for an absence names that absence.
+// IsUnknown reports whether a concept names nothing: it is absent, has only a reason for its absence, or has only text
+// that declares it unknown. Other text counts as a name, and so does a code for the absence of something.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true
@@ -32,13 +32,13 @@ const (
 	unknownOfSnomed = "261665006" // SNOMED CT, Unknown (qualifier value)
 )
 
-// Normalized returns the words of text as a table's key: in lower case, joined by underscores, without surrounding
-// punctuation.
+// Normalized returns the words of text in the form used for table keys: in lower case, joined by underscores, without
+// surrounding punctuation.
 func Normalized(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(text, " .:;-*()[]"))), "_")
 }
 
-// isUnknownName reports whether a name only says that something is unknown, such as "Unknown problem".
+// isUnknownName reports whether a name states only that something is unknown, such as "Unknown problem".
 func isUnknownName(text string) bool {
 	name := Normalized(text)
 	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2
@@ -55,7 +55,7 @@ func hasNoData(text string) bool {
 	return noDataEndings.Of(words[len(words)-1]) != ""
 }
 
-// isDenial reports whether a text is a complete sentence that negates a fact or declares it unknown.
+// isDenial reports whether text begins with a word of denial: no, not, none or denies.
 func isDenial(text string) bool {
 	first, _, _ := strings.Cut(Normalized(text), "_")
 	return first == "no" || first == "not" || first == "none" || first == "denies"

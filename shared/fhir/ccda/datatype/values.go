@@ -22,8 +22,8 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the content of an ED. Base64 is decoded if the ED declares it, or is not text and declares no
-// representation.
+// BytesOf returns the content of an ED. It decodes base64 if the ED declares it, or if the ED is not text and declares
+// no representation.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)

@@ -22,7 +22,7 @@ func Category() []r4.CodeableConcept {
 	}
 }
 
-// Attached returns the content of a DocumentReference whose only attachment is a.
+// Attached returns the content of a DocumentReference with a single attachment.
 func Attached(a *r4.Attachment) []r4.DocumentContent {
 	return []r4.DocumentContent{{Attachment: a}}
 }
@@ -33,7 +33,7 @@ func WordsAs(c *statement.Context, parts ...*cda.Node) []r4.DocumentContent {
 	return append(Attached(markup), Attached(plain)...)
 }
 
-// OfWords creates a DocumentReference from a section's words.
+// OfWords creates a DocumentReference from the text of a section.
 func OfWords(c *statement.Context, section *cda.Node) {
 	text := section.At("text")
 	if !text.HasWords() {
@@ -60,7 +60,7 @@ func OfWords(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*c.Emit.AddEntity(r))
 }
 
-// SectionHeader starts the resource for a section. Its id depends only on the section's name and words.
+// SectionHeader starts the resource for a section. The id depends only on the section's name and text.
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),

@@ -6,38 +6,38 @@ import (
 )
 
 // The budget limits a document's output relative to its size. A document can refer to one long text, name or code
-// thousands of times, and FHIR repeats it for each reference. Real documents grow to at most three times their size
-// (docs/reference/ccda.md, "Budget").
+// thousands of times, and FHIR repeats it for each reference. In practice, converted documents are at most three times
+// as large as their source (docs/reference/ccda.md, "Budget").
 const (
 	outputPerByte = 8
 	outputAtLeast = 256 << 10
 )
 
-// overBudget is the reason for omitting parts of a document that exceeds its budget.
+// overBudget is the reason reported for parts omitted because their document exceeds its budget.
 const overBudget = "more than a document of its size may become"
 
 // RelationSize is the size in bytes of a reference between two statements, including the extension that some references
 // need.
 const RelationSize = 200
 
-// budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget, and
-// sections, whose narrative people read, fifteen sixteenths. The rest is reserved for references that resources gain
-// later.
+// budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget. Sections may
+// use up to fifteen sixteenths, because people read their narrative. The rest of the budget is reserved for references
+// added to resources later.
 type budget struct {
 	total  int
 	made   int
-	isFull bool // whether statements may add nothing more
+	isFull bool // whether the budget for statements is exhausted
 }
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
 
-// forStatements and forSections return the output sizes up to which statements and sections may be added.
+// forStatements and forSections return the maximum output size at which a statement or section may still be added.
 func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds the given number of bytes for statements if the budget has room. After one rejection, it rejects all
-// later requests.
+// allows adds the given number of bytes for statements if they fit in the budget. After one rejection, it rejects all
+// subsequent requests.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
 	if !b.isFull {
@@ -46,7 +46,7 @@ func (b *budget) allows(bytes int) bool {
 	return !b.isFull
 }
 
-// allowsSection adds the given number of bytes for the header or a section if the budget has room.
+// allowsSection adds the given number of bytes for the header or a section if they fit in the budget.
 func (b *budget) allowsSection(bytes int) bool {
 	if b.made+bytes > b.forSections() {
 		return false
@@ -55,8 +55,8 @@ func (b *budget) allowsSection(bytes int) bool {
 	return true
 }
 
-// Affords spends part of the statement budget and reports whether the part fits. A part that doesn't fit is counted as
-// dropped.
+// Affords charges the given number of bytes to the statement budget and reports whether they fit. A part that doesn't
+// fit in the budget is counted as dropped.
 func (e *spending) Affords(what string, bytes int) bool {
 	if e.budget.allows(bytes) {
 		return true
@@ -65,7 +65,7 @@ func (e *spending) Affords(what string, bytes int) bool {
 	return false
 }
 
-// AffordsResource is like Affords, for a resource and all references to it, which its section, the document's
+// AffordsResource is like Affords, but charges a resource and all references to it, which its section, the document's
 // Provenance and a plan may contain.
 func (e *spending) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
@@ -76,7 +76,8 @@ func (e *spending) AffordsResource(r r4.Resource) bool {
 	return e.Affords(head.ResourceType, bytes)
 }
 
-// AffordsSection spends part of the budget on the header or a section. The size excludes nested parts.
+// AffordsSection charges the header or a section to the budget and reports whether it fits. The size does not include
+// nested parts.
 func (e *spending) AffordsSection(what string, part any) bool {
 	if e.budget.allowsSection(r4.Size(part, e.budget.total)) {
 		return true
@@ -85,7 +86,7 @@ func (e *spending) AffordsSection(what string, part any) bool {
 	return false
 }
 
-// ReferenceSize returns a reference's size in bytes within a list.
+// ReferenceSize returns the size of a reference in a list, in bytes.
 func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 
 // LeftOut returns a placeholder for a reference to a resource that was omitted because the budget was exhausted.
@@ -94,7 +95,8 @@ func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the docu
 // NotStated returns a placeholder for a reference to a resource that would assert more than its statement.
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
-// After calls do once all statements have their resources. It does nothing if ref's resource was omitted.
+// After calls do after all statements have been converted to resources. It does nothing if the resource that ref points
+// to was omitted.
 func (e *schedule) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
 		e.Afterwards(n, do)

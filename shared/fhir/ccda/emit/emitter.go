@@ -1,7 +1,8 @@
 // Package emit collects a document's resources, with ids derived from their facts, within a budget. It records which
-// parts of the document the resources cover and which were dropped.
+// parts of the document the resources represent and which were dropped.
 //
-// Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules for ids.
+// The ids of converted resources are version 5 UUIDs (RFC 9562) in a single namespace. The rules for ids are documented
+// in package ccda.
 package emit
 
 import (
@@ -21,34 +22,33 @@ type Emitter struct {
 	filler  r4.Filler
 }
 
-// headers creates resource headers.
 type headers struct {
 	Names
 
-	Salt string // the patient's id if the ids would match another patient's facts, and otherwise empty
+	Salt string // the patient's id if other ids could collide with those of another patient's facts; otherwise empty
 }
 
 // coverage records which resource represents each statement.
 type coverage struct {
 	store  *Store
 	latest int32           // position of the last resource that Merge added or completed
-	taken  []bool          // statements and codes covered by a resource, by node number
+	taken  []bool          // statements and codes represented by a resource, by node number
 	facts  map[int32]int32 // position of each statement's resource, by node number
 }
 
-// schedule holds functions deferred until all statements have their resources.
+// schedule holds functions deferred until all statements have been converted to resources.
 type schedule struct {
 	document *cda.Document
 	later    []func()
 }
 
-// spending spends the budget and counts the omitted document parts.
+// spending charges output against the budget and counts the omitted parts of the document.
 type spending struct {
 	budget budget
 	drops  *tally
 }
 
-// tally counts the document parts that were merged, covered, unknown or dropped.
+// tally counts the parts of a document that were merged, covered, unknown or dropped.
 type tally struct {
 	report    DocumentReport
 	merged    int
@@ -56,8 +56,8 @@ type tally struct {
 	textsLost int
 }
 
-// New returns an Emitter for a document of the given size in bytes. With a packer, a large document's resources are
-// packed between entries (see Pack).
+// New returns an Emitter for a document of the given size in bytes. If packer is not nil, a large document's resources
+// are packed between entries (see Pack).
 func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
 	counts := &tally{report: DocumentReport{
@@ -73,7 +73,7 @@ func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	}
 }
 
-// RunLater runs the functions deferred until all statements have their resources.
+// RunLater runs the functions deferred until all statements have been converted to resources.
 func (e *Emitter) RunLater() {
 	for _, do := range e.later {
 		do()
@@ -93,7 +93,7 @@ func (e *Emitter) Report() DocumentReport {
 // Merged returns the number of resources that were merged into an earlier one.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is like ResourceOf, for callers that only read the resource and don't retain it.
+// Seen is like ResourceOf, but the caller must only read the resource and must not retain it.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -103,8 +103,8 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	return r
 }
 
-// ResourceOf returns the resource that a reference points to, with additions from later resources with the same id. It
-// returns nil for a resource of another type.
+// ResourceOf returns the resource that a reference points to, including additions from later resources with the same
+// id. It returns nil for a resource of another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {
 		return nil

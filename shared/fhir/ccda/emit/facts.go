@@ -8,8 +8,8 @@ import (
 // Store returns the store of all resources, in the order in which each resource was started.
 func (e *Emitter) Store() *Store { return e.store }
 
-// Pack packs a large document's resources until they are needed again. Rules must not retain pointers to resources or
-// resource headers from one entry to the next.
+// Pack stores a large document's resources in compact form until they are needed again. Rules must not retain pointers
+// to resources or resource headers from one entry to the next.
 func (e *Emitter) Pack() { e.store.Pack() }
 
 // Head returns the header of the resource that ref points to, or nil if it is unknown.
@@ -21,7 +21,7 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.store.Get(at).Base()
 }
 
-// Sources returns the functions that write content too large to be held in memory.
+// Sources returns functions that write content too large to hold in memory.
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
 // CountMerged counts a resource that was merged into an earlier one.
@@ -53,7 +53,8 @@ func (e *tally) CountText(isKept bool) {
 // IsFull reports whether the statement budget is exhausted.
 func (e *spending) IsFull() bool { return e.budget.isFull }
 
-// Afterwards calls do with n once all statements have their resources. In a large document, n is first parsed again.
+// Afterwards calls do with n after all statements have been converted to resources. In a large document, n is parsed
+// again before the call.
 func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
@@ -71,10 +72,10 @@ func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	return &r4.Reference{Reference: e.store.Name(at)}
 }
 
-// Take marks a statement or code as covered by a resource.
+// Take marks a statement or code as represented by a resource.
 func (e *coverage) Take(n *cda.Node) { e.taken[n.Number] = true }
 
-// IsTaken reports whether a resource covers a statement or code.
+// IsTaken reports whether a resource represents a statement or code.
 func (e *coverage) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
 // SetFact records the resource that represents a statement. Later calls for the same statement have no effect.
@@ -105,7 +106,7 @@ func (e *coverage) Fact(n *cda.Node) *r4.Header {
 func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
 	ref := head.Reference()
 	if at, known := e.store.Find(ref.Reference); known {
-		ref.Reference = e.store.Name(at) // shares the stored name's memory
+		ref.Reference = e.store.Name(at) // shares the stored string's memory
 	}
 	return ref
 }
@@ -116,10 +117,10 @@ func (e *coverage) HasFact(number int32) bool {
 	return known
 }
 
-// Drop counts a part of the document that states a fact but is not in the output.
+// Drop counts a part of the document that states a fact but was omitted from the output.
 func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
-// DropUnstated counts a part of the document that is not in the output because it states no fact.
+// DropUnstated counts a part of the document that was omitted from the output because it states no fact.
 func (e *tally) DropUnstated(what, reason string) {
 	e.drop(Dropped{What: what, Reason: reason, Count: 1, Unstated: true})
 }

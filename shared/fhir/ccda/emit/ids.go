@@ -9,8 +9,8 @@ import (
 // idNamespace separates the ids of converted resources from all other version 5 UUIDs.
 const idNamespace = "\x2c\x8a\x4e\x0b\x6f\x3d\x51\xb2\x9e\x47\xd1\x70\x35\xc6\x88\x1f"
 
-// Derive returns the version 5 UUID for a list of parts. Each part is hashed with its length, so different lists never
-// have the same hash input.
+// Derive returns the version 5 UUID for a list of parts. Each part is hashed with its length so that different lists
+// never produce the same hash input.
 func Derive(parts ...string) string {
 	name := make([]byte, 0, 256)
 	name = append(name, idNamespace...)

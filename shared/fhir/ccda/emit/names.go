@@ -12,13 +12,13 @@ import (
 // Names holds the names that identify a document.
 type Names struct {
 	Source   string // meta.source: the document's id as a URI
-	Document string // the document's id as text, from which ids are derived
+	Document string // the document's id as text; other ids are derived from it
 	Version  string // identifies only this document, even if the sender has reused its id
-	Key      string // identifies the document's set, from which facts in all versions derive their ids
+	Key      string // identifies the document's set; facts in every version derive their ids from it
 }
 
-// NamesOf returns a document's names. The texts that ids are derived from never change, even if the form of meta.source
-// does.
+// NamesOf returns a document's names. The strings from which ids are derived never change, even if the form of
+// meta.source does.
 func NamesOf(document *cda.Node) Names {
 	id := document.At("id")
 	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
@@ -44,8 +44,9 @@ const (
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the namespace UUID for a document's ids, as bytes. It is the root itself if that is a UUID, and
-// otherwise the version 5 UUID of the root's OID or URI. Anyone with a document can derive its meta.source from its id.
+// namespaceOf returns the namespace UUID for a document's ids, as bytes. The namespace is the root itself if that is a
+// UUID; otherwise, it is the version 5 UUID of the root's OID or URI. Anyone who has a document can derive its
+// meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

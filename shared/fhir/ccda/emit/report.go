@@ -2,14 +2,14 @@ package emit
 
 import "slices"
 
-// DocumentReport describes the conversion of one document. It contains only numbers, codes and template ids.
+// DocumentReport describes the conversion of one document. The report contains only numbers, codes and template ids.
 type DocumentReport struct {
 	Source    string          `json:"source"`             // meta.source of the document's resources
 	Code      string          `json:"code,omitempty"`     // LOINC code of the document's type
 	Resources map[string]int  `json:"resources"`          // number of resources by type, before documents are merged
 	Sections  []SectionReport `json:"sections,omitempty"` // in document order
 	Templates map[string]int  `json:"templates"`          // entry templates with a rule, by root
-	// entry templates without a rule, by root; the entries become generic facts
+	// entry templates that have no rule, by root; their entries become generic facts
 	Unknown map[string]int `json:"unknown,omitempty"`
 	Dropped []Dropped      `json:"dropped,omitempty"`
 }
@@ -30,16 +30,16 @@ type SectionReport struct {
 	Rule    string `json:"rule,omitempty"` // name of the section's rule; empty if no rule applies
 	Entries int    `json:"entries"`        // 0 if the section contains only narrative
 
-	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that are in a resource
-	TextsLost int `json:"texts_lost,omitempty"` // number of texts that are in no resource
+	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that a resource contains
+	TextsLost int `json:"texts_lost,omitempty"` // number of texts that no resource contains
 }
 
-// Dropped counts the parts of the document that are not in the output for one reason.
+// Dropped counts the parts of the document omitted for the same reason.
 type Dropped struct {
 	What   string `json:"what"` // an element name or a template
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
-	// Unstated reports whether the part states no fact, as a null statement, a part of a negated statement, or a
-	// placeholder value.
+	// Unstated reports whether the part asserts no fact because it is a null statement, a part of a negated statement,
+	// or a placeholder value.
 	Unstated bool `json:"unstated,omitempty"`
 }

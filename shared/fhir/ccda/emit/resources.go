@@ -30,7 +30,7 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 }
 
 // identity returns the parts of a statement that, together with its id, identify its fact: the subject, the negation
-// and the start time. The kind of a problem or allergy doesn't identify its fact.
+// and the start time. The identity of a fact does not depend on the kind of a problem or allergy.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
@@ -44,14 +44,14 @@ func identity(kind string, n *cda.Node) []string {
 		of = []*cda.Node{n.At("value")}
 	case kind == "AllergyIntolerance" && anyCode(substance) != "|":
 		of = []*cda.Node{substance}
-	case kind == "Procedure": // Another mention of the procedure may omit devices and locations.
+	case kind == "Procedure": // Another statement that refers to the procedure may omit devices and locations.
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
 	if parts[1] == "" && cda.IsNegated(n) {
 		parts[1] = "true"
 	}
-	// A question without an answer is a different fact.
+	// A question without an answer is a different fact from one with an answer.
 	if flavor := cda.NullFlavor(n); flavor != "" {
 		parts = append(parts, flavor)
 	}
@@ -70,8 +70,8 @@ func anyCode(n *cda.Node) string {
 	return n.Attr("codeSystem") + "|" + n.Attr("code")
 }
 
-// Merge adds a resource for the given statements. An existing resource with the same id is completed, unless the two
-// contradict each other. Merge returns the resulting resource's header.
+// Merge adds a resource for the given statements. An existing resource with the same id is completed with the new data,
+// unless the two contradict each other. Merge returns the resulting resource's header.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
@@ -97,7 +97,7 @@ func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	return e.Keep(r)
 }
 
-// Keep is like AddEntity, for a resource that the budget already includes.
+// Keep is like AddEntity but for a resource already charged to the budget.
 func (e *Emitter) Keep(r r4.Resource) *r4.Reference {
 	name := r.Base().ResourceType + "/" + r.Base().ID
 	if at, known := e.store.Find(name); known {

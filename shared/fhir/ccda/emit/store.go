@@ -7,16 +7,16 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store holds resources in insertion order, indexed by "Type/id". With a Packer, resources are packed while they are
-// not in use, so a pointer to one is valid only until the next Pack call.
+// Store holds resources in insertion order, indexed by "Type/id". With a Packer, resources are packed while not in use,
+// so a pointer to a resource is valid only until the next call of Pack.
 type Store struct {
 	packer *r4.Packer // nil if resources are never packed
 	slots  []slot
 	index  map[string]int32
-	fresh  []int32 // slots of unpacked facts
+	fresh  []int32 // slots that hold unpacked facts
 }
 
-// slot holds a resource, either as a struct or packed.
+// slot holds a resource as a struct or in packed form.
 type slot struct {
 	name     string // "Type/id"
 	resource r4.Resource
@@ -29,10 +29,10 @@ func NewStore(packer *r4.Packer) *Store { return &Store{packer: packer, index: m
 // Len returns the number of resources.
 func (s *Store) Len() int { return len(s.slots) }
 
-// Name returns the "Type/id" of the resource at position at.
+// Name returns the "Type/id" of the resource at the given position.
 func (s *Store) Name(at int32) string { return s.slots[at].name }
 
-// Type returns the type of the resource at position at.
+// Type returns the type of the resource at the given position.
 func (s *Store) Type(at int32) string {
 	kind, _, _ := strings.Cut(s.slots[at].name, "/")
 	return kind
@@ -65,7 +65,7 @@ func (s *Store) Get(at int32) r4.Resource {
 	return slot.resource
 }
 
-// See returns a resource for reading. A packed resource stays packed.
+// See returns a resource for reading. If the resource is packed, See decodes a copy and leaves the resource packed.
 func (s *Store) See(at int32) r4.Resource {
 	if slot := &s.slots[at]; slot.resource == nil {
 		return s.packer.Unpack(slot.packed)
@@ -79,8 +79,8 @@ func (s *Store) Set(at int32, r r4.Resource) {
 	s.slots[at].resource = r
 }
 
-// Add adds a resource under a new name. The next Pack call packs it if it is a fact. Entities stay unpacked, because
-// many facts refer to them.
+// Add adds a resource whose name is not in the store yet. The next call of Pack packs the resource if it represents a
+// fact. Entities are not packed, because many facts refer to them.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at
@@ -91,7 +91,7 @@ func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	return at
 }
 
-// Move adds a resource from another store, which must have the same Packer and must not be used afterwards.
+// Move adds a resource from another store that has the same Packer. The other store must not be used afterwards.
 func (s *Store) Move(from *Store, at int32) {
 	s.index[from.slots[at].name] = int32(len(s.slots)) //nolint:gosec // as above
 	s.slots = append(s.slots, from.slots[at])

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason for dropping a part that no member of a resource can hold.
+// noMember is the reason for dropping a part for which no resource has an element.
 const noMember = "no rule converts this value"
 
 // CountMisread counts a document's unreadable characters and the characters whose encoding was guessed.
@@ -19,7 +19,7 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts the times in a document that no rule has read, after all rules have run. For a document over its
+// CountUnread counts the times in a document that no rule has read, after all rules have run. If a document exceeds its
 // budget, it counts statements instead.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
@@ -30,7 +30,7 @@ func (e *Emitter) CountUnread(document *cda.Node) {
 		what, value := timeOf(n), n.Attr("value")
 		if what == "" || value == "" || n.Attr("nullFlavor") != "" || e.IsTaken(n) ||
 			value == n.At("low").Attr("value") || value == n.At("high").Attr("value") ||
-			what == "birthTime" && value == born { // stated again for an insurance plan member
+			what == "birthTime" && value == born { // repeated for a member of an insurance plan
 			continue
 		}
 		e.Drop(what, noMember)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// New creates an Encounter with the members common to the header and entries. Encounters with the same id become one.
+// New creates an Encounter with the fields that the header and entries share. Encounters with the same id are merged.
 func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 	e := &r4.Encounter{
 		Header: c.Emit.Entity("Encounter", n, c.Emit.Salt), Identifier: datatype.Identifiers(n),
@@ -32,8 +32,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
-// encounterClass returns the class, which FHIR requires. It is the document's ActEncounterCode code, or else the class
-// of the CPT code's range (evaluation and management), or else unknown.
+// encounterClass returns the class, which FHIR requires. The class is the document's ActEncounterCode code or, failing
+// that, the class for the CPT code's range (evaluation and management). Otherwise, it is unknown.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
 		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&
@@ -71,7 +71,8 @@ func classOfCPT(code string) string {
 	return ""
 }
 
-// AddParticipant adds a person to an encounter with a ParticipationType code. It does nothing if n names nobody.
+// AddParticipant adds a person to an encounter with a ParticipationType code. It does nothing if n does not name a
+// person.
 func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind string) {
 	who := c.Make.Party(n).As("Practitioner", "PractitionerRole", "RelatedPerson")
 	if who == nil {

@@ -8,10 +8,10 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusOf returns an encounter's status as of the document's time. It follows from ActStatus or else from the
-// encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An ended encounter is never in
-// progress. The status of a past encounter without an end is unknown, because the document doesn't state that it
-// continued. hasLeft is true if the patient was discharged.
+// statusOf returns an encounter's status as of the document's time. The status is derived from ActStatus or, failing
+// that, from the encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter that
+// has ended is never in progress. A past encounter without an end has an unknown status, because the document doesn't
+// state that it continued. hasLeft is true if the patient was discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
@@ -42,8 +42,8 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	return "unknown"
 }
 
-// isDuring reports whether the document was written during the given encounter. It must be the document's own encounter
-// or end in the future.
+// isDuring reports whether the document was written during the given encounter. The encounter must be the document's
+// own encounter or end in the future.
 func isDuring(c *statement.Context, n, when *cda.Node) bool {
 	if _, dated := cda.ReadStamp(when.At("low").Attr("value")); !dated {
 		return false
@@ -53,7 +53,7 @@ func isDuring(c *statement.Context, n, when *cda.Node) bool {
 }
 
 // isRecent reports whether an encounter with the given start may still have been in progress when the document was
-// written. A visit may last until the next day, and a possible inpatient stay a year.
+// written. A visit may last until the next day, and a possible inpatient stay may last a year.
 func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	const visit, stay = 1, 365
 	s, _ := cda.ReadStamp(start.Attr("value"))

@@ -99,7 +99,7 @@ func udi(text string, d *r4.Device) r4.UDICarrier {
 	return carrier
 }
 
-// dayOfGS1 converts a date in the form YYMMDD. A day of 00 means an unknown day.
+// dayOfGS1 converts a date in the form YYMMDD. A day of 00 means that the day is unknown.
 func dayOfGS1(text string) string {
 	if len(text) != 6 {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Maker creates each of a document's entities once.
+// Maker creates each entity of a document once.
 type Maker struct {
 	document *cda.Document
 	patient  *r4.Reference

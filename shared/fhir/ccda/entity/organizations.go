@@ -16,12 +16,12 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
-	// US Core requires Active, and documents name only existing organizations.
+	// US Core requires Active, and documents name only organizations that exist.
 	o := &r4.Organization{
 		Identifier: datatype.Identifiers(n), Active: r4.True(),
 		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n),
 	}
-	for i := range o.Telecom { // org-2, org-3: an organization has no home address or telecom
+	for i := range o.Telecom { // Constraints org-2, org-3: an organization has no home address or telecom.
 		o.Telecom[i].Use = strings.TrimPrefix(o.Telecom[i].Use, "home")
 	}
 	for i := range o.Address {
@@ -36,7 +36,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 			o.Alias = append(o.Alias, words)
 		}
 	}
-	if o.Name == "" && o.Identifier == nil { // org-1: an organization needs a name or an identifier
+	if o.Name == "" && o.Identifier == nil { // Constraint org-1: an organization must have a name or an identifier.
 		return nil
 	}
 	o.Type = m.read.Concepts(n, "standardIndustryClassCode")

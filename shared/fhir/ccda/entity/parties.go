@@ -58,10 +58,10 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns the author of a statement or section. The result is the latest of the statement's own authors, with
-// the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). For a statement without authors, the
-// enclosing concern's or organizer's authors count (same pages: authors of the concern act). The section's and the
-// document's authors are named only in Provenance.
+// Author returns the author of a statement or section. The result is the latest of the authors that the statement
+// itself names, with the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement has
+// no authors, those of the enclosing concern or organizer apply (same pages: authors of the concern act). The authors
+// of the section and the document are named only in the Provenance.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -74,7 +74,7 @@ func (m *Maker) Author(n *cda.Node) Party {
 	return Party{}
 }
 
-// isWrapper reports whether a statement only wraps other statements and names authors for them.
+// isWrapper reports whether a statement only wraps other statements and names their authors.
 func isWrapper(n *cda.Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
@@ -102,8 +102,9 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns a statement's first author. Without one, it returns the first author of the closest enclosing
-// element that has one, up to the document (CDA R2, context conduction). Conducted is for Provenance only.
+// Conducted returns a statement's first author. If the statement has none, it returns the first author of the closest
+// enclosing element that has one, up to the document (CDA R2, context conduction). Conducted is used only for
+// Provenance.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -131,10 +132,10 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	return author
 }
 
-// OwnAuthor is like Author, but ignores enclosing elements.
+// OwnAuthor is like Author but ignores enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns a statement's performers. Without any, it returns the enclosing organizer's.
+// Performers returns a statement's performers. If a statement has no performers, it returns the enclosing organizer's.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -167,7 +168,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 	return p
 }
 
-// roleOf converts the player of a role. A role with only an id repeats an earlier role.
+// roleOf converts the player of a role. A role that has only an id repeats an earlier role.
 func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	person := cmp.Or(
 		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),
@@ -251,7 +252,7 @@ func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Hea
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // Without a real id, the signing time is not part of a person's identity.
+	if cda.RealID(role) == "" { // If a person has no usable id, the signing time is not part of the person's identity.
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,
@@ -269,8 +270,8 @@ func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
 	return r
 }
 
-// practitionerRole creates a PractitionerRole for a person with a specialty or an organization. It returns nil if the
-// person has neither.
+// practitionerRole creates a PractitionerRole for a person who has a specialty or an organization. It returns nil for a
+// person without a specialty or organization.
 func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
 	specialty := m.read.Concepts(role, "code")
 	if specialty == nil && p.Organization == nil {
@@ -333,7 +334,8 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 }
 
 // correctGuarantor corrects the code system of the code GUAR. C-CDA's Guarantor Performer
-// (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but the code is in RoleClass (FHIR R4, v3 code systems).
+// (2.16.840.1.113883.10.20.22.4.88) specifies the code system RoleCode, but the code is in RoleClass (FHIR R4, v3 code
+// systems).
 func correctGuarantor(relationships []r4.CodeableConcept) {
 	for _, r := range relationships {
 		for i := range r.Coding {

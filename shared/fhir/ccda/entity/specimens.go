@@ -52,9 +52,9 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	return s
 }
 
-// TakenBy adds a note about the procedure that took a specimen, because R4 has no member for it, and R4 validators
-// don't recognise R5's extension for Specimen.collection.procedure. The note contains no id, because exports replace
-// ids (package fetch).
+// TakenBy adds a note about the procedure by which a specimen was taken, because R4 has no element for it and R4
+// validators don't recognise R5's extension for Specimen.collection.procedure. The note contains no id, because exports
+// replace ids (package fetch).
 func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
 	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
 	if p == nil {

@@ -25,8 +25,8 @@ func documentConsent(c *statement.Context, n *cda.Node) {
 	}, n)
 }
 
-// readEncompassing creates the document's own Encounter, with its location and participants (C-CDA on FHIR,
-// "Encounters": encompassingEncounter). An entry with the same id is merged into it.
+// readEncompassing creates the document's Encounter with its location and participants (C-CDA on FHIR, "Encounters":
+// encompassingEncounter). An entry with the same id is merged into it.
 func readEncompassing(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return

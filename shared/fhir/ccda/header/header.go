@@ -64,8 +64,8 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because
-// FHIR's value set is required.
+// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because the
+// binding of FHIR's value set is required.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -101,7 +101,7 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events converts the services that the document describes. Their performers form the care team (C-CDA on FHIR,
+// events converts the services that the document describes. The performers form the care team (C-CDA on FHIR,
 // "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
@@ -125,7 +125,7 @@ func events(c *statement.Context) []r4.CompositionEvent {
 	return list
 }
 
-// careTeam creates a CareTeam from a service's performers. It returns nil without performers.
+// careTeam creates a CareTeam from a service's performers. It returns nil if there are no performers.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
 	t := &r4.CareTeam{
 		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,

@@ -11,7 +11,7 @@ import (
 )
 
 // Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), the guardians and the provider organization.
-// Only the first recordTarget is used, because C-CDA defines no documents about groups.
+// Only the first recordTarget is used, because C-CDA does not define documents about groups.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")

@@ -1,5 +1,5 @@
-// Package observation creates Observations, which occur in every section. The package converts panels, the members
-// common to all Observations, and generic facts from statements without a rule (C-CDA on FHIR, "Results":
+// Package observation creates Observations, which occur in every section. It converts panels and generic facts from
+// statements without a rule, and sets the fields common to all Observations (C-CDA on FHIR, "Results":
 // hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Generic converts a statement without a rule. Generic creates an Observation for an observed or completed statement,
-// and a ServiceRequest for a planned statement. A statement without a code, a value or words only groups other
-// statements, so Generic doesn't create a resource for the statement.
+// Generic converts a statement that has no rule. Generic creates an Observation for an observed or completed statement,
+// and a ServiceRequest for a planned statement. A statement that has no code, value or text only groups other
+// statements, so Generic doesn't create a resource for it.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -35,7 +35,7 @@ func Generic(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// sectionCategory returns the section's code or title as the category for a statement without a rule.
+// sectionCategory returns the section's code or title as the category for a statement that has no rule.
 func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
 		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
@@ -46,8 +46,8 @@ func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	return nil
 }
 
-// New creates an Observation with the members common to all Observations (C-CDA on FHIR, "Results"). Rules add the
-// category and more specific members.
+// New creates an Observation with the fields that all Observations share (C-CDA on FHIR, "Results"). The rules add the
+// category and more specific fields.
 func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := &r4.Observation{
 		Header: c.Emit.Header("Observation", n), Identifier: datatype.Identifiers(n), Status: StatusOf(n),
@@ -66,8 +66,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// performers returns the distinct performers in known and parties. An organizer may name a thousand performers, and
-// each performer applies to all of the organizer's members.
+// performers returns the distinct performers from known and parties. An organizer may name a thousand performers, each
+// of whom applies to all of the organizer's members.
 func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
 	var set r4.ReferenceSet
 	for _, one := range known {
@@ -104,11 +104,11 @@ func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.P
 	return moment, period
 }
 
-// setValues sets value[x] or the reason for its absence. A second value becomes a component. A negated value
-// (negationInd) becomes a component with the value false, so that no negated value appears to be asserted.
+// setValues sets value[x] or the reason for its absence. A second value becomes a component of the Observation. A
+// negated value (negationInd) becomes a component whose value is false, so it does not appear to be asserted.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	negated := cda.IsNegated(n)
-	if n.Attr("nullFlavor") != "" { // a question without an answer
+	if n.Attr("nullFlavor") != "" { // an unanswered question
 		o.Absent, o.Interpretation, o.ReferenceRange = datatype.AbsentConcept(n), nil, nil
 		return
 	}
@@ -124,7 +124,7 @@ func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 			o.Component = append(o.Component, denied(v, o.Code))
 		case first:
 			o.Value = v
-		default: // obs-7: values of the same code belong together
+		default: // obs-7: value[x] must be absent if a component has the same code
 			if o.Value != (r4.Value{}) {
 				o.Component = append(o.Component, r4.Component{Code: o.Code, Value: o.Value})
 				o.Value = r4.Value{}

@@ -17,15 +17,15 @@ const (
 	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
 )
 
-// NewIn is like New, but adds the given categories.
+// NewIn is like New but adds the given categories.
 func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept) *r4.Observation {
 	o := New(c, n)
 	o.Category = r4.Listed(categories...)
 	return o
 }
 
-// Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). Its
-// time is the organizer's own, or the span from the first member to the last.
+// Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). The
+// time is the organizer's or, if it has none, the span from its first member to its last.
 func Panel(
 	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
 ) *r4.Observation {
@@ -41,9 +41,9 @@ func Panel(
 	return o
 }
 
-// SpanOf returns the span from an organizer's first member to its last (C-CDA on FHIR, "Results" and "Vital Signs": an
-// organizer without effectiveTime). If the times can't be ordered, because their zones or precisions differ, it returns
-// the first.
+// SpanOf returns the span from an organizer's earliest member to its latest (C-CDA on FHIR, "Results" and "Vital
+// Signs": an organizer without effectiveTime). If the times can't be ordered because their zones or precisions differ,
+// it returns the first time.
 func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	var times []string
 	for member := range cda.Members(n) {
@@ -66,8 +66,8 @@ func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period
 	return "", &r4.Period{Start: first, End: last}
 }
 
-// Recode adds a LOINC code that a US Core profile requires to a statement's codes. It replaces a code that only marks
-// an assertion.
+// Recode adds a LOINC code that a US Core profile requires to a statement's codes. The code replaces any code that only
+// marks an assertion.
 func Recode(o *r4.Observation, code, display string) {
 	kept := []r4.Coding{{System: terms.LOINC, Code: code, Display: display}}
 	for _, coding := range o.Code.Coding {
@@ -94,7 +94,8 @@ func Component(o *r4.Observation) r4.Component {
 	}
 }
 
-// SetAbsent records that an Observation's value is missing. A value or parts prevail (US Core: us-core-2).
+// SetAbsent records that an Observation's value is missing. It does nothing if the Observation has a value, components
+// or members (US Core: us-core-2).
 func SetAbsent(o *r4.Observation, value *cda.Node) {
 	if o.Value == (r4.Value{}) && o.Absent == nil && o.Component == nil && o.HasMember == nil {
 		o.Absent = datatype.AbsentConcept(value)
@@ -108,7 +109,7 @@ func SetTime(o *r4.Observation, n *cda.Node) {
 	}
 }
 
-// YetToDo converts a planned statement among completed statements as if it were in a plan section.
+// YetToDo converts a planned statement found among completed statements as if it were in a plan section.
 func YetToDo(c *statement.Context, n *cda.Node) {
 	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {

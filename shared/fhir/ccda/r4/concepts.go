@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Listed returns a slice of the non-nil values in list.
+// Listed returns the non-nil values of list.
 func Listed[T any](list ...*T) []T {
 	var there []T
 	for _, l := range list {

@@ -9,14 +9,14 @@ import (
 // Coding is a code from a code system (datatypes.html#Coding).
 type Coding struct {
 	System     string   `json:"system,omitempty"`
-	SystemText Original `json:"_system,omitempty"` // name of a code system without a URI
+	SystemText Original `json:"_system,omitempty"` // name of a code system that has no URI
 	Version    string   `json:"version,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original is the source text of a primitive without a FHIR value. It is encoded as the element that accompanies the
-// primitive, with the extension originalText (extension-originaltext.html).
+// Original is the source text of a primitive without a FHIR value. The text is encoded in the element that accompanies
+// the primitive, in the extension originalText (extension-originaltext.html).
 type Original string
 
 // MarshalJSON implements json.Marshaler.
@@ -152,7 +152,7 @@ type Value struct {
 	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
 }
 
-// Extension holds a value that no FHIR member can hold (extensibility.html). Either Extension or one value is set.
+// Extension holds a value for which FHIR has no element (extensibility.html). Either Extension or one value is set.
 type Extension struct {
 	URL                  string           `json:"url"`
 	Extension            []Extension      `json:"extension,omitempty"`
@@ -169,7 +169,7 @@ type Extension struct {
 	ValueTiming          *Timing          `json:"valueTiming,omitempty"`
 }
 
-// Element accompanies a primitive without a value (json.html#primitive).
+// Element accompanies a primitive that has no value (json.html#primitive).
 type Element struct {
 	Extension []Extension `json:"extension,omitempty"`
 }
@@ -191,7 +191,7 @@ type Dosage struct {
 	MaxDosePerAdministration *Quantity         `json:"maxDosePerAdministration,omitempty"`
 }
 
-// DoseAndRate is the amount and rate of a dose (dosage.html).
+// DoseAndRate holds the amount and rate of a dose (dosage.html).
 type DoseAndRate struct {
 	DoseRange    *Range    `json:"doseRange,omitempty"`
 	DoseQuantity *Quantity `json:"doseQuantity,omitempty"`

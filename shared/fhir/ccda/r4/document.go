@@ -104,7 +104,7 @@ type DocumentReference struct {
 	Context       *DocumentReferenceContext `json:"context,omitempty"`
 }
 
-// DocumentRelation is a relation to another document.
+// DocumentRelation relates a document to another document.
 type DocumentRelation struct {
 	Code   string     `json:"code"`
 	Target *Reference `json:"target"`

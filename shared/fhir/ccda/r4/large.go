@@ -14,17 +14,17 @@ import (
 	"unicode/utf8"
 )
 
-// Large is content that is too large to be held in memory. It is written from its source when the resource is encoded.
+// Large is content too large to hold in memory. The content is read from its source when the resource is encoded.
 type Large struct {
 	Size    int    // in bytes
-	Encoded int    // maximum number of bytes added to the resource's JSON
+	Encoded int    // maximum number of bytes that the content adds to the resource's JSON
 	Sum     string // SHA-256 of the content
 }
 
 // Sources maps each Large's Sum to the function that writes its content.
 type Sources map[string]func(io.Writer) error
 
-// Text adds UTF-8 text that is encoded as a JSON string. It returns any error from write.
+// Text adds UTF-8 text, to be encoded as a JSON string. It returns any error from write.
 func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New(), escaped: sizer{most: math.MaxInt}}
 	text := runes{to: func(part []byte) error {
@@ -63,7 +63,7 @@ func (m *meter) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// runes forwards data in chunks that end between characters.
+// runes forwards data in chunks that never split a character.
 type runes struct {
 	to   func(part []byte) error
 	rest []byte
@@ -92,15 +92,15 @@ func (r *runes) Write(part []byte) (int, error) {
 	return size, r.to(whole)
 }
 
-// place is a member of a resource with a Large as its value.
+// place identifies a resource member whose value is a Large.
 type place struct {
 	large  *Large
 	isData bool
-	set    func(content []byte) // replaces the Large with the content
+	set    func(content []byte) // replaces the Large with its content
 }
 
-// places returns the members of a resource that have a Large as their value. Only types with a narrative or attachments
-// have any.
+// places returns the members of a resource that have a Large as their value. Only types that have a narrative or
+// attachments contain a Large.
 func places(r Resource) []place {
 	var list []place
 	markup := func(n *Narrative) {
@@ -197,13 +197,13 @@ func (s Sources) writeTo(w io.Writer, r Resource) error {
 	return err //nolint:wrapcheck // Write does it
 }
 
-// marked returns a resource's JSON with a marker in place of each Large. The markers are in list's order and occur
-// nowhere else in the JSON.
+// marked returns a resource's JSON with a marker in place of each Large. The markers appear in list's order and nowhere
+// else in the JSON.
 func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]
 		for i, p := range list {
-			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // A mark of this length needs no base64 padding.
+			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // This length needs no base64 padding.
 			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))
@@ -242,7 +242,7 @@ func (s Sources) write(w io.Writer, p place) error {
 	if err != nil {
 		return err
 	}
-	_ = out.WriteByte('"') // Flush returns the error.
+	_ = out.WriteByte('"') // Flush returns any write error.
 	return out.Flush()     //nolint:wrapcheck // Write does it
 }
 

@@ -29,7 +29,7 @@ type MedicationRequest struct {
 	Dispense        *DispenseRequest  `json:"dispenseRequest,omitempty"`
 }
 
-// DispenseRequest holds the amounts that a pharmacy may dispense, and when.
+// DispenseRequest states how much medication a pharmacy may dispense, and when.
 type DispenseRequest struct {
 	ValidityPeriod *Period    `json:"validityPeriod,omitempty"`
 	Repeats        *int32     `json:"numberOfRepeatsAllowed,omitempty"`
@@ -97,7 +97,8 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is the FHIR Medication resource (medication.html), which represents a product that is more than a code.
+// Medication is the FHIR Medication resource (medication.html), which represents a product that can't be described by a
+// code alone.
 type Medication struct {
 	Header
 

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxCodings limits the codings that other resources may add to a concept. Real concepts have fewer.
+// maxCodings limits the codings that other resources may add to a concept. In practice, concepts have fewer codings.
 const maxCodings = 100
 
-// Filler merges resources of the same type and id. It caches the elements of long lists, so each repetition of a
+// Filler merges resources of the same type and id. It caches the elements of long lists so that each repetition of a
 // resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
 // Fill completes a resource from another one of the same type and id. It adds missing members, missing codings of the
 // same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Other lists are not
-// merged, because two records of one dose don't mean two doses. The source of into is unchanged. The resources share
-// elements afterwards, so other must not be used again.
+// merged, because two records of the same dose don't mean two doses. It does not change the source of into. The
+// resources share elements afterwards, so other must not be used again.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -42,7 +42,7 @@ func endsActive(active, ended Resource) bool {
 	return a.ClinicalStatus.Has(system, "active", "recurrence", "relapse")
 }
 
-// walk reports whether two values agree. A non-nil f also fills in missing parts.
+// walk reports whether two values agree. If f is not nil, walk also fills in missing parts.
 func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	agree = true
 	fill := f != nil
@@ -64,7 +64,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 			if fill {
 				a.Set(b)
 			}
-		case field.Tag.Get("merge") == "first": // The member describes the source, not the fact.
+		case field.Tag.Get("merge") == "first": // The member describes the source rather than the fact.
 		case field.Tag.Get("merge") == "union":
 			if fill {
 				f.union(a, b)
@@ -99,7 +99,8 @@ func (f *Filler) fillMeta(into, other reflect.Value) {
 	}
 }
 
-// same reports whether two values have the same meaning. Concepts with a common coding do, and complete each other.
+// same reports whether two values have the same meaning. Concepts with a common coding have the same meaning and
+// complete each other.
 func same(into, other reflect.Value, fill bool) bool {
 	if reflect.DeepEqual(into.Interface(), other.Interface()) {
 		return true
@@ -120,8 +121,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods are compatible. An open period may be closed by the other's end. A date is
-// compatible with a time on the same day.
+// samePeriod reports whether two periods are compatible. An open period may be closed by the end of the other period. A
+// date is compatible with a time on the same day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, which take a tenth of the space, and decodes them. A text that several resources
+// Packer encodes resources as bytes, which need a tenth of the memory, and decodes them. Text that several resources
 // share is stored once. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
@@ -17,15 +17,15 @@ type Packer struct {
 	buffer []byte
 }
 
-// Limits on the texts that resources share.
+// Limits on text that several resources share.
 const (
 	maxTexts     = 1 << 16
 	maxTextBytes = 256
 	seenTexts    = 1 << 13
 )
 
-// A text is encoded as its length and bytes, as a known text's position, as a UUID, or as a UUID after a known text
-// such as "Patient/".
+// A text is encoded as its length and bytes, as the position of a known text, as a UUID, or as the position of a known
+// text, such as "Patient/", followed by a UUID.
 const (
 	asBytes = iota
 	asKnown
@@ -125,8 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of a known text. A text becomes known when it is packed for the second time, or
-// immediately if atOnce is set.
+// place returns the position of text in the list of known texts. Text becomes known when it is packed for the second
+// time, or immediately if atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false
@@ -150,7 +150,7 @@ func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(p.texts) == maxTexts {
 		return 0, false
 	}
-	text = strings.Clone(text) // The text is often a slice of the document, which it would keep in memory.
+	text = strings.Clone(text) // Without a copy, the text would keep the document in memory.
 	place = uint64(len(p.texts))
 	p.texts = append(p.texts, text)
 	p.known[text] = place
@@ -179,7 +179,7 @@ func (p *Packer) uuid(text string) {
 	for _, part := range [...]string{text[:8], text[9:13], text[14:18], text[19:23], text[24:]} {
 		n += copy(digits[n:], part)
 	}
-	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has already validated the digits.
+	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has already validated the digits, so this can't fail.
 }
 
 type unpacker struct {

@@ -29,7 +29,7 @@ func TestUnpackReturnsPackedResource(t *testing.T) {
 		&r4.Composition{Section: []r4.CompositionSection{{Section: []r4.CompositionSection{{Title: "inner"}}}}},
 	}
 	var p r4.Packer
-	for round := range 4 { // Texts are known from the second round on.
+	for round := range 4 { // Text becomes known in the second iteration.
 		for _, want := range resources {
 			if got := p.Unpack(p.Pack(want)); !reflect.DeepEqual(got, want) {
 				t.Errorf("round %d: %#v, want %#v", round, got, want)

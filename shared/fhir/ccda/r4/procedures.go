@@ -91,7 +91,7 @@ type ImmunizationReaction struct {
 	Detail *Reference `json:"detail,omitempty"`
 }
 
-// ImmunizationProtocol holds a dose's number in its series.
+// ImmunizationProtocol identifies a vaccine series and the dose's number in it.
 type ImmunizationProtocol struct {
 	Series     string `json:"series,omitempty"`
 	DoseNumber int32  `json:"doseNumberPositiveInt,omitempty"`

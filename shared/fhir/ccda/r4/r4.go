@@ -1,5 +1,5 @@
 // Package r4 defines the FHIR R4 (4.0.1) resources that package ccda creates. Each struct has only the members that
-// ccda sets, in FHIR's order. Filler merges resources with the same id.
+// package ccda sets, in FHIR's order. Filler merges resources with the same id.
 package r4
 
 import (
@@ -10,7 +10,7 @@ import (
 
 // Resource is a pointer to one of this package's resources.
 type Resource interface {
-	// Base returns the members common to all resources. The caller may modify the returned Header.
+	// Base returns the fields that all resources share. The caller may modify the returned Header.
 	Base() *Header
 }
 
@@ -23,7 +23,7 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta holds a resource's source, and the source's codes that no FHIR member can hold.
+// Meta holds a resource's source and those of the source's codes that no FHIR element can hold.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
@@ -66,7 +66,7 @@ func JSON(r Resource) ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte{'\n'}), nil
 }
 
-// line collects an encoder's output without spare capacity.
+// line collects an encoder's output without allocating spare capacity.
 type line []byte
 
 // Write implements io.Writer.

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound for the JSON of a resource, or of a part of one, in bytes. It stops counting above most,
-// so measuring never costs more than writing the allowed output.
+// Size returns an upper bound for the JSON size, in bytes, of a resource or a part of one. It stops counting when the
+// size exceeds most, so measuring never costs more than writing the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))
 	return s.size
 }
 
-// originalElement is the JSON that surrounds the text of an Original.
+// originalElement is the JSON that surrounds the text in an Original.
 const originalElement = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/originalText","valueString":}]}`
 
 type sizer struct{ size, most int }
@@ -63,13 +63,13 @@ func (s *sizer) members(v reflect.Value) {
 			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
-			s.size += len(tag) + len(`"":,`) // The tag's options are included, so the size can only be too high.
+			s.size += len(tag) + len(`"":,`) // Tag options are counted, so the size can only be too high.
 			s.value(member)
 		}
 	}
 }
 
-// text adds the size of a string, including quotes and escapes.
+// text adds the size of text as a JSON string, including quotes and escape sequences.
 func (s *sizer) text(text string) {
 	s.size += len(`""`)
 	for _, r := range text {

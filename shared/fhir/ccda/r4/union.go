@@ -23,7 +23,7 @@ type members struct {
 
 type key [sha256.Size]byte
 
-// union appends the elements of other that into does not contain.
+// union appends to into those elements of other that into does not contain.
 func (f *Filler) union(into, other reflect.Value) {
 	_, areNames := reflect.TypeAssert[[]HumanName](into)
 	switch {
@@ -101,7 +101,7 @@ func spell(to []byte, v reflect.Value) []byte {
 		to = append(count(to, v.Len()), v.String()...)
 	case v.CanInt():
 		to = count(to, int(v.Int()))
-	case v.CanUint(): // a byte, for example
+	case v.CanUint(): // such as a byte
 		to = strconv.AppendUint(to, v.Uint(), 16)
 		to = append(to, ' ')
 	default:

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collects statements' own authors, and their performers if the resource can't hold them. Statements with
-// the same author and time share a Provenance (C-CDA on FHIR, "Mapping Guidance": Provenance).
+// authorships collects the authors of each statement, and also its performers if the resource has no field for them.
+// Statements with the same author and time share a Provenance (C-CDA on FHIR, "Mapping Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -23,9 +23,9 @@ type authorship struct {
 	targets    r4.ReferenceSet
 }
 
-// Attribute collects a statement's authors, and its performers if the resource can't hold them. For a statement other
-// than the main one, such as the concern around a problem, it also collects the time, which the resource doesn't
-// contain.
+// Attribute collects a statement's authors, and also its performers if the resource has no field for them. For any
+// statement other than the main one, such as the concern around a problem, it also collects the time, because the
+// resource doesn't contain it.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeToAuthors(head, n)
 	if n.At("author") != nil {
@@ -52,8 +52,8 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether a resource can't hold its statement's performers. A MedicationRequest names the
-// intended performer, and not whoever administered a reported medication.
+// hasNoPerformer reports whether a resource has no field for its statement's performers. A MedicationRequest names the
+// intended performer rather than the person who administered a reported medication.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
@@ -150,8 +150,8 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	}
 }
 
-// AddAuthorships adds a Provenance for each author and time that Attribute collected. Its recorded time is the
-// document's.
+// AddAuthorships adds a Provenance for each author and time that Attribute collected. Each Provenance's recorded time
+// is the document's.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {
 		p := a.provenance

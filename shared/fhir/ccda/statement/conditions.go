@@ -64,8 +64,8 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 // End classifies the effectiveTime/high of a problem or allergy.
 type End int
 
-// Classes of effectiveTime/high. UNK means an end at an unknown date. Other nullFlavors imply no end (C-CDA on FHIR,
-// "Problems", row effectiveTime/high).
+// Classes of effectiveTime/high. UNK means that an end exists but its date is unknown. Other nullFlavors don't imply an
+// end (C-CDA on FHIR, "Problems", row effectiveTime/high).
 const (
 	NoEnd End = iota
 	UnknownEnd
@@ -86,7 +86,7 @@ func (c *Context) EndOf(when *cda.Node) End {
 
 // ClinicalStatus returns the clinical status of a problem or allergy without a status observation, derived from the
 // concern's status (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). It is inactive after an end ("Problems", row
-// effectiveTime/high), so all mentions agree, and "" if the document states none.
+// effectiveTime/high), so that all statements about the problem agree. It is "" if the document states none.
 func ClinicalStatus(concern string, end End) string {
 	if end != NoEnd {
 		return "inactive"
@@ -97,10 +97,10 @@ func ClinicalStatus(concern string, end End) string {
 // ProblemStatusRoot is the template OID of a problem's status observation.
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
-// ProblemStatus returns the clinical status of a problem or concern. It uses the status observation or, without one,
-// the concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status).
-// A problem with a dated end is not active (con-4). An end at an unknown date doesn't override a status observation.
-// ProblemStatus returns nil if the document states no status.
+// ProblemStatus returns the clinical status of a problem or concern. The status is derived from the status observation
+// or, if there is none, from the concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode,
+// effectiveTime/high and Problem Status). A problem with a known end date is not active (con-4). An end with an unknown
+// date doesn't override a status observation. ProblemStatus returns nil if the document states no status.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))

@@ -24,7 +24,7 @@ func IsReaction(r, n *cda.Node) bool {
 	return false
 }
 
-// SeverityOf returns a reaction's Severity Observation. If there is none, it returns the Severity Observation beside
+// SeverityOf returns a reaction's Severity Observation. If there is none, it returns the Severity Observation next to
 // the reactions, which applies to all of them.
 func SeverityOf(n *cda.Node) *cda.Node {
 	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
@@ -42,8 +42,8 @@ func IsReason(rel, n *cda.Node) bool {
 		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
 }
 
-// Reason appends a reason's code to codes. It also appends a reference to the Condition with the reason's id to
-// references, if the Condition comes first in the document (C-CDA on FHIR, "Encounters": indication).
+// Reason appends a reason's code to codes. If the Condition comes first in the document, it also appends to references
+// a reference to the Condition with the reason's id (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {
@@ -55,7 +55,7 @@ func (c *Context) Reason(
 	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
 }
 
-// Reasons converts a statement's reasons. told contains the reasons' statements.
+// Reasons converts a statement's reasons. told contains the statements that give the reasons.
 func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each("observation") {

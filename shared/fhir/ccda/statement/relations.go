@@ -21,8 +21,8 @@ func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 }
 
 // Related returns references to the targets of a statement's relationships of the given types (ActRelationshipType).
-// The targets are nested statements and those named by an Entry Reference. The list is complete only when all
-// statements have resources (emit.Emitter.After).
+// The targets are nested statements and statements referenced by an Entry Reference. The list is complete only after
+// all statements have been converted to resources (emit.Emitter.After).
 func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	var list []r4.Reference
 	for r := range n.Each("entryRelationship") {
@@ -38,8 +38,8 @@ func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	return list
 }
 
-// Pointed returns a reference to a statement's resource. A statement that only repeats another statement's id has that
-// statement's resource.
+// Pointed returns a reference to the resource that represents a statement. A statement that only repeats another
+// statement's id is represented by that statement's resource.
 func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
 		return ref

@@ -1,6 +1,6 @@
 package statement
 
-// Templates that several sections use. Each template's rule belongs to one of the sections or to package notes.
+// Templates that several sections use. The rule for each template belongs to one of these sections or to package notes.
 const (
 	PlannedActRoot         = "2.16.840.1.113883.10.20.22.4.39"
 	PlannedMedicationRoot  = "2.16.840.1.113883.10.20.22.4.42"
@@ -13,8 +13,8 @@ const (
 	InstructionRoot        = "2.16.840.1.113883.10.20.22.4.20"
 	NoteActivityRoot       = "2.16.840.1.113883.10.20.22.4.202"
 	EntryReference         = "2.16.840.1.113883.10.20.22.4.122"
-	// ExternalDocumentReference is C-CDA's template for an external document, also used for acts that only refer to
-	// one.
+	// ExternalDocumentReference is C-CDA's template for an external document. Acts that only refer to a document also
+	// use it.
 	ExternalDocumentReference = "2.16.840.1.113883.10.20.22.4.115"
 )
 

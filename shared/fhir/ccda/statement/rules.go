@@ -11,25 +11,26 @@ type RuleSet struct {
 
 // Entry is the rule for an entry template.
 type Entry struct {
-	// Roots lists the template's OIDs without versions: from C-CDA R2.1, then from C32, IHE and CCD.
+	// Roots lists the template's OIDs without versions, first those from C-CDA R2.1 and then those from C32, IHE and
+	// CCD.
 	Roots   []string
 	Name    string
 	Target  string // resource types, for documentation
 	Convert func(*Context, *cda.Node)
 }
 
-// Section is the rule for a section type, with the templates assumed for entries without one.
+// Section is the rule for a section type, with the templates assumed for entries that have no template.
 type Section struct {
 	Codes  []string // LOINC codes
 	Roots  []string // template OIDs
 	Name   string
-	Titles []string // lower-case titles used by senders that omit the code
+	Titles []string // lower-case titles from senders that omit the code
 	Assume []Assumption
-	// Shared lists templates from older guides whose meaning differs between sections. Assume determines their meaning
-	// in the section.
+	// Shared lists templates from older guides whose meaning differs between sections. Assume determines the meaning of
+	// these templates in the section.
 	Shared []string
-	// Narrative converts the section itself in addition to its entries, for example a note to a DocumentReference. Most
-	// sections have none.
+	// Narrative converts the section itself in addition to its entries, for example to a DocumentReference. It is nil
+	// for most sections.
 	Narrative func(*Context, *cda.Node)
 }
 

@@ -17,7 +17,7 @@ nullified entered-in-error
 `
 
 // concernStatuses maps a concern's ActStatus to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ConditionClinicalStatus). The table contains further statuses.
+// CF-ConditionClinicalStatus). The table also contains other statuses.
 const concernStatuses terms.Table = `
 active active
 completed inactive
@@ -30,7 +30,7 @@ obsolete inactive
 `
 
 // problemStatuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ProblemStatus). The table also contains older documents' codes and words.
+// CF-ProblemStatus). The table also contains codes and texts from older documents.
 const problemStatuses terms.Table = `
 55561003 active
 active active

@@ -126,7 +126,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns a code system's FHIR URI, by OID or else by name, or "" if neither is known.
+// System returns the FHIR URI of a code system, found by OID or else by name, or "" if neither is known.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -139,12 +139,13 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// shortestOID is the minimum length of an OID without its last arc. HL7's validator rejects shorter ones, such as
-// countries' OIDs.
+// shortestOID is the minimum length of an OID without its last arc. HL7's validator rejects shorter OIDs, such as those
+// of countries.
 const shortestOID = len("1.2.3")
 
-// URI formats the root of an id or code system as a URI: the one that FHIR defines for an OID, or a URN. It returns ""
-// for an invalid root, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID (datatypes.html#uri).
+// URI formats the root of an id or code system as a URI: the one that FHIR defines for the OID, or otherwise a URN. It
+// returns "" if the root is invalid, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
+// (datatypes.html#uri).
 func URI(root string) string {
 	root = strings.Trim(strings.TrimSpace(root), "{}")
 	root = strings.TrimSuffix(withoutScheme(root), ".")
@@ -242,8 +243,8 @@ func IsURI(text string) bool {
 }
 
 // IsICD10PCS reports whether a code that is labelled as ICD-10-CM has the form of an ICD-10-PCS code: seven digits and
-// letters, without I and O. Its first two characters never look like the letter and digit of an ICD-10-CM code. Senders
-// use the ICD-10-CM OID for both code systems (C-CDA on FHIR, "Procedures": example).
+// letters, without I and O. The first two characters of an ICD-10-PCS code never look like the letter and digit of an
+// ICD-10-CM code. Senders use the OID of ICD-10-CM for ICD-10-PCS as well (C-CDA on FHIR, "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"
 	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&

@@ -3,13 +3,13 @@ package terms
 
 import "strings"
 
-// A Table maps codes to codes or words, like a ConceptMap. Each line contains a key without white space, a space and a
-// value. A constant Table needs no initialisation and reads like the published table.
+// A Table maps codes to codes or texts, like a ConceptMap. Each line contains a key without white space, a space and a
+// value. A constant Table needs no initialisation and is laid out like the published table.
 type Table string
 
 // Of returns the value for a key, or "" if the table does not contain the key.
 func (t Table) Of(key string) string {
-	if key == "" || strings.ContainsAny(key, " \n") { // A document's key could otherwise match across lines.
+	if key == "" || strings.ContainsAny(key, " \n") { // A key with a line feed could match across lines.
 		return ""
 	}
 	line := "\n" + key + " "

@@ -134,13 +134,13 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether senders use a valid symbol, given as prefix and atom, for a different unit, such as MG for
-// mg, Gm for gram, K for thousands or F for degrees.
+// isDoubtful reports whether senders use a valid symbol, given as a prefix and an atom, for a different unit, such as
+// MG for mg, Gm for gram, K for thousands or F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""
 	}
-	if atom == "u" || unmeant.Of(prefix+atom) != "" { // By mu/L, senders mean mU/L, not daltons.
+	if atom == "u" || unmeant.Of(prefix+atom) != "" { // Senders write mu/L for mU/L, not for millidaltons per litre.
 		return true
 	}
 	isLarge := strings.IndexByte("YZEPTGM", prefix[0]) >= 0

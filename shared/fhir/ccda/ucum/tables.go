@@ -2,7 +2,8 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant maps valid symbols to the units that clinical senders mean by them. Such a symbol alone never becomes a code.
+// unmeant maps valid UCUM symbols to the units that clinical senders mean by them. Such a symbol is never converted to
+// a code on its own.
 const unmeant terms.Table = `
 A year-or-ampere
 AU arbitrary-units
@@ -31,8 +32,8 @@ st stone
 u unit
 `
 
-// small lists symbols that documents never combine with a prefix of a million or more. Mg and Mmol are capitalisation
-// errors.
+// small lists unit symbols that documents never combine with a prefix of a million or more. In documents, Mg and Mmol
+// are capitalisation errors.
 const small terms.Table = `
 g Mg
 l Ml
@@ -45,7 +46,7 @@ t Mt
 u Mu
 `
 
-// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), without
+// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), except
 // those that often have other meanings in capitals (S, H, D, V, BQ, CI).
 const (
 	capitalAtoms terms.Table = `
@@ -125,8 +126,8 @@ pH [pH]
 `
 
 // words maps unit names and synonyms, in lower case and without white space, to codes. Abbreviations are from ISMP,
-// "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU), and RxNorm (MEQ, HR, ACTUAT). Names are UCUM's unit names.
-// Codes are from the same table as whole's.
+// "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU), and RxNorm (MEQ, HR, ACTUAT). Names are from UCUM. The codes
+// are from the same table as those of whole.
 const words terms.Table = `
 mg mg
 mgs mg

@@ -4,8 +4,9 @@ package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if there is none, or if
-// senders mean a different unit than UCUM by the spelling. The rules are in docs/reference/ccda.md ("Units").
+// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit has no code,
+// or if senders use the spelling for a different unit than UCUM does. The rules are in docs/reference/ccda.md
+// ("Units").
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""
@@ -20,10 +21,10 @@ func Code(unit string) string {
 	return byParts(unit)
 }
 
-// maxLength is the maximum length of an expression, in bytes. UCUM's own examples are shorter than 40 bytes.
+// maxLength is the maximum length of an expression, in bytes. Examples in UCUM are shorter than 40 bytes.
 const maxLength = 256
 
-// byParts returns the code for a quotient whose parts all have codes.
+// byParts returns the code for a quotient of units whose parts all have codes.
 func byParts(unit string) string {
 	parts := strings.Split(unit, "/")
 	for i, part := range parts {
@@ -46,7 +47,7 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cell counts use the volume, so a preceding "K" means thousands.
+// isVolume reports whether cell counts are given per this unit, so that a preceding "K" means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
 // partCode returns the code for a unit that is not a quotient.
@@ -101,8 +102,8 @@ func powerOfTen(folded string) string {
 	return ""
 }
 
-// capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. Units
-// with another meaning in capitals are rejected.
+// capital parses a unit written in capitals by UCUM's case-insensitive symbols, in which M is milli and G is gram.
+// Units that have another meaning in capitals are rejected.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {
 		return ""

@@ -1,6 +1,6 @@
-// Package freemail recognises mail domains at which anyone can get an address. Such an address does not vouch for an
-// organisation. The package embeds its own list and, if npm could fetch them, published lists of free and disposable
-// mail domains (make domains; infra/freemail names the lists).
+// Package freemail recognises email domains at which anyone can get an address. An address at such a domain does not
+// vouch for an organisation. The package embeds its own list and, if npm could fetch them, published lists of free and
+// disposable email domains (make domains; infra/freemail names the lists).
 package freemail
 
 import (
@@ -19,8 +19,9 @@ import (
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether anyone can get an address at a domain. A list must contain the domain or one of its parent
-// domains. Case and a trailing dot are ignored. The domain must be in ASCII, as returned by package verification.
+// Is reports whether anyone can get an email address at domain. It is true if a list contains the domain or one of its
+// parent domains. Letter case and a trailing dot are ignored. The domain must be in ASCII, as returned by package
+// verification.
 func Is(domain string) bool { return is(domain, isListed) }
 
 func is(domain string, isListed func(domain string) bool) bool {
@@ -43,7 +44,7 @@ func is(domain string, isListed func(domain string) bool) bool {
 func isListed(domain string) bool {
 	files, err := lists.ReadDir("lists")
 	if err != nil {
-		return false // impossible, because the lists are embedded
+		return false // unreachable, because the lists are embedded
 	}
 	return slices.ContainsFunc(files, func(file fs.DirEntry) bool { return isIn(file.Name(), domain) })
 }

@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Found creates an organisation whose first owner is the given account. The first organisation founded from a mail
-// domain claims it. After that, accounts at the domain need an invitation, unless they already own an organisation
-// there.
+// Found creates an organisation whose first owner is the given account. The first organisation founded from an email
+// domain claims the domain. Once a domain is claimed, accounts at the domain need an invitation unless they already own
+// an organisation there.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 }
 
 // claimable returns the domain that an organisation claims through its founder. It returns "" if one of the founder's
-// organisations already has it.
+// organisations has already claimed the domain.
 func (d Service) claimable(ctx context.Context, founder account.Account) (string, error) {
 	at, err := verification.ParseAddress(founder.Email)
 	if err != nil {

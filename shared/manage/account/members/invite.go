@@ -149,8 +149,8 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept makes an account a member with the token from the invitation email. The account must have the invited address,
-// and the inviter must still be permitted to invite members.
+// Accept uses the token from the invitation email to make an account a member. The account must have the invited
+// address, and the inviter must still be permitted to invite members.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")
 	orgID, id, value, ok := readToken(token)
@@ -222,7 +222,7 @@ func (d Service) join(ctx context.Context, guest account.Account, i account.Invi
 		"member.joined", guest.ID)
 }
 
-// unclaimed returns the domain of an account's address, or "" if an organisation has claimed the domain.
+// unclaimed returns the domain of an account's email address, or "" if an organisation has claimed it.
 func (d Service) unclaimed(ctx context.Context, a account.Account) (string, error) {
 	at, err := verification.ParseAddress(a.Email)
 	if err != nil {
@@ -275,7 +275,7 @@ func tokenOf(i account.Invitation, value secret.Text) string {
 	return base64.RawURLEncoding.EncodeToString(append(orgID[:], id[:]...)) + value.Reveal()
 }
 
-// places is the number of characters in a token that encode the two IDs.
+// places is the number of characters at the start of a token that encode the two IDs.
 const places = 43
 
 func readToken(token secret.Text) (orgID, id string, value secret.Text, ok bool) {

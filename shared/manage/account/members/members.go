@@ -19,8 +19,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Service changes the members of an organisation. All fields are required except Mailer, and Limits if only operators
-// invite members.
+// Service changes the members of an organisation. Mailer is optional, and Limits is optional if only operators invite
+// members. All other fields are required.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
@@ -32,47 +32,49 @@ type Service struct {
 	Now       func() time.Time
 }
 
-// Rows stores memberships and invitations (store.Accounts).
+// Rows stores memberships and invitations. store.Accounts implements it.
 type Rows interface {
 	account.Rows
 	account.RecoveryRows
 	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// Members and Invitations return an organisation's members and invitations, and Memberships an account's
+	// Members and Invitations return an organisation's members and invitations. Memberships returns an account's
 	// memberships.
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership whose former role is was, and RemoveMembership removes one. Both return
-	// fault.Conflict if the membership has changed since it was read, or if the organisation would have no owner.
+	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both methods
+	// return fault.Conflict if the membership has changed since it was read, or if the organisation would have no
+	// owner.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores an invitation. Invitation reads one, and returns fault.NotFound if it does not exist.
-	// RemoveInvitation removes one, and returns fault.Conflict if it has changed since it was read.
+	// CreateInvitation stores an invitation. Invitation returns an invitation, or fault.NotFound if it does not exist.
+	// RemoveInvitation removes an invitation. It returns fault.Conflict if the invitation has changed since it was
+	// read.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation consumes an invitation and creates a member. A domain that is not empty is claimed for the
-	// organisation. AcceptInvitation returns fault.Conflict if a row has changed meanwhile.
+	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, it is claimed for the
+	// organisation. AcceptInvitation returns fault.Conflict if a row has changed in the meantime.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
-	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
-	// is unclaimed.
+	// Domain returns the ID of the organisation that has claimed an email domain. It returns fault.NotFound if the
+	// domain is unclaimed.
 	Domain(ctx context.Context, name string) (orgID string, err error)
 	// Found stores an organisation with its first owner. It returns fault.Conflict if the organisation already exists
 	// or the domain belongs to another organisation.
 	Found(ctx context.Context, o org.Organisation, m account.Membership, domain string) error
 }
 
-// Audit records changes and their actors (store.Audit).
+// Audit records changes and their actors. audit.Log implements it.
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
 // By identifies the actor of a change.
 type By struct {
-	Actor     string       // name in audit rows
+	Actor     string       // name recorded in audit rows
 	AccountID string       // ID of the actor's account; empty for an operator
-	Role      account.Role // role in the organisation; operators count as owners
+	Role      account.Role // role in the organisation; operators have the permissions of owners
 }
 
 // Operator returns a By for an operator, who has an owner's permissions.
@@ -178,7 +180,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
 }
 
-// Remove ends a membership. The account's next request is already rejected.
+// Remove ends a membership. The account loses access with its next request.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -210,7 +212,7 @@ func (d Service) member(ctx context.Context, orgID, accountID string) (account.M
 }
 
 // leavesOwner returns a specific error if a change would leave the organisation without an owner. The store would
-// refuse the change anyway.
+// reject the change anyway.
 func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) error {
 	all, err := d.Rows.Members(ctx, leaving.OrgID)
 	if err != nil {

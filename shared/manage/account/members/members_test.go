@@ -83,7 +83,7 @@ func (h *house) Send(_ context.Context, to []string, subject, text, html string)
 	return h.mailErr
 }
 
-// by returns a By for a person with the current role.
+// by returns a By with a person's current role.
 func (h *house) by(email string) members.By {
 	h.t.Helper()
 	m, err := h.accounts.Membership(h.t.Context(), h.orgID, h.people[email])
@@ -163,7 +163,7 @@ func TestAcceptRejectsInvalidInvitation(t *testing.T) {
 	}
 }
 
-// demote changes Bob's role, or removes Bob if role is empty.
+// demote changes Bob's role or, if role is empty, removes Bob.
 func (h *house) demote(role account.Role) {
 	h.t.Helper()
 	if role == "" {

@@ -17,10 +17,11 @@ import (
 
 const maxReason = 200 // maximum length in characters
 
-// Recover starts an operator's recovery of an owner's account. After account.RecoveryWait, a sign-in with an emailed
-// code removes the account's second factors. Before the recovery starts, the account and all members and verified
-// notice addresses of its organisations are notified. The reason appears in audit rows, so it must not contain an email
-// address. The error is fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email could be sent.
+// Recover starts an operator's recovery of an owner's account. Once account.RecoveryWait has passed, a sign-in with an
+// emailed code removes the account's second factors. Before the recovery starts, the account and all members and
+// verified notice addresses of its organisations are notified. The reason appears in audit rows, so it must not contain
+// an email address. The error is fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email could
+// be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
@@ -57,8 +58,8 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
-	// The announcement is sent first, because nobody could stop an unannounced recovery. A recovery may therefore be
-	// announced but not start.
+	// The announcement is sent first, because nobody could stop a recovery that was not announced. A recovery may
+	// therefore be announced but not started.
 	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
 		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {
@@ -101,7 +102,7 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	return err
 }
 
-// tellOf writes an audit row for each of the account's organisations, and sends a message to their members and verified
+// tellOf writes an audit row for each of the account's organisations and sends a message to their members and verified
 // notice addresses. It returns the number of emails sent.
 func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
 	m mailtext.Message,

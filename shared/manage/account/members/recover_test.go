@@ -78,7 +78,7 @@ func TestRecoverRequiresLockedOutOwner(t *testing.T) {
 		t.Errorf("it applies at %s", r.AppliesAt)
 	}
 	slices.Sort(told.all)
-	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // Ada's address is also a notice address.
+	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // Ada's email address is also a notice address.
 		t.Errorf("told %q, want %q", told.all, want)
 	}
 	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] +

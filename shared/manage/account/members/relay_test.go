@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The limits are from docs/adr/0042-mail-is-not-a-relay.md.
+// The limits are defined in docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	invitationsPerSender  = 50
 	invitationsPerMailbox = 3
@@ -25,7 +25,8 @@ const (
 
 const victim = "victim@cedar.example"
 
-// inviteAndWithdraw reports whether the invitation email was sent. Errors other than fault.Limited fail the test.
+// inviteAndWithdraw invites an address, withdraws the invitation, and reports whether the invitation email was sent.
+// Errors other than fault.Limited fail the test.
 func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	h.t.Helper()
 	made, err := h.Invite(h.t.Context(), by, orgID, email, account.Viewer)
@@ -37,7 +38,7 @@ func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	return true
 }
 
-// found creates an organisation without live mode, and returns its owner.
+// found creates an organisation without live mode and returns its owner.
 func (h *house) found(email, name string) (members.By, string) {
 	h.t.Helper()
 	made, err := h.Found(h.t.Context(), h.people[email], name)
@@ -92,7 +93,7 @@ func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	}
 }
 
-// noInvitations stores no invitations and has a single member, which makes thousands of attempts fast.
+// noInvitations stores no invitations and has a single member, so thousands of attempts are fast.
 type noInvitations struct{ members.Rows }
 
 func (noInvitations) Members(context.Context, string) ([]account.Membership, error) { return nil, nil }

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// NotifyMembers sends an email to every member of an organisation and to other addresses. Each address gets one email.
-// A failure is logged and doesn't affect the other emails.
+// NotifyMembers sends an email to every member of an organisation and to other addresses. Each address receives one
+// email. A failed email is logged and doesn't affect the others.
 func (d Service) NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
 	_, err := d.notifyMembers(ctx, orgID, others, m)
 	return err

@@ -17,12 +17,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is the period in which a change of email address can be reverted from the former address. The address
-// can't be changed again in this period, so an intruder's second change can't invalidate the owner's link.
+// restoreLife is the period during which a change of email address can be reverted from the former address. The email
+// address can't be changed again in this period, so an intruder can't invalidate the owner's link with a second change.
 const restoreLife = 72 * time.Hour
 
-// addressFor returns the scope of the codes that prove an account's new email address. The scope separates them from
-// all other codes.
+// addressFor returns the scope of the codes that verify an account's new email address. The scope separates these codes
+// from all others.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
 // RequestAddressChange sends a code to the account's intended email address. It does not reveal whether another account
@@ -91,7 +91,7 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 		return SignedIn{}, fmt.Errorf("move account: %w", err)
 	}
 	d.tell(ctx, a.Email, addressGiven(d.dashboard, now))
-	if !b.Device.Empty() { // The account remembers the device, but the new address doesn't.
+	if !b.Device.Empty() { // The device is known for the old address but not for the new one.
 		if err := d.sessions.RememberDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
 			return SignedIn{}, fmt.Errorf("know device: %w", err)
 		}
@@ -108,8 +108,8 @@ func (d Addresses) changeable(a account.Account) error {
 }
 
 // RestoreAddress reverts a change of email address for the holder of the link that was sent to the former address. All
-// sessions end, which locks out whoever made the change. Passkeys, the authenticator app and recovery codes that were
-// added since the change are removed.
+// sessions end, which locks out the person who made the change. Passkeys, the authenticator app and recovery codes that
+// were added since the change are removed.
 func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link is no longer valid."
 	id, value, _ := strings.Cut(token.Reveal(), ".")

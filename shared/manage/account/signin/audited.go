@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is a Service that also writes audit rows. Each change to how an account signs in adds a row in each of its
-// organisations. Sign-ins and sign-outs are not recorded.
+// Audited is a Service that also writes audit rows. Each change to an account's sign-in methods adds an audit row in
+// each of its organisations. Sign-ins and sign-outs are not recorded.
 type Audited struct {
 	Service
 
@@ -24,7 +24,7 @@ type Audited struct {
 // NewAudited returns an Audited that wraps a Service.
 func NewAudited(d Deps, log Log) Audited { return Audited{Service: New(d), deps: d, log: log} }
 
-// Log records changes and their actors (audit.Log).
+// Log records changes and their actors. audit.Log implements it.
 type Log interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
@@ -81,15 +81,15 @@ func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session
 	return d.entered(ctx, s, "account.passkey_removed")(d.Service.RemovePasskey(ctx, b, s, id))
 }
 
-// ChangeAddress calls Service.ChangeAddress and writes the audit rows. The rows do not contain the addresses.
+// ChangeAddress calls Service.ChangeAddress and writes the audit rows. The rows do not contain the email addresses.
 func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
 ) (SignedIn, error) {
 	return d.entered(ctx, s, "account.address_changed")(d.Service.ChangeAddress(ctx, b, s, email, id, digits))
 }
 
-// RestoreAddress calls Service.RestoreAddress and writes the audit rows. The rows treat the holder of the link as the
-// account's owner.
+// RestoreAddress calls Service.RestoreAddress and writes the audit rows. The audit rows record the account's owner as
+// the actor, whoever used the link.
 func (d Audited) RestoreAddress(ctx context.Context, token secret.Text) error {
 	if err := d.Service.RestoreAddress(ctx, token); err != nil {
 		return err
@@ -107,7 +107,8 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering returns a function that records a recovery that a sign-in applied or stopped, and returns its arguments.
+// recovering returns a function that passes a sign-in's results through and records a recovery that it applied or
+// stopped.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {
@@ -128,8 +129,8 @@ func (d Audited) entered(
 	}
 }
 
-// record writes an audit row for a completed change in each of the account's organisations. Without memberships, it
-// does nothing.
+// record writes an audit row for a completed change in each of the account's organisations. If the account has no
+// memberships, it does nothing.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
 	all, err := d.deps.Accounts.Memberships(ctx, accountID)
 	if err != nil {

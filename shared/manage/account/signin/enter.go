@@ -26,7 +26,7 @@ const ceremonyLife = 5 * time.Minute
 // codesFor returns the scope of sign-in codes, which separates them from all other codes.
 func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
 
-// SendCode sends a sign-in code by email. The response and the work are the same whether or not the address has an
+// SendCode sends a sign-in code by email. The response and the work done don't depend on whether the address has an
 // account.
 func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
@@ -85,7 +85,7 @@ func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verifi
 	return d.proofs.Check(ctx, scope, verified.Token, at)
 }
 
-// accountAt returns the account of a proven email address, creating the account if necessary. If two callers create the
+// accountAt returns the account of a verified email address, creating it if necessary. If two callers create the
 // account at once, both get the same account.
 func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
 	var a account.Account
@@ -115,8 +115,8 @@ func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (acc
 	return a, err
 }
 
-// AskPasskey begins a sign-in with a passkey, or the proof of a second factor with a passkey. The user chooses the
-// passkey in the browser, so the challenge reveals no account.
+// AskPasskey begins a sign-in or the verification of a second factor with a passkey. The user chooses the passkey in
+// the browser, so the challenge does not reveal an account.
 func (d PasskeyFactor) AskPasskey(ctx context.Context) (account.Begun, error) {
 	begun, err := d.party.Ask()
 	if err != nil {
@@ -133,7 +133,7 @@ func (d PasskeyFactor) begin(ctx context.Context, begun account.Begun, accountID
 	return nil
 }
 
-// take consumes a ceremony, whatever its outcome.
+// take consumes a ceremony, regardless of its outcome.
 func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
 	c, err := d.sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.now())
 	if err == nil && c.AccountID != accountID {
@@ -172,8 +172,8 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 	return d.enterComplete(ctx, a, b)
 }
 
-// ByTOTP proves the second factor of a session, or renews the proof, with a code from the account's authenticator app.
-// Attempts are limited per account. Only a user who has proven the email address can use them up.
+// ByTOTP verifies a session's second factor, or renews the proof, with a code from the account's authenticator app.
+// Attempts are limited per account. Only a user who has verified the email address can use up the attempts.
 func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -193,7 +193,8 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 
 const wrongCode = "This is not the code that your authenticator app shows now. Wait for the next one and try again."
 
-// triesOfTOTP returns the limit on attempts with authenticator codes. At any time, three of a million codes are valid.
+// triesOfTOTP returns the limit on attempts with authenticator codes. At any time, three of the million possible codes
+// are valid.
 func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
@@ -226,7 +227,7 @@ func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate parses an email address that may have an account. Addresses at domains where anyone can get one are
+// corporate parses an email address that may have an account. Email addresses at domains where anyone can get one are
 // rejected, because they don't vouch for an organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)

@@ -26,7 +26,7 @@ func (h *house) generator(e signin.SignedIn) ([]byte, signin.SignedIn) {
 	return key, entered
 }
 
-// shows returns the code that the authenticator app displays now.
+// shows returns the code that the authenticator app currently displays.
 func (h *house) shows(key []byte) string { return totp.Code(key, totp.Step(h.now)) }
 
 func TestAddingSecondFactorEndsEarlierSessions(t *testing.T) {
@@ -146,7 +146,7 @@ func TestPasskeySatisfiesBothFactors(t *testing.T) {
 	if h.isIn(before.Token) || !h.isIn(goesOn.Token) {
 		t.Error("a session from before the passkey goes on")
 	}
-	answer := key.Get(t, h.asked()) // The key has no counter, like a synced passkey.
+	answer := key.Get(t, h.asked()) // Like a synced passkey, the key has no signature counter.
 	entered, err := h.ByPasskey(t.Context(), signin.Browser{}, answer)
 	expect.NoError(t, err)
 	if entered.Session.Pending || entered.Session.AccountID != before.Session.AccountID {

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance matches the random parts of emails: codes and tokens in links.
+// chance matches the random parts of emails: codes, and tokens in links.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
-// check compares the latest email to an address with a file in testdata.
+// check compares the latest email sent to an address with a file in testdata.
 func (p *post) check(t *testing.T, name, to string) {
 	t.Helper()
 	m := p.last(to)
@@ -79,7 +79,7 @@ func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	// The three sign-in codes have the same text.
+	// The three emails with sign-in codes have the same text.
 	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 {
 		t.Errorf("%d mails: %q", len(told), told)
 	}

@@ -34,7 +34,7 @@ const (
 	host      = "dash.recordbridge.example"
 )
 
-// house holds a dashboard stored in DynamoDB. Tests can advance its clock.
+// house holds a dashboard whose data is stored in DynamoDB. Tests can advance its clock.
 type house struct {
 	signin.Service
 
@@ -113,7 +113,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// code returns the code in the latest email that contains one.
+// code returns the code from the latest email that contains one.
 func (p *post) code() string {
 	for _, m := range slices.Backward(p.sent) {
 		if code := sixDigits.FindString(m.text); code != "" {
@@ -132,7 +132,7 @@ func (p *post) last(to string) sentMail {
 	return sentMail{}
 }
 
-// plainVault stores plain text and checks bindings.
+// plainVault stores secrets unencrypted and checks their bindings.
 type plainVault struct{}
 
 func (plainVault) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {

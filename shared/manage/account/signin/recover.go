@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// Effects of a sign-in on an operator's recovery of an account, as named in audit rows.
+// Effects that a sign-in has on an operator's recovery of an account, as named in audit rows.
 const (
 	Recovered = "account.recovered"
 	Stopped   = "account.recovery_stopped"
 )
 
-// applyRecovery removes the account's second factors and ends its sessions if an operator's recovery of the account is
-// due. The user has already proven the account's email address.
+// applyRecovery completes an operator's recovery of the account if it is due: it removes the account's second factors
+// and ends its sessions. The user has already verified the account's email address.
 func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (account.Account, string, error) {
 	if !a.HasSecondFactor() {
 		return a, "", nil
@@ -34,8 +34,8 @@ func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (accou
 	return a, Recovered, nil
 }
 
-// enterComplete starts a session for a user who has proven the second factor. The proof stops an operator's recovery of
-// the account, because the user still has a second factor.
+// enterComplete starts a session for a user who has verified the second factor. A verified second factor stops an
+// operator's recovery of the account, because the user has not lost it.
 func (d entrance) enterComplete(ctx context.Context, a account.Account, b Browser) (SignedIn, error) {
 	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil {

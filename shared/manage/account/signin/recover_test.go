@@ -118,7 +118,7 @@ func TestPasskeySignInCancelsRecovery(t *testing.T) {
 	h := newHouse(t)
 	key, with := h.passkey(h.enter(ada, signin.Browser{}))
 	h.beginRecovery(with)
-	h.wait(account.RecoveryWait) // The recovery is due but not applied yet.
+	h.wait(account.RecoveryWait) // The recovery is due but has not been applied yet.
 	entered, err := h.ByPasskey(t.Context(), signin.Browser{}, key.Get(t, h.asked()))
 	expect.NoError(t, err)
 	if entered.Recovery != signin.Stopped {

@@ -54,7 +54,7 @@ func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session)
 }
 
 // RecoveryCodesLeft returns the number of an account's unused recovery codes. An account without a second factor needs
-// none and has zero.
+// no recovery codes, so the result is zero.
 func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -63,8 +63,9 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 	return len(held.Marks), err
 }
 
-// ByRecoveryCode completes a sign-in that is waiting for its second factor. Each code works once, even if several
-// requests submit it at once. In a complete session, a recovery code doesn't renew the proof of identity.
+// ByRecoveryCode completes a sign-in that is waiting for its second factor. Each code is accepted only once, even if
+// several requests submit it at the same time. If the session is complete, a recovery code doesn't renew its proof of
+// identity.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
 ) (SignedIn, error) {
@@ -92,11 +93,11 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 	return d.enterComplete(ctx, a, b)
 }
 
-// useCode removes the recovery code that produced message and returns the number of remaining codes. Concurrent use of
-// another code doesn't interfere.
+// useCode removes the recovery code that produced message and returns the number of remaining codes. It doesn't
+// conflict with the concurrent use of another code.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
-	// The number of conflicts is limited, because each winner uses up a different code.
+	// The number of conflicts is limited, because each successful request uses up a different code.
 	err := retry.OnConflict(ctx, recoveryCodes, func() error {
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
@@ -157,8 +158,8 @@ func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, sin
 	return nil
 }
 
-// codeMessage returns the message for a recovery code's keyed hash. A typed code may differ in grouping and case, and
-// may contain letters that look like digits.
+// codeMessage returns the message for a recovery code's keyed hash. A code entered by hand may differ in grouping and
+// case, and may contain letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
 	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",
 		"1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))

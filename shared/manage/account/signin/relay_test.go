@@ -15,7 +15,7 @@ import (
 
 const victim = "victim@cedar.example"
 
-// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts, which alone limit codes for
+// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits shared by all accounts. Only they limit codes for
 // new addresses, because those codes are stored per account.
 func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
@@ -42,11 +42,11 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	if sent != 15 {
 		t.Errorf("eight accounts have %d codes sent, want 15", sent)
 	}
-	h.enter(victim, signin.Browser{}) // Sign-in codes have their own budget.
+	h.enter(victim, signin.Browser{}) // Sign-in codes have a separate limit.
 }
 
-// TestSecurityEmailsAreLimitedPerMailbox checks that, beyond the limit, a sign-in works but a change of address fails,
-// because the former address must be notified.
+// TestSecurityEmailsAreLimitedPerMailbox checks that, once the limit is reached, a sign-in succeeds but a change of
+// address fails, because the former address must be notified.
 func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

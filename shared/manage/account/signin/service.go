@@ -11,7 +11,7 @@ import (
 )
 
 // Service signs users in to the dashboard. Each embedded part implements one way to sign in or one kind of credential,
-// and holds its own dependencies.
+// and has its own dependencies.
 type Service struct {
 	AccountSessions
 	CodeSignIn
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor verifies second factors with an authenticator app, and adds and removes authenticator apps.
+// TOTPFactor verifies codes from authenticator apps, and adds and removes such apps.
 type TOTPFactor struct {
 	entrance
 

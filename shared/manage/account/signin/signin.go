@@ -28,7 +28,7 @@ const product = "Recordbridge"
 // SecretPurpose is the purpose in the encryption context of sealed authenticator secrets (kms.Sealer).
 const SecretPurpose = "account"
 
-// Deps holds the dependencies of sign-in. Every field is required except Mailer.
+// Deps holds the dependencies of sign-in. Every field except Mailer is required.
 type Deps struct {
 	Accounts  Accounts
 	Sessions  Sessions
@@ -47,13 +47,13 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Accounts stores accounts (store.Accounts).
+// Accounts stores accounts. store.Accounts implements it.
 type Accounts interface {
 	account.Rows
 	// AccountAt returns the account with the given email address. It returns fault.NotFound if the address has no
 	// account.
 	AccountAt(ctx context.Context, address string) (account.AddressOwner, error)
-	// CreateAccount stores a new account. It returns fault.Conflict if its email address already has one.
+	// CreateAccount stores a new account. It returns fault.Conflict if the email address already has an account.
 	CreateAccount(ctx context.Context, a account.Account) error
 	// SaveAccount stores an account without changing its email address. It returns fault.Conflict if the account has
 	// changed since it was read.
@@ -61,11 +61,11 @@ type Accounts interface {
 	// MoveAccount is like SaveAccount but also changes the email address and reserves the former address for the
 	// account. MoveAccount also returns fault.Conflict if the new address already has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack restores an account's former email address and frees the address left. It returns fault.Conflict
-	// if the account or an address has changed since it was read.
+	// MoveAccountBack restores an account's former email address and releases left, the replaced address. It returns
+	// fault.Conflict if the account or an address has changed since it was read.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads an account's recovery codes, and returns fault.NotFound if there are none. SaveRecoveryCodes
-	// stores them, and returns fault.Conflict if they have changed since they were read.
+	// RecoveryCodes reads an account's recovery codes. It returns fault.NotFound if there are none. SaveRecoveryCodes
+	// stores an account's recovery codes. It returns fault.Conflict if they have changed since they were read.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
 	// SaveFirstFactor saves an account and its recovery codes in a single write. It returns fault.Conflict if the
@@ -79,34 +79,34 @@ type Accounts interface {
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 }
 
-// Sessions stores sessions, devices and ceremonies (store.Flow).
+// Sessions stores sessions, devices and ceremonies. store.Flow implements it.
 type Sessions interface {
 	// StartSession stores a session. If replaced is not empty, StartSession also removes the session whose hash is
 	// replaced.
 	StartSession(ctx context.Context, started account.Session, replaced string) error
 	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// RememberDevice remembers a browser for an email address, and IsDevice reports whether it is remembered.
+	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered.
 	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
-	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns it, or returns
-	// fault.NotFound.
+	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns a ceremony, or
+	// returns fault.NotFound.
 	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
 	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
 }
 
-// Buckets counts sign-in attempts against limits (store.Flow).
+// Buckets counts sign-in attempts against limits. store.Flow implements it.
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// Vault encrypts and decrypts an account's private data (kms.Sealer).
+// Vault encrypts and decrypts an account's private data. kms.Sealer implements it.
 type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Passkeys creates and verifies passkey ceremonies for the dashboard's host (passkey.Party).
+// Passkeys creates and verifies passkey ceremonies for the dashboard's host. passkey.Party implements it.
 type Passkeys interface {
 	Register(a account.Account) (account.Begun, error)
 	Registered(a account.Account, state, answer []byte) (account.Passkey, error)
@@ -119,7 +119,7 @@ type Passkeys interface {
 type Browser struct {
 	Session secret.Text // token of the complete or pending session to end; may be empty
 	Device  secret.Text // device token; empty if the browser is new
-	Network string      // browser's network, used to limit codes
+	Network string      // browser's network, used to limit the number of codes
 }
 
 // SignedIn holds the tokens of a new session. The tokens may be sent only in browser cookies.
@@ -129,7 +129,8 @@ type SignedIn struct {
 	Session account.Session
 	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped, or "" for none.
 	Recovery string
-	// RecoveryCodes holds the codes created with the account's first second factor. The dashboard shows them once.
+	// RecoveryCodes holds the codes created with the account's first second factor. The dashboard shows the codes only
+	// once.
 	RecoveryCodes []secret.Text
 }
 
@@ -194,7 +195,7 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device token works only for the email addresses that were used with it.
+// know remembers a browser. A device token is valid only for the email addresses that were used with it.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -214,7 +215,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	return device, nil
 }
 
-// tell sends a non-essential email. A failure is only logged.
+// tell sends a non-essential email. A failure to send is only logged.
 func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
@@ -246,7 +247,7 @@ func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change modifies an account and ends its sessions, so its users must prove the factors that are now required.
+// change modifies an account and ends its sessions, so users must sign in again with the factors that are now required.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
@@ -262,8 +263,8 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 	return a, nil
 }
 
-// refused returns a client error with the given public text if err means that a row is missing or has changed, and err
-// otherwise.
+// refused returns a client error with the given public text if err means that a row is missing or has changed;
+// otherwise, it returns err.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

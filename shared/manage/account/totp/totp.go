@@ -37,8 +37,8 @@ func Code(secret []byte, number int64) string {
 // Step returns the time step that contains a time.
 func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
 
-// Match returns the time step whose code was typed, considering only steps after after. ok is false if no step matches.
-// The check takes the same time for every step.
+// Match returns the time step whose code was typed. It considers only steps later than after. ok is false if no step
+// matches. It takes the same time whichever step matches.
 func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
 	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
 		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1

@@ -39,10 +39,10 @@ type Call struct {
 	Read func(status int, answer []byte) error
 }
 
-// RefusedError is a service's error response. It implements the methods that the SDK's retryers expect.
+// RefusedError is an error response from a service. It implements the methods that the SDK's retryers expect.
 type RefusedError struct {
 	Status        int
-	Code, Message string // from the service; empty for another server's response
+	Code, Message string // sent by the service; empty if another server responded
 }
 
 func (r *RefusedError) Error() string {
@@ -58,8 +58,8 @@ func (r *RefusedError) ErrorCode() string { return r.Code }
 // HTTPStatusCode returns the HTTP status of the response.
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
-// Do sends a call, and retries it as determined by the configuration's retryer. Without a retryer, Do never retries.
-// The now function returns the signing time.
+// Do sends a call, retrying it as the configuration's retryer determines. Without a retryer, Do never retries. The now
+// function returns the signing time.
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -148,7 +148,7 @@ func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 }
 
 // unsent wraps the error of a call that received no response. It uses the same error types as the SDK, because the
-// SDK's retryers check for them.
+// SDK's retryers check for those types.
 func unsent(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})

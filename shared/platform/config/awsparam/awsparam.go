@@ -1,6 +1,6 @@
 // Package awsparam reads parameters from SSM Parameter Store, such as the public base URL, which the template stores
-// there. It is separate from package config so that only functions that read parameters link it. The package doesn't
-// cache parameters: callers read each parameter once per cold start.
+// there. The package is separate from package config so that only functions that read parameters link it. The package
+// doesn't cache parameters: callers read each parameter once per cold start.
 package awsparam
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Read returns a parameter's value (Systems Manager API Reference, GetParameter). An empty value is an error, because
-// every function needs its parameters to have values.
+// no function can use an empty parameter.
 func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (string, error) {
 	var out struct{ Parameter struct{ Value string } }
 	get := awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}

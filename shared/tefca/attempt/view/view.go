@@ -1,5 +1,5 @@
 // Package view renders a TEFCA attempt for the page that created the attempt (docs/openapi.yaml, TEFCARecords). The
-// package is separate because two endpoints return this view.
+// package is separate because two endpoints return this representation.
 package view
 
 import (

@@ -30,10 +30,10 @@ const (
 	keyAuthentication = "private_key_jwt"
 )
 
-// Flaws in a server's metadata.
+// Reasons for rejecting a server's metadata.
 const (
 	errMetadata  = flaw("metadata")           // The metadata violates the guide, for example because it isn't signed.
-	errClaims    = flaw("metadata_claims")    // The metadata is signed for another server, or not currently valid.
+	errClaims    = flaw("metadata_claims")    // The metadata is signed for another server, or is not currently valid.
 	errEndpoints = flaw("metadata_endpoints") // An endpoint's origin is not allowed.
 	// The server lacks a capability that the client needs, or requires one that the client lacks.
 	errUnable = flaw("unsupported")
@@ -45,12 +45,12 @@ type Server struct {
 	Token        string    // URL of the token endpoint
 	Registration string    // URL of the registration endpoint
 	Extensions   []string  // supported authorization extensions
-	Required     []string  // extensions required in every token request
+	Required     []string  // authorization extensions required in every token request
 	Scopes       []string  // supported scopes; empty if the server does not list them
 	Until        time.Time // expiry of the metadata
 }
 
-// metadata is the document at .well-known/udap. Its unsigned copies of the endpoints are ignored.
+// metadata is the document at .well-known/udap. Unsigned copies of the endpoints are ignored.
 type metadata struct {
 	Versions       []string `json:"udap_versions_supported"`
 	Profiles       []string `json:"udap_profiles_supported"`
@@ -145,8 +145,8 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// isSupported reports whether the server supports the capabilities that this client uses. An empty list means no
-// support for the capability (the guide, "Required UDAP Metadata").
+// isSupported reports whether the server supports the capabilities that this client uses. An empty list means that the
+// server does not support the capability (the guide, "Required UDAP Metadata").
 func (c Client) isSupported(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")
@@ -160,7 +160,7 @@ func Origin(address string) (text string, ok bool) {
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "", false
 	}
-	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http only for configured ranges.
+	if parsed.Scheme != "https" && parsed.Scheme != "http" { // safehttp allows http only for configured address ranges.
 		return "", false
 	}
 	port := map[string]string{"http": ":80", "https": ":443"}[parsed.Scheme]

@@ -69,7 +69,8 @@ func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	}
 }
 
-// TestDiscoverRejectsForgedMetadata checks forgeries that a client without the check named by the case would accept.
+// TestDiscoverRejectsForgedMetadata checks forgeries that would succeed against a client that omits the check named in
+// the test case.
 func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
@@ -154,7 +155,7 @@ func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	}
 }
 
-// alone returns metadata signed with an untrusted certificate.
+// alone returns metadata signed with a self-signed certificate, which is untrusted.
 func alone(t *testing.T) string {
 	t.Helper()
 	self := made(t, holder{}, keys().server, named(base))

@@ -15,7 +15,7 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// defaultLife is the lifetime of an access token whose response doesn't state one. maxLife is the maximum lifetime
+	// defaultLife is the lifetime of an access token if the response doesn't state one. maxLife is the maximum lifetime
 	// that the guide allows.
 	defaultLife = 5 * time.Minute
 	maxLife     = time.Hour
@@ -76,7 +76,7 @@ func (c Client) accessToken(ctx context.Context, server Server, clientID, scope 
 	return readAnswer(status, body, scope)
 }
 
-// readAnswer parses a token endpoint's response. Unused members are ignored, whatever their type.
+// readAnswer parses a token endpoint's response. Unused members of the response are ignored, whatever their type.
 func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	var answer struct {
 		Access  string          `json:"access_token"`

@@ -25,12 +25,12 @@ func verifier() jws.Verifier {
 	return jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.ES256}, MaxBytes: maxJWT}
 }
 
-// Flaws of a JWT.
+// Reasons for rejecting a JWT.
 const (
-	errJWT       = flaw("jwt")                 // the JWT is not signed with the certificate's key by RS256 or ES256
+	errJWT       = flaw("jwt")                 // the JWT is not signed with the certificate's key using RS256 or ES256
 	errChain     = flaw("certificate_chain")   // x5c does not contain exactly one certificate chain
 	errUntrusted = flaw("certificate_trust")   // the certificate is not trusted or not currently valid
-	errHolder    = flaw("certificate_subject") // the certificate was issued to another holder
+	errHolder    = flaw("certificate_subject") // the certificate names a different holder
 )
 
 // verify returns the payload of a JWT. The JWT must be signed with the key of a certificate that names holder and was

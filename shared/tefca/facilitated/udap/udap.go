@@ -1,11 +1,11 @@
 // Package udap is a UDAP client for FHIR servers with which the service has no prior relationship (HL7 "Security for
 // Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). The
 // client verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. Before
-// sending any data, it checks the server's certificate. It sends data only to endpoints that have known origins and
-// that the metadata's signature covers.
+// sending any data, it checks the server's certificate. It sends data only to endpoints that have known origins and are
+// covered by the metadata's signature.
 //
-// Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), which the guide
-// requires. It does not support certifications, so the service can't register at servers that require one.
+// Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), although the guide
+// requires it. It does not support certifications, so the service can't register at servers that require one.
 package udap
 
 import (
@@ -51,16 +51,16 @@ type RefusalError struct {
 // Error implements error.
 func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 
-// Failure returns the class and status for a log line (fault.Spot).
+// Failure returns the class and status that fault.Spot logs.
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw names a fault in a response, in a single word for log lines.
+// flaw identifies a fault in a response with a single word for log lines.
 type flaw string
 
 // Error implements error.
 func (f flaw) Error() string { return "udap: " + string(f) }
 
-// Failure returns the class for a log line (fault.Spot).
+// Failure returns the class that fault.Spot logs.
 func (f flaw) Failure() (class string, status int) { return string(f), 0 }
 
 // InvalidClient is the error code for a client that is not registered.
@@ -69,8 +69,8 @@ const InvalidClient = "invalid_client"
 // invalidGrant is the error code for an identity that the server rejected.
 const invalidGrant = "invalid_grant"
 
-// refusal converts an error response to an error. A server error may be temporary; any other error response refuses
-// this client.
+// refusal converts an error response to an error. A server error may be temporary. Any other error response means that
+// the server rejects this client.
 func refusal(status int, code string) error {
 	switch code {
 	case invalidGrant, InvalidClient, "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -118,7 +118,7 @@ func (c Client) exchange(ctx context.Context, method, address, contentType strin
 	return response.StatusCode, answer, nil
 }
 
-// unanswered returns the error for a request without a response. It drops causes that might contain a URL.
+// unanswered returns the error for a request that got no response. It omits causes that might contain a URL.
 func unanswered(err error) error {
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
 		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, known)

@@ -35,7 +35,7 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys returns keys that are generated once: an RSA key for the server, one for another party, and one that is too
+// keys returns keys that are generated only once: an RSA key for the server, one for another party, and one that is too
 // short.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
@@ -49,7 +49,7 @@ type holder struct {
 	key         crypto.Signer
 }
 
-// made creates a certificate that by issued, or a self-signed one if by is zero.
+// made creates a certificate. by is its issuer; if by is zero, the certificate is self-signed.
 func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certificate)) holder {
 	t.Helper()
 	template := &x509.Certificate{
@@ -71,7 +71,6 @@ func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certific
 
 func authority(c *x509.Certificate) { c.IsCA, c.KeyUsage = true, x509.KeyUsageCertSign }
 
-// named returns a function that adds a URI to a certificate.
 func named(uri string) func(*x509.Certificate) {
 	return func(c *x509.Certificate) {
 		parsed, err := url.Parse(uri)
@@ -146,7 +145,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 		"grant_types_supported":                                  []string{"client_credentials"},
 		"token_endpoint_auth_signing_alg_values_supported":       []string{"RS256", "ES256"},
 		"registration_endpoint_jwt_signing_alg_values_supported": []string{"RS256", "ES256"}, "signed_metadata": token,
-		// These members are unsigned, so they must be ignored.
+		// These endpoints are unsigned, so they must be ignored.
 		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register",
 	}
 	maps.Copy(all, changes)
@@ -155,7 +154,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 	return string(text)
 }
 
-// answers is a server that returns the same response to every request.
+// answers is a server that sends the same response to every request.
 type answers struct {
 	status int
 	body   string
@@ -175,7 +174,7 @@ func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader([]byte(a.body)))}, nil
 }
 
-// client returns a client that trusts anchor, and whose certificate anchor issued.
+// client returns a client that trusts anchor and whose certificate was issued by anchor.
 func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	t.Helper()
 	key := curve(t, elliptic.P256())

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// knownLife is the time for which a warm function caches a provider's metadata and keys. The limit also applies to
-	// redirects to an outdated URL and to trust in a revoked key.
+	// knownLife is the time for which a warm function caches a provider's metadata and keys. It also limits how long
+	// the service redirects to an outdated URL or trusts a revoked key.
 	knownLife = 10 * time.Minute
-	// keyPause is the minimum interval between key fetches that a warm function makes because of unknown keys in
-	// tokens. Without the limit, forged tokens could cause any number of requests to a provider.
+	// keyPause is a warm function's minimum interval between key fetches caused by unknown keys in tokens. Without the
+	// limit, forged tokens could cause any number of requests to a provider.
 	keyPause = 30 * time.Second
 )
 
@@ -36,7 +36,7 @@ type configuration struct {
 // maxKnown limits a warm function's memory use. Operators may configure any number of providers.
 const maxKnown = 64
 
-// memory caches the metadata and keys of providers.
+// memory caches providers' metadata and keys.
 type memory struct {
 	discovered *cache.Cache[string, configuration] // metadata, by issuer
 	keys       *cache.Cache[string, dated]         // key sets, by URL
@@ -102,8 +102,8 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 	return found, nil
 }
 
-// keys returns a key set, cached for knownLife. If the cached set lacks the wanted key, keys fetches the set again, at
-// most once per keyPause.
+// keys returns a key set, cached for knownLife. If the cached key set lacks the required key, keys fetches the set
+// again, at most once per keyPause.
 func (p RelyingParty) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
 		return known.keys, nil

@@ -1,7 +1,7 @@
 // Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
 // builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. Package
-// oidc decides what is sent where; package identity decides which responses are trusted. A RelyingParty stores nothing.
-// The only request that it repeats is the request for keys, if a token refers to an unknown key.
+// oidc decides which data is sent to which server, and package identity decides which responses are trusted. A
+// RelyingParty stores nothing. It repeats only the request for keys, and only if a token refers to an unknown key.
 package oidc
 
 import (
@@ -37,7 +37,7 @@ type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Clients authenticates the service's client to a provider (clientauth.Registry).
+// Clients authenticates the service's client to a provider; clientauth.Registry implements it.
 type Clients interface {
 	// Authenticate adds client authentication to a request's form or header. It decides whether the form contains
 	// client_id, and whether the credentials may be sent to the URL. Errors must not contain secrets.
@@ -101,7 +101,7 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	return address.String(), pinned, nil
 }
 
-// Exchange exchanges a return's code for the person's identity, at the token endpoint that was pinned before the
+// Exchange exchanges an authorization code for the person's identity at the token endpoint that was pinned before the
 // redirect. The code is used up even if the exchange fails. Exchange returns errors from package identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
@@ -169,7 +169,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// words returns the strings in a member that is a list of strings.
+// words returns the strings in a member that is an array of strings.
 func (a answer) words(name string) []string {
 	var words []string
 	if json.Unmarshal(a[name], &words) != nil {
@@ -178,7 +178,6 @@ func (a answer) words(name string) []string {
 	return words
 }
 
-// is reports whether the named member is true.
 func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: unreadable response")
@@ -190,7 +189,7 @@ type statusError int
 // Error implements error.
 func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with status %d", int(s)) }
 
-// Failure returns the class and status for a log line (fault.Spot).
+// Failure returns the class and status that fault.Spot logs.
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
 // post sends a form with client authentication and reads the response. Redirects are not followed, because they would

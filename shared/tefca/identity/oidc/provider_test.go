@@ -159,7 +159,6 @@ func (p *provider) party() oidc.RelyingParty {
 
 func (p *provider) pass(d time.Duration) { p.mu.Lock(); p.at = p.at.Add(d); p.mu.Unlock() }
 
-// times returns the number of requests of a kind.
 func (p *provider) times(what string) int {
 	n := 0
 	for _, one := range p.asked {

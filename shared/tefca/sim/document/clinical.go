@@ -24,7 +24,7 @@ func (p Problem) observation(text node) node {
 		p.Noted.author())
 }
 
-// dischargeDiagnoses returns a section with the problems that began during the stay.
+// dischargeDiagnoses returns a section listing the problems that began during the stay.
 func (d Document) dischargeDiagnoses() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.24", version: "2015-08-01",
@@ -138,7 +138,7 @@ func (m Medication) activity(text node) node {
 			template("2.16.840.1.113883.10.20.22.4.25", "2014-06-09"), assertion().node("code"), m.Reason.value()))))
 }
 
-// part returns the ID of a part of a statement.
+// part returns the ID of a part of a clinical statement.
 func (id ID) part(name string) node { return ID{id.Root, name}.node() }
 
 func subject(n node) node { return el("entryRelationship", pairs{"typeCode", "SUBJ"}, n) }

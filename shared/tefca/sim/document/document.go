@@ -13,9 +13,9 @@ type Kind string
 
 // Kinds of documents.
 const (
-	Summary   Kind = "summary"   // Continuity of Care Document: all facts up to the visit
-	Discharge Kind = "discharge" // Discharge Summary: one stay
-	Progress  Kind = "progress"  // Progress Note: one visit
+	Summary   Kind = "summary"   // Continuity of Care Document with all facts up to the visit
+	Discharge Kind = "discharge" // Discharge Summary of one inpatient stay
+	Progress  Kind = "progress"  // Progress Note about one visit
 )
 
 // Document holds the facts that a document states.
@@ -42,7 +42,7 @@ type Document struct {
 
 // Patient is the patient whom a document describes.
 type Patient struct {
-	IDs           []ID // IDs at the facility
+	IDs           []ID // the patient's IDs at the facility
 	Given, Family string
 	Sex           string // "female" or "male"; any other value means unknown
 	BirthDate     string
@@ -112,7 +112,7 @@ func Write(d Document) []byte {
 }
 
 // summary returns the sections of a Continuity of Care Document: the required sections, which may be empty, and those
-// that US Core needs.
+// needed for US Core.
 func (d Document) summary() []section {
 	sections := []section{
 		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),

@@ -1,13 +1,13 @@
 package document
 
-// OIDs of the code systems used in documents.
+// OIDs of the code systems that documents use.
 const (
 	SNOMED  = "2.16.840.1.113883.6.96"
 	LOINC   = "2.16.840.1.113883.6.1"
 	RxNorm  = "2.16.840.1.113883.6.88"
 	CVX     = "2.16.840.1.113883.12.292"
 	ICD10CM = "2.16.840.1.113883.6.90"
-	NUCC    = "2.16.840.1.113883.6.101" // Health Care Provider Taxonomy
+	NUCC    = "2.16.840.1.113883.6.101" // OID of the Health Care Provider Taxonomy
 
 	actCode  = "2.16.840.1.113883.5.4"
 	actClass = "2.16.840.1.113883.5.6"
@@ -21,7 +21,7 @@ type Code struct{ System, Code, Name string }
 type ID struct{ Root, Extension string }
 
 // Dates are formatted as YYYY-MM-DD. Times are formatted as YYYYMMDDhhmm with an offset (+hhmm), in the sender's local
-// time. An empty value means an unknown or future time.
+// time. An empty value means that the time is unknown or in the future.
 
 // Clinician treats the patient and writes documents.
 type Clinician struct {
@@ -30,7 +30,7 @@ type Clinician struct {
 	Specialty     Code
 }
 
-// Noted states who recorded a fact and when. Every document that repeats the fact has the same Noted.
+// Noted identifies who recorded a fact and when. All documents that repeat a fact have the same Noted.
 type Noted struct {
 	By Clinician
 	At string // date and time
@@ -60,7 +60,7 @@ type Medication struct {
 	Drug       Code
 	Words      string // instructions
 	Dose, Unit string // Unit is a UCUM unit
-	EveryHours string // empty if taken as needed
+	EveryHours string // empty if the medication is taken as needed
 	Route      Code
 	Reason     Code
 	From, To   string // dates
@@ -81,7 +81,7 @@ type Procedure struct {
 	Noted Noted
 }
 
-// Visit is an encounter. A visit that lasts more than one day is a stay.
+// Visit is an encounter. A visit that lasts more than one day is an inpatient stay.
 type Visit struct {
 	ID        ID
 	Code      Code
@@ -105,7 +105,7 @@ type Measured struct {
 	ID               ID
 	Code             Code
 	Value, Unit      string // Unit is a UCUM unit
-	Low, High, Usual string // Low and High are numbers; Usual is N, L or H
+	Low, High, Usual string // Low and High are numeric limits; Usual is N, L or H
 }
 
 // Smoking is a patient's smoking status at a point in time.

@@ -1,6 +1,6 @@
 package document
 
-// header returns the US Realm Header, with additions for the document's kind.
+// header returns the US Realm Header, with additions for the kind of document.
 func (d Document) header() node {
 	const version = "2015-08-01"
 	return group(
@@ -114,7 +114,7 @@ func (f Facility) node(name string) node {
 // place returns the ID of the facility's building.
 func (f Facility) place() node { return ID{f.OID + ".4", "MAIN"}.node() }
 
-// assigned returns a clinician in a role at a facility. An empty name yields only identifiers.
+// assigned returns a clinician in a role at a facility. If of has no name, its address and organisation are omitted.
 func (c Clinician) assigned(name string, of Facility) node {
 	return el(name, nil,
 		ID{npi, c.NPI}.node(), c.Specialty.node("code"),
@@ -133,7 +133,7 @@ func (n Noted) author() node {
 		n.By.assigned("assignedAuthor", Facility{}))
 }
 
-// between returns an interval, which is open if to is empty.
+// between returns an interval, which has no end if to is empty.
 func between(from, to string) node {
 	return el("effectiveTime", nil, el("low", pairs{"value", from}), when(to != "", el("high", pairs{"value", to})))
 }

@@ -34,7 +34,7 @@ func (d Document) results() section {
 	return s
 }
 
-// organizer combines values that were measured together in one element.
+// organizer combines values that were measured together into one element.
 func (p Panel) organizer(class, root string, code node, one func(Measured) node) node {
 	return el("organizer", pairs{"classCode", class, "moodCode", "EVN"},
 		template(root, "2015-08-01"), p.ID.node(), code, status("completed"), between(p.Noted.At, p.Noted.At),

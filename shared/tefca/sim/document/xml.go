@@ -5,7 +5,8 @@ import (
 	"encoding/xml"
 )
 
-// node is an XML element, or a text node if it has no name. A node with neither name nor text stands for its children.
+// node is an XML element or, if it has no name, a text node. A node with neither name nor text represents only its
+// children.
 type node struct {
 	name     string
 	pairs    pairs
@@ -24,7 +25,6 @@ func words(text string) node { return node{words: text} }
 
 func group(children ...node) node { return node{children: children} }
 
-// each converts every item in list to a node.
 func each[T any](list []T, one func(T) node) node {
 	var all node
 	for _, item := range list {

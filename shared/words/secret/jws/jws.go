@@ -1,5 +1,5 @@
 // Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1), using go-jose. A Verifier
-// accepts a fixed set of algorithms, which tokens and keys can't extend (RFC 8725 section 3.1).
+// accepts a fixed set of algorithms, which neither tokens nor keys can extend (RFC 8725 section 3.1).
 package jws
 
 import (
@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FlawError is the reason for rejecting a token, a stable word that doesn't contain any part of the token.
+// FlawError is the reason for rejecting a token: a stable word that contains no part of the token.
 type FlawError string
 
 // Reasons for rejecting a token, all of type FlawError.
@@ -22,7 +22,7 @@ const (
 	ErrOversized  FlawError = "size"
 	ErrEncrypted  FlawError = "encrypted" // the token is a JWE (RFC 7516)
 	ErrMalformed  FlawError = "form"
-	ErrAlgorithm  FlawError = "algorithm" // the algorithm is not one of the Verifier's
+	ErrAlgorithm  FlawError = "algorithm" // the Verifier does not accept the algorithm
 	ErrCritical   FlawError = "critical"  // unsupported critical headers (RFC 7515 section 4.1.11); none is supported
 	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key ID
 	ErrForged     FlawError = "signature"
@@ -46,8 +46,7 @@ type Token struct {
 	algorithm jose.SignatureAlgorithm
 }
 
-// Parse parses a token without verifying its signature. It returns a FlawError for a token that can't be verified with
-// any key.
+// Parse parses a token without verifying its signature. It returns a FlawError for a token that no key can verify.
 func (v Verifier) Parse(token secret.Text) (Token, error) {
 	text := token.Reveal()
 	parts := strings.SplitN(text, ".", 6)
@@ -72,8 +71,8 @@ func (v Verifier) Parse(token secret.Text) (Token, error) {
 	return Token{Header: header, KeyID: keyID, text: token, algorithm: algorithm}, nil
 }
 
-// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as encodings with
-// line breaks.
+// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as ones with line
+// breaks.
 func isEncoded(part string) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	return err == nil && base64.RawURLEncoding.EncodeToString(raw) == part

@@ -45,7 +45,7 @@ func (v Verifier) ParseKeys(document []byte) (Keys, error) {
 	return found, nil
 }
 
-// Has reports whether the set contains a key with this ID.
+// Has reports whether the set contains a key with the given ID.
 func (k Keys) Has(id string) bool {
 	return slices.ContainsFunc(k.known, func(key jose.JSONWebKey) bool { return key.KeyID == id })
 }
@@ -68,7 +68,7 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 }
 
 // jwk declares the public key members that this package uses (RFC 7517 section 4, RFC 7518 section 6). Other members,
-// such as certificates, are ignored, because an invalid member would make go-jose reject the key.
+// such as certificates, are ignored, because go-jose rejects a key with an invalid member.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`

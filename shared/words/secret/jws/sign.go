@@ -10,9 +10,9 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// Sign returns a token with the given claims, signed by key. header is added to the token's header, which also contains
-// alg. The private key may be remote, for example in KMS. key.Sign receives a digest and returns ECDSA signatures in
-// ASN.1.
+// Sign returns a token with the given claims, signed with key. header is added to the token's header, which also
+// contains alg. The private key may be remote, for example in KMS. key.Sign receives a digest and returns ECDSA
+// signatures in ASN.1.
 func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any,
 	claims any,
 ) (string, error) {
@@ -23,7 +23,7 @@ func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
-		return "", errors.New("sign token: encode claims") // The error could quote the claims.
+		return "", errors.New("sign token: encode claims") // the cause is omitted, because it could quote the claims
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// allergyAct creates AllergyIntolerances for the observations in a concern.
+// allergyAct creates an AllergyIntolerance for each observation in a concern.
 func allergyAct(c *statement.Context, act *cda.Node) {
 	for r := range act.Each("entryRelationship") {
 		for n := range r.Each("observation") {
@@ -69,7 +69,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 			}
 		}
 	}
-	if r.Reaction == nil && reactionSeverity(severity) != "" { // The severity has no named reaction.
+	if r.Reaction == nil && reactionSeverity(severity) != "" { // The severity applies to an unnamed reaction.
 		r.Reaction = []r4.AllergyReaction{
 			{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)},
 		}
@@ -77,8 +77,8 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
 
-// unnamedAllergy returns the code for an allergy without a coded substance. The code is the value's if it states the
-// absence of allergies, or else the document's words for the substance.
+// unnamedAllergy returns the code for an allergy without a coded substance. The code is taken from the value if it
+// states the absence of allergies. Otherwise, it is the document's text for the substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -86,8 +86,8 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category, and keeps the value's codes and words, which are more specific (C-CDA on FHIR,
-// "Allergies", row value).
+// setAllergyKind sets type and category. It also keeps the value's codes and text, which are more specific (C-CDA on
+// FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
@@ -112,7 +112,7 @@ const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
 // allergyStatus returns an allergy's clinical status. A status observation takes precedence over the concern's status
 // and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR requires a
-// status (ait-1), so an allergy without one is active: C-CDA states the end of every past allergy.
+// status (ait-1). An allergy without one is active, because C-CDA states the end of every past allergy.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
@@ -130,7 +130,8 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 }
 
 // negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). Codes exist for the absence
-// of a kind of allergy and of allergies to certain substances. For other substances, the allergy is refuted.
+// of allergies of one kind and of allergies to certain substances. For other substances, the allergy is marked as
+// refuted.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
 		words := ""
@@ -149,17 +150,17 @@ func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 		}
 	}
 	r.Verification = r4.Concept(statement.AllergyVerified, "refuted", "Refuted")
-	setAllergyStatus(r, "inactive") // ait-1 requires a status, and a negated allergy can't be active.
+	setAllergyStatus(r, "inactive") // Constraint ait-1 requires a status, and a negated allergy can't be active.
 }
 
-// noKnown returns the concept for a SNOMED CT code and its display.
+// noKnown parses a SNOMED CT code followed by its display, and returns the concept.
 func noKnown(of string) *r4.CodeableConcept {
 	code, display, _ := strings.Cut(of, " ")
 	return r4.Concept("http://snomed.info/sct", code, display)
 }
 
-// nameNone adds a "no known allergy" code to an allergy whose words say so, because some senders write such words in
-// the substance field.
+// nameNone adds a "no known allergy" code to an allergy whose text says so, because some senders write such text in the
+// substance field.
 func nameNone(r *r4.AllergyIntolerance) {
 	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
 	for _, coding := range r.Code.Coding {
@@ -186,8 +187,8 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 	}
 }
 
-// reactionSeverity maps the SNOMED CT severity (the Severity ConceptMap of "C-CDA on FHIR"). A value between two levels
-// maps to the higher one.
+// reactionSeverity maps SNOMED CT severities to FHIR's (the Severity ConceptMap of "C-CDA on FHIR"). A value between
+// two levels maps to the higher one.
 func reactionSeverity(n *cda.Node) string {
 	value := n.At("value")
 	return cmp.Or(severities.Of(cda.CodeOf(value)), severityWords.Of(strings.ToLower(value.Attr("displayName"))))

@@ -14,7 +14,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/allergies", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"48765-2"}, Name: "Allergies",
@@ -35,7 +34,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

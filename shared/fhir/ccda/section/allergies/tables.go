@@ -40,8 +40,8 @@ resolved resolved
 `
 
 // none maps the kind of a negated allergy to a "no known allergy" code and its display (C-CDA on FHIR, ConceptMap
-// CF-NoKnownAllergies). The table also contains equivalent codes, some from older documents. Any other kind means no
-// known allergies.
+// CF-NoKnownAllergies). The table also contains equivalent codes, including some from older documents. Any other kind
+// maps to "no known allergies".
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy
@@ -56,7 +56,7 @@ FALG 429625007 No known food allergy
 EALG 428607008 No known environmental allergy
 `
 
-// noneOf maps a negated substance to a code and display for "no known allergy" to this substance (C-CDA on FHIR,
+// noneOf maps a negated substance to the code and display text for "no known allergy" to that substance (C-CDA on FHIR,
 // "Allergies", row participant: latex). The table also contains substance classes that older documents use instead of a
 // nullFlavor.
 const noneOf terms.Table = `
@@ -68,7 +68,7 @@ const noneOf terms.Table = `
 762766007 429625007 No known food allergy
 `
 
-// noneInWords maps text in the substance field to a "no known allergy" code and its display. Underscores stand for
+// noneInWords maps text given as the substance to a "no known allergy" code and its display. Underscores stand for
 // spaces.
 const noneInWords terms.Table = `
 no_known_allergies 716186003 No known allergy

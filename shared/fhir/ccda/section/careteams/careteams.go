@@ -70,7 +70,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	addOthers(c, t, act)
 }
 
-// addOthers adds the other participants: the team's leader (PPRF) and people who are not professionals (IND).
+// addOthers adds the remaining participants: the team's leader (PPRF) and people who are not professionals (IND).
 func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	for p := range n.Each("participant") {
 		who := c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")

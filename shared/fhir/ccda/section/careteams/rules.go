@@ -15,7 +15,6 @@ const (
 	careMemberRoot = "2.16.840.1.113883.10.20.22.4.500.1"
 )
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"85847-2"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.500"}, Name: "Care Teams",
@@ -26,7 +25,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{Roots: []string{careTeamRoot}, Name: "Care Team Organizer", Target: "CareTeam", Convert: team},

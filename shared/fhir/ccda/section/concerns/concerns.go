@@ -13,8 +13,9 @@ import (
 )
 
 // healthConcern creates Conditions for the problems in a concern (US Core Condition Problems and Health Concerns).
-// Supporting statements (SPRT) become evidence. A concern about something else, such as smoking, becomes a Condition of
-// its own. A concern that only refers to problems elsewhere marks them as health concerns.
+// Supporting statements (SPRT) become the Condition's evidence. A concern about something other than a problem, such as
+// smoking, becomes a separate Condition. A concern that only refers to problems in other sections marks them as health
+// concerns.
 func healthConcern(c *statement.Context, act *cda.Node) {
 	var made []r4.Reference
 	var about *cda.Node
@@ -37,8 +38,8 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }
 
-// concernAbout creates a Condition for a concern without a problem. Its code is the value of the concern's subject, or
-// the concern's words.
+// concernAbout creates a Condition for a concern without a problem. The code is the value of the concern's subject or,
+// if it has none, the concern's text.
 func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	r := concernOf(c, act)
 	if v, ok := c.Read.Value(about.At("value")); ok && v.ValueCodeableConcept != nil {
@@ -68,7 +69,7 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 }
 
 // statusByConcern returns the clinical status that a concern implies for a problem without its own status. It returns
-// nil if the concern implies none.
+// nil if the concern implies no status.
 func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
@@ -81,7 +82,7 @@ func healthConcernCategory() *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionOfUSCore, "health-concern", "Health Concern")
 }
 
-// relateConcern adds the evidence to a concern's Conditions, and the health concern category to problems in other
+// relateConcern adds the evidence to a concern's Conditions, and adds the health concern category to problems in other
 // sections.
 func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	followed := c.Read.Start(act.At("effectiveTime"))
@@ -106,8 +107,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern creates a Condition for a risk. Its code is the risk itself, because the patient doesn't have the
-// possible problem, which becomes evidence.
+// riskConcern creates a Condition for a risk. The code is the risk itself, because the patient doesn't have the
+// possible problem. The possible problem becomes evidence.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

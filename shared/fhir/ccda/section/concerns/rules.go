@@ -21,7 +21,6 @@ const riskConcernRoot = "2.16.840.1.113883.10.20.22.4.136"
 
 const healthConcernName = "Health Concerns" // section name, used for the category of the section's Conditions
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{
 		{
@@ -47,7 +46,6 @@ func sections() []statement.Section {
 	}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -1,7 +1,8 @@
 // Package directives converts the Advance Directives Section (2.16.840.1.113883.10.20.22.2.21) to Consents and
 // Observations.
 //
-// C-CDA on FHIR does not cover this section, so the rules follow the advance care directives of FHIR R4 (consent.html).
+// C-CDA on FHIR does not cover this section, so the rules follow the section on advance care directives in FHIR R4
+// (consent.html).
 package directives
 
 import (
@@ -19,7 +20,6 @@ const (
 	directiveOrganizerRoot = "2.16.840.1.113883.10.20.22.4.108"
 )
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"42348-3"}, Name: "Advance Directives", Titles: []string{"advance directives"},
@@ -34,7 +34,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -25,11 +25,11 @@ func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 // "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
 	if n.At("code") == nil && n.At("effectiveTime") == nil && isNamedAgain(c, n) {
-		c.Emit.Take(n) // The statement only refers to an encounter in another statement.
+		c.Emit.Take(n) // The statement only refers to an encounter described in another statement.
 		return
 	}
 	e := encounter.New(c, n)
-	if cda.IsNegated(n) { // A negated statement is not the encounter with its id.
+	if cda.IsNegated(n) { // A negated statement does not describe the encounter that has its id.
 		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
 	}
 	if e.Type == nil {
@@ -60,7 +60,7 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that the header may already have described in less detail. The header's definite facts
+// addEncounter adds an encounter that the header may already describe in less detail. Definite facts from the header
 // take precedence.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
@@ -95,13 +95,14 @@ func isBefore(a, b *r4.Period) bool {
 	return a.End[:n] < b.Start[:n]
 }
 
-// correct updates an encounter with more reliable information from a later statement. An ended encounter stays ended.
+// correct updates an encounter with more reliable information from a later statement. An encounter that has ended stays
+// ended.
 func correct(before, e *r4.Encounter, stated, isOver bool) {
 	if before.Class.Code == "UNK" {
 		before.Class = e.Class
 	}
 	if len(before.Type) == 1 && len(before.Type[0].Coding) == 1 && before.Type[0].Coding[0].Code == before.Class.Code {
-		before.Type = nil // The entry's own codings include the class.
+		before.Type = nil // The entry's codings include the class.
 	}
 	if stated || before.Status == "unknown" || before.Status == "in-progress" && e.Status == "finished" {
 		before.Status = e.Status

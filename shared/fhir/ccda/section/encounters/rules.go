@@ -11,7 +11,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/encounters", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"46240-8"}, Name: "Encounters",
@@ -25,7 +24,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -42,7 +42,7 @@ func supply(c *statement.Context, n *cda.Node) {
 	c.Add(s, n)
 }
 
-// deliveryStatus maps ActStatus to supplydelivery-status. It returns "" if n has none.
+// deliveryStatus maps ActStatus to supplydelivery-status. It returns "" if n has no status.
 func deliveryStatus(n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "abandoned"

@@ -15,7 +15,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/equipment", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"46264-8"}, Name: "Medical Equipment",
@@ -32,7 +31,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

@@ -15,7 +15,6 @@ const (
 	familyObservationRoot = "2.16.840.1.113883.10.20.22.4.46"
 )
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"10157-6"}, Name: "Family History",
@@ -31,7 +30,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

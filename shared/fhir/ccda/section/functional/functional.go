@@ -22,8 +22,8 @@ func (k statusKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.USCoreCategory, string(k), "Functional Status")
 }
 
-// statusObservation returns the rule for observations of the given kind (US Core Simple Observation). Assessment scales
-// become members of the Observation.
+// statusObservation returns the rule for observations of the given kind (US Core Simple Observation). Nested assessment
+// scales become members of the Observation.
 func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.NewIn(c, n, kind.category())
@@ -61,7 +61,7 @@ func rootOf(kind statusKind) string {
 }
 
 // assessment creates an Observation for a scale or questionnaire (US Core Screening Assessment). Answers become
-// components, or members if they have their own time or author.
+// components of the Observation or, if they have their own time or author, its members.
 func assessment(c *statement.Context, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "survey", "Survey"))
 	if c.Within == "Social History" {

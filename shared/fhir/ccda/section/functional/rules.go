@@ -1,7 +1,7 @@
 // Package functional converts the Functional Status (2.16.840.1.113883.10.20.22.2.14) and Mental Status
 // (2.16.840.1.113883.10.20.22.2.56) Sections to Observations.
 //
-// C-CDA on FHIR does not cover these sections, so the rules follow its page for results (CF-results.html) and US Core
+// C-CDA on FHIR does not cover these sections, so the rules follow its page on results (CF-results.html) and US Core
 // Simple Observation.
 package functional
 
@@ -15,7 +15,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/functional", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{
 		{
@@ -41,7 +40,6 @@ func sections() []statement.Section {
 	}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	rule := func(name string, convert func(*statement.Context, *cda.Node), roots ...string) statement.Entry {
 		return statement.Entry{Roots: roots, Name: name, Target: "Observation", Convert: convert}

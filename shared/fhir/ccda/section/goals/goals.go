@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal creates a Goal (US Core Goal). The code becomes the measure. The value becomes the target, or the description if
-// it is only text. A time after the document's, or the centre of an interval, is the due date. Any other time is the
-// start.
+// goal creates a Goal (US Core Goal). The statement's code becomes the target's measure. The value becomes the goal's
+// target or, if it is only text, its description. A time after the document's, or the centre of an interval, becomes
+// the due date. Any other time becomes the start date.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -61,7 +61,8 @@ func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
 	return start, due
 }
 
-// goalTarget returns a target whose measure is the goal's code. FHIR requires a measure with a value (gol-1).
+// goalTarget returns a target whose measure is the goal's code. FHIR requires a measure if the target has a value
+// (gol-1).
 func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.GoalTarget {
 	t := r4.GoalTarget{
 		Measure: c.Read.ConceptOr(n.At("code")), Quantity: v.ValueQuantity, Range: v.ValueRange,
@@ -77,7 +78,7 @@ func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.Go
 	return t
 }
 
-// describeGoal sets the goal's description if its code is meaningless or has no words.
+// describeGoal sets the goal's description if its code carries no meaning or has no text.
 func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	code := n.At("code")
 	if g.Description.Text != "" {
@@ -97,7 +98,7 @@ func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// setGoalAuthor records who set the goal and when, preferring the patient over other authors.
+// setGoalAuthor records the goal's author and date, preferring the patient to other authors.
 func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	types := []string{"Patient", "Practitioner", "PractitionerRole", "RelatedPerson"}
 	g.ExpressedBy = c.Make.Author(n).As(types...)
@@ -143,8 +144,8 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// preference creates an Observation of a statement's importance to the patient or a provider. Its focus is the
-// statement.
+// preference creates an Observation of how important a statement is to the patient or a provider. The focus of the
+// Observation is the statement.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -189,7 +190,7 @@ func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
 
-// surveyed converts an opinion whose focus is the enclosing statement.
+// surveyed converts an opinion about the enclosing statement, which becomes the Observation's focus.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
 	o.Category = []r4.CodeableConcept{
@@ -201,8 +202,7 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement returns the document's code for progress toward a goal, with the corresponding GoalAchievementStatus
-// added.
+// achievement returns the document's code for progress toward a goal, plus the corresponding GoalAchievementStatus.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

@@ -13,7 +13,6 @@ func Rules() statement.RuleSet {
 
 const progressRoot = "2.16.840.1.113883.10.20.22.4.110"
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{
 		{
@@ -39,7 +38,6 @@ func sections() []statement.Section {
 
 const outcomeRoot = "2.16.840.1.113883.10.20.22.4.144"
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{Roots: []string{statement.GoalRoot}, Name: "Goal Observation", Target: "Goal", Convert: goal},

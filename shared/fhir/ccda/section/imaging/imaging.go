@@ -46,7 +46,7 @@ func study(c *statement.Context, n *cda.Node) {
 	c.Add(s, told...)
 }
 
-// series converts a series act. The modality, which FHIR requires, is a qualifier of the act's code.
+// series converts a series act. FHIR requires the modality. It is taken from a qualifier of the act's code.
 func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node) {
 	s := r4.ImagingSeries{
 		UID: dicomUID(act), Description: c.Read.Text(act.At("text")), Started: c.Read.Start(act.At("effectiveTime")),
@@ -91,10 +91,11 @@ func dicomUID(n *cda.Node) string {
 }
 
 type images struct {
-	byUID map[string]int32 // statement numbers by UID; nil until needed
+	byUID map[string]int32 // statement numbers, by DICOM UID; nil until needed
 }
 
-// convert converts an object outside its series. The enclosing Observation refers to the object's study (derivedFrom).
+// convert converts a DICOM object that is not nested in its series. The enclosing Observation refers to the object's
+// study (derivedFrom).
 func (all *images) convert(c *statement.Context, n *cda.Node) {
 	number, isListed := all.of(c.Document.Root)[dicomUID(n)]
 	if !isListed {
@@ -121,7 +122,7 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// of returns a document's objects by UID.
+// of returns the statement numbers of a document's DICOM objects, by UID.
 func (all *images) of(document *cda.Node) map[string]int32 {
 	if all.byUID != nil {
 		return all.byUID

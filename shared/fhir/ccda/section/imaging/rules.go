@@ -22,7 +22,6 @@ const (
 	dicomURI   = "http://dicom.nema.org/resources/ontology/DCM"
 )
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	observed := []statement.Assumption{{Element: "observation", Root: imagingTextRoot}}
 	return []statement.Section{
@@ -49,7 +48,6 @@ func sections() []statement.Section {
 
 const imagingTextRoot = "2.16.840.1.113883.10.20.6.2.12"
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	listed := &images{}
 	return []statement.Entry{

@@ -62,9 +62,9 @@ func immunization(c *statement.Context, n *cda.Node) {
 	c.Add(im, told...)
 }
 
-// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a known status
-// counts as completed if its date has passed or its status is missing. For other events, FHIR has no suitable status,
-// and immunizationStatus returns "".
+// immunizationStatus maps ActStatus to the status of an Immunization (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus).
+// An event without a known status counts as completed if its date has passed or if it states no status. For other
+// events, immunizationStatus returns "", because FHIR has no suitable status.
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -98,7 +98,8 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	return list
 }
 
-// readImmunizationPart converts a statement nested in an immunization, and reports whether it has converted all of it.
+// readImmunizationPart converts a statement nested in an immunization and reports whether it converted the statement
+// completely.
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32
 	switch {
@@ -134,7 +135,7 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 }
 
 // immunizationReaction creates an Observation for a reaction to an immunization, because FHIR represents it as a
-// separate resource. The severity becomes a component.
+// separate resource. The severity becomes a component of the Observation.
 func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
 	told := []*cda.Node{n}

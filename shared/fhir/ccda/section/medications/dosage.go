@@ -16,7 +16,7 @@ func setDosage(c *statement.Context, m *activity) {
 	d.Timing = timing(c, n)
 	d.Route, d.Site = c.Read.Concept(n.At("routeCode")), c.Read.Concept(n.At("approachSiteCode"))
 	d.Method = c.Read.Concept(n.At("code"))
-	if cda.Has(n.At("code"), "DRUG", "76662-6") { // The code is a kind of act, not a method.
+	if cda.Has(n.At("code"), "DRUG", "76662-6") { // The code identifies a kind of act rather than a method.
 		d.Method = nil
 	}
 	dose := r4.DoseAndRate{}
@@ -37,7 +37,7 @@ func setDosage(c *statement.Context, m *activity) {
 	if d.Text == "" {
 		d.Text = c.Read.Text(n.At("text"))
 	}
-	// MedicationAdministration has no member for the timing.
+	// MedicationAdministration has no element for the timing.
 	if d.Timing != nil && d.Timing.Code != nil && c.Within == medicationsAdministered {
 		d.Text = datatype.Joined(d.Text, d.Timing.Code.Text)
 	}
@@ -45,7 +45,7 @@ func setDosage(c *statement.Context, m *activity) {
 	case repeat == nil:
 	case *repeat <= 0:
 		c.Emit.Drop("repeatNumber", "none or fewer")
-	default: // The number counts allowed or past administrations.
+	default: // The number counts the administrations allowed or already given.
 		if d.Timing == nil {
 			d.Timing = &r4.Timing{}
 		}

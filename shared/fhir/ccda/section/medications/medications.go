@@ -44,12 +44,12 @@ func medication(c *statement.Context, n *cda.Node) {
 // isEvent reports whether a statement describes a past or current event (mood EVN).
 func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
-// activity holds the content of a medication activity, whatever the target resource.
+// activity holds the content of a medication activity, regardless of the target resource type.
 type activity struct {
 	n        *cda.Node
 	status   string // FHIR status of the medication
 	concept  *r4.CodeableConcept
-	product  *r4.Reference // replaces concept if the product is more than a code
+	product  *r4.Reference // replaces concept if a code can't describe the product
 	moment   string
 	period   *r4.Period
 	dosage   r4.Dosage
@@ -107,9 +107,10 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). A missing status and a negated
-// status observation give unknown. An active medication that ended before the document's time is completed
-// ("Medications": medication status).
+// medicationStatus maps ActStatus to the status of a medication resource (C-CDA on FHIR, ConceptMap
+// CF-MedicationStatus). The result is "unknown" if the status is missing or the status observation is negated. An
+// active medication whose end precedes the document's time gets the status completed ("Medications": medication
+// status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
 	if _, denied := statement.StatusIn(n, listStatusRoot); denied && cda.IsOneOf(status, "active", "completed") {
@@ -122,7 +123,7 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 }
 
 // medicationRequest creates a MedicationRequest. An event (EVN) is a report, so its MedicationRequest names the
-// informant and no requester. Provenance names the author.
+// informant and no requester. The Provenance names the author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
@@ -186,7 +187,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if words := schedule(m.dosage.Timing); words != "" { // R4's MedicationAdministration has no frequency.
+	if words := schedule(m.dosage.Timing); words != "" { // In R4, MedicationAdministration has no frequency.
 		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
@@ -206,14 +207,15 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 		a.Dosage = &given
 		return a
 	}
-	if given.Text != "" { // mad-1: a dosage requires a dose or rate
+	if given.Text != "" { // Constraint mad-1: a dosage requires a dose or rate.
 		a.Note = append(a.Note, r4.Annotation{Text: given.Text})
 	}
 	a.Tag(r4.Codings(r4.Listed(given.Route, given.Site, given.Method))...)
 	return a
 }
 
-// administrationStatus returns a MedicationAdministration's status. An active medication is in progress.
+// administrationStatus returns a MedicationAdministration's status. An active medication maps to the status
+// in-progress.
 func administrationStatus(m activity) string {
 	switch {
 	case cda.IsNegated(m.n):

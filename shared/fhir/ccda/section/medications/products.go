@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// product converts a statement's medication (Medication Information, 2.16.840.1.113883.10.20.22.4.23) to a concept.
-// With a manufacturer, package or vehicle, it creates a Medication instead.
+// product converts a statement's medication (Medication Information, 2.16.840.1.113883.10.20.22.4.23) to a concept. If
+// the product has a manufacturer, package or vehicle, product creates a Medication instead.
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
@@ -56,7 +56,7 @@ func vehicles(m *r4.Medication) string {
 	return strings.Join(list, "\x00")
 }
 
-// productName converts a product's code and name. Without both, the statement's words become the name.
+// productName converts a product's code and name. If both are missing, the statement's text becomes the name.
 func productName(c *statement.Context, n, material *cda.Node) *r4.CodeableConcept {
 	name := material.At("name").Words()
 	if name == "" && c.Read.Concept(material.At("code")) == nil {

@@ -12,7 +12,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/medications", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	assume := []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -55,7 +54,6 @@ func sections() []statement.Section {
 // medicationsAdministered is the section for medication that the document's author administered.
 const medicationsAdministered = "Medications Administered"
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

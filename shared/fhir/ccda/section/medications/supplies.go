@@ -10,8 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// supplyOrder creates a MedicationRequest for an ordered supply that is outside any medication, or part of a medication
-// report rather than an order.
+// supplyOrder creates a MedicationRequest for an ordered supply that is not part of a medication order.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n),
@@ -32,7 +31,8 @@ func supplyOrder(c *statement.Context, n *cda.Node) {
 	c.Add(r, told...)
 }
 
-// supplyIntent returns the medication's intent. If the mood doesn't have an intent, supplyIntent returns order.
+// supplyIntent returns the intent of the supplied medication. If the mood has no corresponding intent, supplyIntent
+// returns order.
 func supplyIntent(n *cda.Node) string {
 	if cda.IsOneOf(n.Attr("moodCode"), "", "EVN") {
 		return "order"
@@ -61,8 +61,8 @@ func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r
 	return product(c, n)
 }
 
-// dispenseRequest converts the amount, the number of refills and the end date for a pharmacy's dispenses. CDA counts
-// all dispenses as repeats. FHIR counts only the dispenses after the first.
+// dispenseRequest converts a supply's amount, number of refills and end date. CDA's repeat number counts all dispenses.
+// FHIR's number of repeats excludes the first dispense.
 func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
@@ -82,7 +82,7 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 }
 
 // supplyDuration returns how long a supply lasts, from the width of the supply's time or of the expected use (CDA R2,
-// Supply.expectedUseTime). FHIR doesn't have a member for the start of the expected use.
+// Supply.expectedUseTime). FHIR doesn't have an element for the start of the expected use.
 func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
 }

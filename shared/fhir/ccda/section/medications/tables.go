@@ -3,7 +3,7 @@ package medications
 import "recordbridge/shared/fhir/ccda/terms"
 
 // statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus).
-// "ordered" is not an ActStatus code, but one vendor uses it.
+// "ordered" is not an ActStatus code but is used by one vendor.
 const statuses terms.Table = `
 active active
 new draft
@@ -18,7 +18,7 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// listStatusRoot is the template of CCD's medication status.
+// listStatusRoot is the template OID of CCD's medication status.
 const listStatusRoot = "2.16.840.1.113883.10.20.1.47"
 
 // listStatuses maps CCD's medication status to the statuses of medication resources.

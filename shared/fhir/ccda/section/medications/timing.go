@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// boundsOf returns the effectiveTime that contains the start and end, not the one that contains the frequency.
+// boundsOf returns the effectiveTime that contains the start and end rather than the one that contains the frequency.
 func boundsOf(n *cda.Node) *cda.Node {
 	for _, t := range times(n) {
 		if !isPeriodic(t) && !isEventBased(t) {
@@ -136,7 +136,7 @@ func scheduleWords(t *cda.Node) string {
 }
 
 // setPeriod converts the period of a PIVL_TS. If the institution chooses the exact times ("twice a day" for 12 hours),
-// the period becomes a number of times per day. Any other period becomes a number of hours.
+// the period is converted to a number of times per day. Any other period is converted to a number of hours.
 func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
 		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
@@ -157,12 +157,12 @@ func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 			repeat.Frequency = 1
 		}
 	}
-	if repeat.Period == "" || repeat.PeriodUnit == "" { // tim-2: a period requires a unit, and vice versa
+	if repeat.Period == "" || repeat.PeriodUnit == "" { // Constraint tim-2: a period requires a unit, and vice versa.
 		repeat.Frequency, repeat.Period, repeat.PeriodUnit, repeat.PeriodMax = 0, "", "", ""
 	}
 }
 
-// setEvent converts an EIVL_TS. FHIR has the same event codes, except codes for times between meals.
+// setEvent converts an EIVL_TS. FHIR has the same event codes except those for times between meals.
 func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	code, minutes := strings.ToUpper(cda.CodeOf(t.At("event"))), offsetOf(t)
 	if minutes == 0 && hasOffset(t) {
@@ -185,11 +185,11 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 		return
 	}
 	switch {
-	case code == "" || strings.HasPrefix(code, "C"): // tim-9: these events don't allow an offset
+	case code == "" || strings.HasPrefix(code, "C"): // Constraint tim-9: these events don't allow an offset.
 		countOffset(c, minutes)
 	case minutes >= 0:
 		repeat.Offset = minutes
-	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR's offset is unsigned, and the code already means before
+	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR has no negative offsets; the code means "before".
 		repeat.Offset = -minutes
 	default:
 		countOffset(c, minutes)
@@ -211,8 +211,8 @@ func hasOffset(t *cda.Node) bool {
 	return false
 }
 
-// offsetOf returns a dose's offset from an event in full minutes, which is negative before the event. offsetOf returns
-// 0 if the document doesn't state an offset.
+// offsetOf returns a dose's offset from an event in full minutes. The offset is negative before the event, and 0 if the
+// document states none.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// noteActivity creates a DocumentReference for a note (C-CDA on FHIR, "Notes"). The document's type comes from the code
-// and its translations. The content comes from the text, which may be inline, in the narrative or at a URL.
+// noteActivity creates a DocumentReference for a note (C-CDA on FHIR, "Notes"). The document's type is taken from the
+// code and its translations. The content is taken from the text, which may be inline, in the narrative or at a URL.
 func noteActivity(c *statement.Context, n *cda.Node) {
 	by := c.Make.Author(n)
 	r := &r4.DocumentReference{
@@ -88,8 +88,8 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents returns the available forms of a text: its bytes in the stated format, its URL, or the narrative's words as
-// XHTML and plain text. Inline words precede the narrative's. It returns nil if there are none.
+// contents returns the available forms of a text: its bytes in the stated format, its URL, or the narrative as XHTML
+// and plain text. Inline text precedes text from the narrative. It returns nil if there are none.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")

@@ -1,4 +1,4 @@
-// Package notes converts the section Notes (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
+// Package notes converts the Notes section (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
 // DocumentReferences.
 //
 // See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
@@ -17,7 +17,6 @@ func Rules() statement.RuleSet {
 	}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	var rules []statement.Section
 	for _, list := range [][]narrativeSection{noteKinds(), historyKinds(), hospitalKinds(), operationKinds()} {
@@ -31,7 +30,6 @@ func sections() []statement.Section {
 	return rules
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{{
 		Roots: []string{statement.NoteActivityRoot}, Name: "Note Activity", Target: "DocumentReference",
@@ -45,7 +43,7 @@ func relationEntries() []statement.Entry {
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
 			Target:  "reference in the enclosing statement's resource",
-			Convert: func(*statement.Context, *cda.Node) {}, // The statement is empty; related resolves it.
+			Convert: func(*statement.Context, *cda.Node) {}, // The statement is a reference, which related resolves.
 		},
 		{
 			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",

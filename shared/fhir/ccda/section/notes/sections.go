@@ -1,6 +1,6 @@
 package notes
 
-// narrativeSection is a section that usually contains only narrative.
+// narrativeSection describes a section type that usually contains only narrative.
 type narrativeSection struct {
 	name   string
 	codes  []string
@@ -9,7 +9,7 @@ type narrativeSection struct {
 }
 
 // noteKinds returns the codes for all kinds of notes (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity
-// may repeat the section's text to name its author.
+// may repeat the section's text in order to name its author.
 func noteKinds() []narrativeSection {
 	return []narrativeSection{{
 		name: "Notes",

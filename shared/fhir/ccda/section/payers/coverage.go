@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// authorization marks an authorization without a code as covered, because its content is in nested statements.
+// authorization marks an authorization that has no code as covered, because its content is in nested statements.
 func authorization(c *statement.Context, n *cda.Node) {
 	if cda.CodeOf(n.At("code")) == "" {
 		c.Emit.Take(n)
 	}
 }
 
-// coverageAct creates Coverages for the policies that an act lists, in order of payment. Without policies, the act
-// itself becomes a Coverage.
+// coverageAct creates Coverages for the policies that an act lists, in order of payment. If an act lists no policies,
+// the act itself becomes a Coverage.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
 	for rel := range n.Each("entryRelationship") {
@@ -39,8 +39,8 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// convertPolicy creates a Coverage (US Core Coverage). It names the payor, the covered person with the member number,
-// and the policy holder. act is the act that lists the policy, or nil.
+// convertPolicy creates a Coverage (US Core Coverage). The Coverage names the payor, the covered person with the member
+// number, and the policy holder. act is the act that lists the policy, or nil.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -173,8 +173,8 @@ func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder returns the policy holder: the patient or a RelatedPerson with a name. It returns nil for a role with only a
-// number.
+// holder returns the policy holder, which is either the patient or a RelatedPerson with a name. It returns nil for a
+// role that has only a number.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -186,7 +186,7 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	return c.Make.RelatedPerson(role, names)
 }
 
-// coverageStatus maps ActStatus to a policy's status. In C-CDA, the status refers to the statement, so a policy in
+// coverageStatus maps ActStatus to a policy's status. In C-CDA, the status code describes the statement, so a policy in
 // force has the status completed. An unknown status doesn't mean that the policy is in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {

@@ -17,7 +17,7 @@ type carePlans struct {
 	first *r4.Reference // CarePlan that receives the document's goals; nil if there is none
 }
 
-// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan has no member for it.
+// convertAssessment also converts the assessment to a note, because CarePlan has no element for it.
 func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node) {
 	docref.OfWords(c, section)
 	if section.At("entry") != nil {
@@ -25,15 +25,16 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 	}
 }
 
-// convert creates a CarePlan for a section (US Core CarePlan). The section's words become the plan's text, and its
-// entries the planned activities. The plan includes the document's goals and health concerns, whatever their section.
+// convert creates a CarePlan for a section (US Core CarePlan). The section's text becomes the plan's text, and its
+// entries become the planned activities. The plan includes the document's goals and health concerns, regardless of
+// their section.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	text := c.Read.NarrativeOf(section.At("text"))
 	entries := c.Open.List
 	if text == nil && entries == nil {
 		return
 	}
-	if section.Attr("nullFlavor") != "" && entries == nil { // The words only state that there is no plan.
+	if section.Attr("nullFlavor") != "" && entries == nil { // The text states only that no plan exists.
 		docref.OfWords(c, section)
 		return
 	}
@@ -73,14 +74,14 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 	ref := c.Emit.AddEntity(p)
 	c.Open.Add(*ref)
-	if all.first == nil { // The goals belong to one of the document's plans, not to each.
+	if all.first == nil { // The goals belong to one of the document's plans rather than to each of them.
 		all.first = ref
 		c.Emit.After(ref, section, func(*cda.Node) { completeCarePlan(c, ref) })
 	}
 }
 
-// planStatus derives a plan's status from its entries, because sections have none. The plan is active if any entry is
-// still to be done, and completed if all have ended.
+// planStatus derives a plan's status from its entries, because sections have no status. The plan is active if any entry
+// is still to be done, and completed if all have ended.
 func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {
@@ -132,8 +133,8 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
 }
 
-// intervention converts an act performed for a goal to a request or a procedure. The act is an Intervention Act or, in
-// other moods, a Planned Intervention Act. Nested statements become resources that refer to it.
+// intervention converts an act performed to reach a goal to a request or a procedure. The act is an Intervention Act
+// or, in other moods, a Planned Intervention Act. Nested statements become resources that refer to the act's resource.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)

@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity converts a plan entry of a document older than C-CDA, in which all plan entries have the same template.
+// planActivity converts a plan entry from a document older than C-CDA, in which all plan entries have the same
+// template.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == n.Attr("moodCode")) {
@@ -70,8 +71,8 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts converts the location, reason and method, and returns the statements that it has covered. All others
-// become separate resources.
+// readRequestParts converts the location, reason and method, and returns the statements that it converted. All other
+// nested statements become separate resources.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	for p := range n.Each("participant") {
@@ -107,8 +108,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds a request's references, once all resources exist: to reasons in other sections, the coverage, the
-// goals and its parts.
+// relateRequest adds a request's references to reasons in other sections, the coverage, the goals and its parts. It
+// runs after all resources have been created.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {

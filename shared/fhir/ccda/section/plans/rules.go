@@ -35,7 +35,6 @@ func planAssumptions() []statement.Assumption {
 	}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	all := &carePlans{}
 	return []statement.Section{

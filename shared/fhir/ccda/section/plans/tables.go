@@ -2,8 +2,8 @@ package plans
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). A new act must not be performed
-// yet (v3-ActStatus), so its request is a draft.
+// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). An act with the status new must
+// not be performed yet (v3-ActStatus), so its request is a draft.
 const requestStatuses terms.Table = `
 active active
 new draft

@@ -6,13 +6,13 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Elsewhere converts problems in other sections. It implements statement.Problems.
+// Elsewhere converts problems that are stated in other sections. It implements statement.Problems.
 type Elsewhere struct{ c *statement.Context }
 
 // New returns an Elsewhere for a document.
 func New(c *statement.Context) Elsewhere { return Elsewhere{c} }
 
-// Is reports whether an observation is a problem, rather than a status or note of one.
+// Is reports whether an observation is a problem rather than a status or note of a problem.
 func (e Elsewhere) Is(n *cda.Node) bool { return isProblem(n) }
 
 // Convert creates a Condition for a problem. act is the enclosing concern, or nil.

@@ -28,8 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem, rather than a status or note of one, by its template or,
-// without one, its value.
+// isProblem reports whether an observation is a problem rather than a status or note of a problem. It checks the
+// template or, if there is none, the value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {
@@ -42,7 +42,7 @@ func isProblem(n *cda.Node) bool {
 	return !known && n.At("value") != nil && !cda.IsOneOf(cda.CodeOf(n.At("code")), "33999-4", "SEV", "11323-3")
 }
 
-// isCDA reports whether a template is C-CDA's or CCD's, and therefore has a known meaning.
+// isCDA reports whether a template is defined by C-CDA or CCD, and therefore has a known meaning.
 func isCDA(root string) bool {
 	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") ||
 		strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
@@ -126,7 +126,7 @@ func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Nod
 	return status
 }
 
-// setEnd converts a problem's end. A future end becomes a note, because a Condition with an abatement has ended
+// setEnd sets the end of a problem. A future end becomes a note, because a Condition with an abatement has ended
 // (con-4).
 func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 	r.Abatement = c.Read.DateTime(high)
@@ -136,8 +136,8 @@ func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 	}
 }
 
-// diagnosisUse returns the role of a section's problems in the document's encounter (FHIR, diagnosis-role). It returns
-// nil if the problems may belong to another encounter.
+// diagnosisUse returns the role that a section's problems have in the document's encounter (FHIR, diagnosis-role). It
+// returns nil if the problems may belong to another encounter.
 func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/diagnosis-role"
 	switch c.Within {
@@ -164,7 +164,8 @@ func verification(value *cda.Node) *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 }
 
-// problemCategories returns the categories: the section's, and then the kind of problem in the document.
+// problemCategories returns the section's category, followed by the category for the kind of problem stated in the
+// document.
 func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
 	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
@@ -183,8 +184,8 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It returns nil if there is none, because another mention of the problem
-// may state one. The status of an act other than a concern, such as a diagnosis, describes only the act.
+// problemStatus returns the clinical status. It returns nil if no status is stated, because another statement about the
+// problem may state one. The status of an act other than a concern, such as a diagnosis, describes only the act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
@@ -194,8 +195,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of all problems has
-// its own code. A refuted problem has a clinical status only with an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). A separate code exists for the
+// absence of all problems. A refuted problem has a clinical status only if it has an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

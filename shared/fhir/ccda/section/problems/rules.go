@@ -1,7 +1,8 @@
 // Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the diagnosis sections to
 // Conditions.
 //
-// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert problems through statement.Problems.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections convert problems by calling
+// statement.Problems.
 package problems
 
 import (
@@ -14,7 +15,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/problems", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	concern := []statement.Assumption{
 		{Element: "act", Root: "2.16.840.1.113883.10.20.22.4.3"},
@@ -69,7 +69,6 @@ func sections() []statement.Section {
 	}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	holder := func(c *statement.Context, n *cda.Node) { problemAct(c, n) }
 	return []statement.Entry{
@@ -128,7 +127,7 @@ func problemRoots() []string {
 
 func problemBy(c *statement.Context, n *cda.Node) { problem(c, n, nil) }
 
-// problemAlone creates a Condition for a problem without a concern.
+// problemAlone creates a Condition for a problem that is not part of a concern.
 func problemAlone(c *statement.Context, n *cda.Node) {
 	if n.At("value") != nil {
 		problem(c, n, nil)

@@ -58,7 +58,7 @@ func procedure(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateProcedure(c, ref, n) })
 }
 
-// procedureCode returns a statement's code or, if there is none, its words.
+// procedureCode returns a statement's code or, if there is none, its text.
 func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	code := c.Read.Concept(n.At("code"))
 	if code == nil {
@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens creates the Specimens that a procedure took. Each Specimen refers to the procedure.
+// tookSpecimens creates the Specimens taken in a procedure. Each Specimen refers to the procedure.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)

@@ -10,7 +10,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/procedures", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"47519-4"}, Name: "Procedures",
@@ -29,7 +28,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

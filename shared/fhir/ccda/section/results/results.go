@@ -13,7 +13,7 @@ import (
 )
 
 // resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"). A nested organizer becomes a
-// panel instead.
+// panel.
 func resultOrganizer(c *statement.Context, n *cda.Node) {
 	if around := cda.Outer(n); around != nil && around.Name == "organizer" {
 		o := observation.Panel(c, n, resultSection(), kindOf(n).category())
@@ -52,8 +52,8 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns a statement's performers. The author is named only in Provenance (C-CDA on FHIR, "Results":
-// author).
+// responsible returns references to a statement's performers. The author is named only in the Provenance (C-CDA on
+// FHIR, "Results": author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for _, who := range c.Make.Performers(n) {
@@ -64,8 +64,8 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result creates an Observation for a result (C-CDA on FHIR, "Results"). A file as value becomes part of the enclosing
-// report or, without a report, a document that the Observation is derived from.
+// result creates an Observation for a result (C-CDA on FHIR, "Results"). A value that is a file becomes part of the
+// enclosing report or, if there is none, a document from which the Observation is derived.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
@@ -87,8 +87,8 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation nested in a result by its own template, and returns a reference to the resource. Without
-// a template, the observation describes the result and is no laboratory finding, so it becomes a generic fact.
+// part converts an observation nested in a result by its own template, and returns a reference to the resource. If the
+// observation has no template, it describes the result and is not a laboratory finding, so it becomes a generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
@@ -96,7 +96,7 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	return nil
 }
 
-// files returns an observation's values that are files.
+// files returns the values of an observation that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
 	if cda.IsNegated(n) {
@@ -132,7 +132,8 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is the kind of test that produced a result. It determines the category of the Observation and the report.
+// resultKind is the kind of test that produced a result. The kind determines the category of the Observation and the
+// report.
 type resultKind int
 
 const (
@@ -141,8 +142,8 @@ const (
 	cardiology
 )
 
-// kindOf derives a result's kind from code systems that classify tests, and from LOINC's names for imaging. All other
-// results count as laboratory results, as most are (C-CDA on FHIR, "Results": category).
+// kindOf derives a result's kind from code systems that classify tests, and from LOINC's names for imaging. Results
+// that match no other category count as laboratory results, because most are (C-CDA on FHIR, "Results": category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")

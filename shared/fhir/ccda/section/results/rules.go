@@ -11,7 +11,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/results", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{*resultSection()}
 }
@@ -35,7 +34,6 @@ func resultSection() *statement.Section {
 	}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

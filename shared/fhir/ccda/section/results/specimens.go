@@ -51,7 +51,7 @@ func collected(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// collectedRole returns the specimen that a collection produced.
+// collectedRole returns the role of the specimen that a collection produced.
 func collectedRole(n *cda.Node) *cda.Node {
 	for p := range n.Each("participant") {
 		if role := p.At("participantRole"); p.Attr("typeCode") == "PRD" || role.Attr("classCode") == "SPEC" {

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). It
-// also becomes an Observation, which can hold the source and the time.
+// patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). The
+// fact also becomes an Observation, which can hold the source and the time.
 type patientFact struct {
 	root      string // template OID
 	name      string
@@ -58,7 +58,8 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact creates an Observation, and the Patient extension unless an earlier observation has created it.
+// convertFact creates an Observation. It also creates the Patient extension unless an earlier observation has created
+// it.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {

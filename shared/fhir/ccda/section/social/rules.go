@@ -14,7 +14,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/social", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"29762-2"}, Name: "Social History",
@@ -29,7 +28,6 @@ func sections() []statement.Section {
 	}}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	rule := func(name string, convert func(*statement.Context, *cda.Node), roots ...string) statement.Entry {
 		return statement.Entry{Roots: roots, Name: name, Target: "Observation", Convert: convert}

@@ -11,7 +11,7 @@ import (
 )
 
 // coded returns the rule for an observation with a fixed code (C-CDA on FHIR, "Social History"). Older documents use
-// ASSERTION instead.
+// ASSERTION in place of the code.
 func coded(code, display string) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := readSocial(c, n)
@@ -27,7 +27,7 @@ func isTobaccoCode(n *cda.Node) bool {
 	return cda.Has(n, "72166-2", "11367-0", "81229-7", "401201003", "782516008")
 }
 
-// social creates an Observation for any other lifestyle statement, which is recognised by its code alone.
+// social creates an Observation for any other lifestyle statement, which is recognised only by its code.
 func social(c *statement.Context, n *cda.Node) {
 	code := n.At("code")
 	if about, ok := factOf(code); ok {
@@ -41,8 +41,8 @@ func social(c *statement.Context, n *cda.Node) {
 	c.Add(readSocial(c, n), n)
 }
 
-// readSocial converts an observation in the social history. Unknown and withheld are values (C-CDA on FHIR, "Social
-// History": nullFlavor UNK).
+// readSocial converts an observation in the social history. The null flavors for unknown and withheld become values
+// (C-CDA on FHIR, "Social History": nullFlavor UNK).
 func readSocial(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, observation.SocialCategory())
 	if !cda.Has(n.At("code"), "72166-2") { // A smoking status applies to a single day.
@@ -77,7 +77,7 @@ func pregnancy(c *statement.Context, n *cda.Node) {
 	if n.At("value").Attr("nullFlavor") == "UNK" && o.Value == (r4.Value{}) && !cda.IsNegated(n) {
 		o.Value, o.Absent = r4.Value{ValueCodeableConcept: unknownValue(n.At("value"))}, nil
 	}
-	if cda.IsNegated(n) && cda.Has(n.At("value"), "77386006") { // The value set has a code for not pregnant.
+	if cda.IsNegated(n) && cda.Has(n.At("value"), "77386006") { // The value set has a code for "not pregnant".
 		o.Value, o.Absent = r4.Value{
 			ValueCodeableConcept: r4.Concept("http://snomed.info/sct", "60001007", "Not pregnant"),
 		}, nil

@@ -1,6 +1,6 @@
 // Package vitals converts the Vital Signs Section (2.16.840.1.113883.10.20.22.2.4) to Observations.
 //
-// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-vitals.html, and US Core Vital Signs Profiles.
+// See C-CDA on FHIR (hl7.org/fhir/us/ccda/CF-vitals.html) and US Core Vital Signs Profiles.
 package vitals
 
 import "recordbridge/shared/fhir/ccda/statement"
@@ -10,7 +10,6 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/vitals", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{*vitalSection()}
 }
@@ -32,7 +31,6 @@ func vitalSection() *statement.Section {
 	}
 }
 
-// entries returns the rules for the entry templates.
 func entries() []statement.Entry {
 	return []statement.Entry{
 		{

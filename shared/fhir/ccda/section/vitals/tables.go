@@ -2,8 +2,8 @@ package vitals
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// standardCodes maps senders' codes to the LOINC codes, with displays, that US Core requires for the same vital signs
-// (US Core Vital Signs Profiles; FHIR R4, observation-vitalsigns.html). The LOINC code is added to the sender's code.
+// standardCodes maps senders' codes for vital signs to the LOINC codes and displays that US Core requires (US Core
+// Vital Signs Profiles; FHIR R4, observation-vitalsigns.html). The LOINC code is added next to the sender's code.
 const standardCodes terms.Table = `
 3141-9 29463-7 Body weight
 3142-7 29463-7 Body weight
@@ -42,7 +42,7 @@ const standardCodes terms.Table = `
 `
 
 // standardUnits maps senders' units to UCUM codes. The keys are in lower case, without spaces or points. The sender's
-// spelling stays as the unit's text.
+// spelling is kept as the unit's text.
 const standardUnits terms.Table = `
 mmhg mm[Hg]
 mm[hg] mm[Hg]

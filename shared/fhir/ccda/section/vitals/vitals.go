@@ -14,8 +14,8 @@ import (
 )
 
 // siblings iterates over later observations with the same time, in the same organizer or section. Observations that a
-// resource already covers are skipped. Related observations are close together, so only a limited number is examined,
-// which keeps long lists linear.
+// resource already represents are skipped. Only a limited number is examined, because related observations are close
+// together, so the time stays linear in the list's length.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -143,7 +143,7 @@ func isSaturation(code *cda.Node) bool {
 }
 
 // bloodPressure creates one Observation for a systolic and a diastolic pressure measured at the same time (US Core
-// Blood Pressure). A missing pressure's component has a dataAbsentReason.
+// Blood Pressure). If one of the two pressures is missing, its component has a dataAbsentReason.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
 	if isSystolic(n.At("code")) {
@@ -173,7 +173,6 @@ func bloodPressure(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// first returns the first observation with a matching code, or nil if no code matches.
 func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	for n := range list {
 		if isIt(n.At("code")) {
@@ -192,7 +191,8 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join converts n as a part of o, and adds n's performers, ids and notes to o. It returns the Observation for n.
+// join converts n as a part of o, and adds n's performers, ids and notes to o. It returns the Observation created for
+// n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {
