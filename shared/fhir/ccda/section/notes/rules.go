@@ -1,4 +1,4 @@
-// Package notes converts the Notes section (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
+// Package notes converts the section Notes (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
 // DocumentReferences.
 //
 // See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
