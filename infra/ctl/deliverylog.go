@@ -84,7 +84,8 @@ func showDelivery(flags *flag.FlagSet) action {
 
 func replayWebhook(flags *flag.FlagSet) action {
 	delivery := flags.String("delivery", "", "`id` of one delivery, regardless of status")
-	since := timeFlag(flags, "failed-since", "failed and held deliveries created since this `time`, including those that wait for a retry")
+	since := timeFlag(flags, "failed-since",
+		"failed and held deliveries created since this `time`, including those that wait for a retry")
 	from := timeFlag(flags, "from", "deliveries created at or after this `time`, delivered or not")
 	to := timeFlag(flags, "to", "only deliveries created before this `time`")
 	id := flags.String("id", "", "`id` of the webhook")

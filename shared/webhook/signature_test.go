@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -231,4 +232,26 @@ func TestCreateRejectsForbiddenURL(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestSignatureTimestampIsTimeOfAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		text := newSecret(t)
+		w.subscribe(t, "s1", signing{text: text})
+		w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: 500}, nil }
+		event := w.emit(t)
+		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
+		<-time.After(time.Hour)
+		expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, webhook.DeliveryID(event.ID, "s1")))
+		for i, p := range w.posts {
+			if want := strconv.FormatInt(p.at.Unix(), 10); p.header["Webhook-Timestamp"] != want {
+				t.Errorf("attempt %d: timestamp %s, want %s", i+1, p.header["Webhook-Timestamp"], want)
+			}
+		}
+		if len(w.posts) != 2 {
+			t.Errorf("%d POSTs, want 2", len(w.posts))
+		}
+	})
 }

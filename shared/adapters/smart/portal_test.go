@@ -80,6 +80,32 @@ func TestAuthorizerLimitsDiscoveryCacheSize(t *testing.T) {
 	}
 }
 
+func TestAuthorizerDoesNotCacheSubstituteForSMARTConfiguration(t *testing.T) {
+	t.Parallel()
+	var hasRecovered atomic.Bool
+	e := newEHR(t, map[string]http.HandlerFunc{
+		"/r4/.well-known/smart-configuration": func(w http.ResponseWriter, r *http.Request) {
+			if !hasRecovered.Load() {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			body := configuration(t, map[string]any{"authorization_endpoint": "https://login.example/authorize"})
+			reply(http.StatusOK, body)(w, r)
+		},
+		"/r4/metadata": reply(http.StatusOK, statement("SELF/authorize", "oauth/token")),
+	})
+	authorizer := smart.NewAuthorizer(doer(), rand.Reader, time.Now)
+	first, err := authorizer.Discover(t.Context(), e.URL+"/r4")
+	if err != nil || !first.Substitute {
+		t.Fatalf("discovery during the failure: %+v, %v", first, err)
+	}
+	hasRecovered.Store(true)
+	again, err := authorizer.Discover(t.Context(), e.URL+"/r4")
+	if err != nil || again.AuthorizationEndpoint != "https://login.example/authorize" {
+		t.Errorf("discovery after the failure: %+v, %v", again, err)
+	}
+}
+
 func TestAuthorizerDoesNotCacheFailedDiscovery(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64

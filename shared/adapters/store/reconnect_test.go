@@ -166,3 +166,14 @@ func TestTokenVersionContinuesAfterConnectionEnds(t *testing.T) {
 		want(foreign, 0)
 	}
 }
+
+func TestReconnectFailsWhenConnectionIsSavedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	s.connect(t, tenant)
+	end := s.reconnecting(t, secondAttempt, 1, 2)
+	conn, err := s.conns.Connection(t.Context(), tenant, connID)
+	expect.NoError(t, err)
+	expect.NoError(t, s.refresh.SaveConnection(t.Context(), conn)) // increments the revision, but not the tokens' version
+	expect.Conflict(t, "the reconnect", s.flow.ConcludeAttempt(t.Context(), end))
+}

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,5 +59,32 @@ func TestRecordAttemptRejectsAttemptOfExpiredClaim(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("delivery log (-want +got):\n%s", diff)
+	}
+}
+
+func TestRestartDeliveryKeepsDeliveryAndEventForItsRetries(t *testing.T) {
+	t.Parallel()
+	s := newStores(t)
+	d := s.fanOut(t, tenant)
+	d.Status, d.DueAt = webhook.Exhausted, time.Time{}
+	expect.NoError(t, s.deliveries.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 1, At: now}))
+	const kept = 15 * 24 * time.Hour
+	d.Status, d.NextAt, d.DueAt = webhook.Scheduled, now.Add(14*24*time.Hour), now.Add(14*24*time.Hour)
+	expect.NoError(t, s.deliveries.RestartDelivery(t.Context(), d))
+	for _, pk := range []string{"#DELIV#" + delivID, "#EVENT#" + eventID} {
+		rows, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
+			TableName:              new(s.names["WorkTable"]),
+			KeyConditionExpression: new("pk = :pk"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":pk": &types.AttributeValueMemberS{Value: tenant.Key() + pk},
+			},
+		})
+		expect.NoError(t, err)
+		want := fmt.Sprintf("number %d", d.NextAt.Add(kept).Unix())
+		if len(rows.Items) == 0 || !slices.ContainsFunc(rows.Items, func(row map[string]types.AttributeValue) bool {
+			return plain(row)["ttl"] == want
+		}) {
+			t.Errorf("%s: rows %v, want one with ttl %s", pk, rows.Items, want)
+		}
 	}
 }

@@ -142,6 +142,38 @@ func TestShareAddsUpWaitingTimesOfResumedExport(t *testing.T) {
 	})
 }
 
+func TestEnterAnnouncesLongLineAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, 0)
+		announced := 0
+		w.tasks.Around = func(call string, effect func() error) error {
+			if call == "AnnounceLine" {
+				announced++
+			}
+			return effect()
+		}
+		first, _, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number := 1; number < 4; number++ { // two exports join at once, and one joins 11 minutes later
+			if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, number)); isIn || err != nil {
+				t.Fatalf("export %d: %v, %v", number, isIn, err)
+			}
+			for range 66 * (number / 2) {
+				<-time.After(lease / 3)
+				if err := w.share(&life{}).Keep(t.Context(), first); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if announced != 2 {
+			t.Errorf("the line was announced %d times, want 2", announced)
+		}
+	})
+}
+
 func TestEnterDoesNotSkipQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -71,6 +71,24 @@ func TestQueuedExportDoesNotConsumeItsTimeBudget(t *testing.T) {
 	})
 }
 
+func TestTimeInQueueDoesNotShortenRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file, whole, _ := uninterrupted(t)
+		b := newBench(t)
+		b.change(func(task *export.Task) {
+			task.CreatedAt, task.Waited = task.CreatedAt.Add(-3*export.Budget), 3*export.Budget
+		})
+		b.server.script(findObservations, answer{status: 429, retryAfter: int(time.Hour.Seconds())})
+		b.work(t, 0)
+		if got := b.task(); got.Status != export.Pending || !got.Deferred {
+			t.Fatalf("the task is %s, deferred: %t; want one that waits an hour", got.Status, got.Deferred)
+		}
+		b.finish(t)
+		wantSameExport(t, b, file, whole)
+	})
+}
+
 func TestFinishedExportPassesSlotToNextInQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

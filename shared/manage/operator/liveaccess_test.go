@@ -104,6 +104,16 @@ func TestApproveLiveRejectsLookalikeUntilCompared(t *testing.T) {
 	}
 }
 
+func TestRequestLiveAccessLeavesGrantedAccess(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	live := r.newcomer(t, "Alder", org.LiveGranted)
+	_, err := r.operator.LiveAccess.Request(t.Context(), live, "account", "We match patients with clinical trials.")
+	if !errors.Is(err, fault.Conflict) || !strings.Contains(fault.Of(err).Public, "already granted") {
+		t.Errorf("a second request: %v", err)
+	}
+}
+
 func TestChangeOwnRejectsReviewedFields(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []org.LiveAccess{org.LiveNone, org.LiveRequested, org.LiveGranted, org.LiveWithdrawn} {
@@ -127,6 +137,19 @@ func TestChangeOwnRejectsReviewedFields(t *testing.T) {
 		_, err = r.operator.Organisations.Change(t.Context(), live,
 			operator.OrganisationChange{Name: new("Alder by its operator")})
 		expect.NoError(t, err)
+	}
+}
+
+func TestChangeOwnDoesNotVerifyAddressesWhenSavedTwice(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	own := r.newcomer(t, "Alder", org.LiveNone)
+	for range 2 {
+		got, err := r.operator.Organisations.ChangeOwn(t.Context(), own,
+			operator.OrganisationChange{Emails: []string{"ops@alder.example"}})
+		if err != nil || len(got.Emails) != 1 || len(got.VerifiedEmails) != 0 {
+			t.Errorf("addresses %v, verified %v (%v)", got.Emails, got.VerifiedEmails, err)
+		}
 	}
 }
 

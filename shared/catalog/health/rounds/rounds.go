@@ -61,8 +61,8 @@ type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
 
-// Observer reports the outcome of the token requests that connections make. Observer and Prober use the same names for token
-// endpoints.
+// Observer reports the outcome of the token requests that connections make. Observer and Prober use the same names for
+// token endpoints.
 type Observer interface {
 	// Failing reports whether the most recent token requests all failed because of the server.
 	Failing(ctx context.Context, token string) (bool, error)
