@@ -359,3 +359,20 @@ func TestCompleteRejectsCallbackFromWrongIssuer(t *testing.T) {
 		}
 	}
 }
+
+func TestCompleteRejectsVerifierOfAnotherAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	begin := func() (browser, string) {
+		page := w.start(t, request(t))
+		return page, w.states[hash(w.asked.State)].AttemptID
+	}
+	_, other := begin()
+	page, id := begin()
+	attempt := w.attempts[id]
+	attempt.Verifier = w.attempts[other].Verifier
+	w.attempts[id] = attempt
+	if _, err := w.completer(t).Complete(t.Context(), page.back()); err == nil || id == other || len(w.grants) != 0 {
+		t.Errorf("completed with the verifier of another attempt: %v, %d grants", err, len(w.grants))
+	}
+}
