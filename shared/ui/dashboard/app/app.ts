@@ -79,8 +79,19 @@ export function memberOf(session: DashboardSession, org: string): Membership | u
 
 export type Answer<T> = { data?: T; failure?: Failure; busy: boolean; reload: () => void; set: (data: T) => void };
 
-/** Fetches data once for each path and query, and again on reload. Old data stays visible until new data for the same key arrives. */
-export function useQuery<T>(path: string, query: Record<string, string | undefined> = {}): Answer<T> {
+const POLL_MS = 5_000;
+/** Polling stops after ten minutes, because each request extends the session's idle expiry. */
+const MOST_POLLS = 120;
+
+/**
+ * Fetches data once for each path and query, and again on reload. Old data stays visible until new data for the same
+ * key arrives. While isUnderWay(data) is true and the page is visible, it also polls, and ignores failed polls.
+ */
+export function useQuery<T>(
+  path: string,
+  query: Record<string, string | undefined> = {},
+  isUnderWay: (data: T) => boolean = () => false,
+): Answer<T> {
   const { api } = useApp();
   const key = `${path}?${JSON.stringify(query)}`;
   const [turn, setTurn] = useState(0);
@@ -100,6 +111,25 @@ export function useQuery<T>(path: string, query: Record<string, string | undefin
       over = true;
     };
   }, [key, turn]);
+  const polls = useRef(0);
+  useEffect(() => {
+    polls.current = 0;
+  }, [key, turn]);
+  useEffect(() => {
+    if (state.key !== key || state.busy || state.data === undefined || !isUnderWay(state.data)) return;
+    let over = false;
+    const timer = setInterval(() => {
+      if (document.visibilityState !== "visible" || (polls.current += 1) > MOST_POLLS) return;
+      api.get<T>(path, query).then(
+        (data) => !over && setState({ key, data, busy: false }),
+        () => {},
+      );
+    }, POLL_MS);
+    return () => {
+      over = true;
+      clearInterval(timer);
+    };
+  }, [key, state]);
   const { data, failure, busy } = state.key === key ? state : { data: undefined, failure: undefined, busy: true };
   return {
     ...(data !== undefined && { data }),

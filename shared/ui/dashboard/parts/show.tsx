@@ -5,7 +5,14 @@ import { Button, Copy } from "./controls.tsx";
 import { encode, outline } from "./qr.ts";
 
 const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
-const minute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const minute = new Intl.DateTimeFormat("en", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
 const second = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 

@@ -25,9 +25,13 @@ export function useFilters(screen: string): {
   };
 }
 
-/** Converts a date field's value to the API's timestamp. */
-export const dayTime = (day: string | undefined, end: boolean): string | undefined =>
-  day && !Number.isNaN(Date.parse(day)) ? new Date(Date.parse(day) + (end ? 86_400_000 : 0)).toISOString() : undefined;
+/** Converts a date field's value to the API's timestamp of the day's start or end in the reader's time zone. */
+export function dayTime(day: string | undefined, end: boolean): string | undefined {
+  if (!day || Number.isNaN(Date.parse(day))) return undefined;
+  const at = new Date(`${day}T00:00`);
+  if (end) at.setDate(at.getDate() + 1);
+  return at.toISOString();
+}
 
 export function Deliveries(): JSX.Element {
   const { base, link } = useHere();

@@ -16,10 +16,14 @@ const FAILURES: Record<string, string> = {
   unsubscribed: "The webhook was removed or no longer receives this event type.",
 };
 
+/** Reports whether an attempt is running or will start within a minute. */
+const isDue = ({ status, next_at: at }: DeliveryDetail): boolean =>
+  status === "inflight" || (status === "scheduled" && Date.parse(at ?? "") < Date.now() + 60_000);
+
 export function Delivery({ id }: { id: string }): JSX.Element {
   const { base, link } = useHere();
   const path = `${base}/deliveries/${encodeURIComponent(id)}`;
-  const answer = useQuery<DeliveryDetail>(path);
+  const answer = useQuery<DeliveryDetail>(path, {}, isDue);
   return (
     <>
       <p class="back">
@@ -86,7 +90,13 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
           <ol class="attempts">
             {[...data.attempts].reverse().map((attempt, i) => (
               <li key={`${attempt.number} ${attempt.at}`}>
-                <One attempt={attempt} url={url} body={data.body} open={i === 0} />
+                <One
+                  attempt={attempt}
+                  url={url}
+                  body={data.body}
+                  hasLinks={data.type === "patient.ehi_export_success"}
+                  open={i === 0}
+                />
               </li>
             ))}
           </ol>
@@ -109,11 +119,13 @@ function One({
   attempt,
   url,
   body,
+  hasLinks,
   open,
 }: {
   attempt: DeliveryAttempt;
   url: string | undefined;
   body: string | undefined;
+  hasLinks: boolean;
   open: boolean;
 }): JSX.Element {
   const { failure = "", status = 0, request_headers: sent, response_headers: answered = {} } = attempt;
@@ -145,6 +157,7 @@ function One({
       {sent && url !== undefined && body !== undefined && (
         <div class="row">
           <Copy label="Copy as curl" what={`attempt ${attempt.number}`} text={curl(url, sent, body)} />
+          {hasLinks && <span class="soft">The signature won’t match, because the body lacks its download tokens.</span>}
         </div>
       )}
     </details>

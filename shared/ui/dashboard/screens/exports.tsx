@@ -124,7 +124,8 @@ export function ExportList({ exports, none }: { exports: Row[]; none: string }):
 
 export function Export({ id }: { id: string }): JSX.Element {
   const { base, link } = useHere();
-  const answer = useQuery<ExportDetail>(`${base}/exports/${encodeURIComponent(id)}`);
+  const path = `${base}/exports/${encodeURIComponent(id)}`;
+  const answer = useQuery<ExportDetail>(path, {}, ({ status }) => status === "pending");
   return (
     <>
       <p class="back">

@@ -40,8 +40,9 @@ test("command search matches screens by keyword within the role's permissions", 
 test("command search suggests every object type that an ID can identify, in the ID's mode", () => {
   assert.deepEqual(
     find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group),
-    ["Connection", "Webhook", "Event deliveries", "Delivery"],
+    ["Connection", "Webhook", "Event deliveries", "Delivery", "External ID"],
   );
+  assert.equal(find("Patient 7", here).at(-1)?.href, `#/${ORG}/test/connections?external_id=Patient+7`);
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
 });
@@ -119,10 +120,14 @@ test("ago, counted and bytes format values for people", () => {
   assert.deepEqual([0, 1, 3, 10, 99, 101].map(ceiling), [2, 2, 4, 10, 100, 200]);
 });
 
-test("dayTime returns the start and end of a day, and nothing for an empty date", () => {
-  assert.equal(dayTime("2026-03-04", false), "2026-03-04T00:00:00.000Z");
-  assert.equal(dayTime("2026-03-04", true), "2026-03-05T00:00:00.000Z");
+test("dayTime returns the start and end of a day in the reader's time zone, and nothing for an invalid date", () => {
+  const zone = process.env["TZ"];
+  process.env["TZ"] = "America/New_York"; // the day when clocks go forward has 23 hours
+  assert.equal(dayTime("2026-03-08", false), "2026-03-08T05:00:00.000Z");
+  assert.equal(dayTime("2026-03-08", true), "2026-03-09T04:00:00.000Z");
   assert.equal(dayTime("x", true), undefined);
+  if (zone === undefined) delete process.env["TZ"];
+  else process.env["TZ"] = zone;
 });
 
 test("lines splits text at newlines and spaces", () => {

@@ -20,7 +20,7 @@ const publicId = /^public_(test|live)_[0-9a-f-]{36}$/i;
 /** Returns the matches for a search text, the likeliest match first. */
 export function find(text: string, here: Pick<Here, "link" | "may" | "place" | "session" | "org">): Found[] {
   const asked = text.trim().toLowerCase();
-  return [...byId(asked, here), ...byWords(asked, here)];
+  return [...byId(asked, here), ...byWords(asked, here), ...byExternalId(text.trim(), here)];
 }
 
 function byId(asked: string, { link, org, place }: Pick<Here, "link" | "org" | "place">): Found[] {
@@ -41,6 +41,13 @@ function byId(asked: string, { link, org, place }: Pick<Here, "link" | "org" | "
     { title: asked, group: "Event deliveries", href: link("deliveries", "", { event_id: asked }) },
     { title: asked, group: "Delivery", href: link("deliveries", asked) },
   ];
+}
+
+/** Offers a search by external ID, which can be any text. Short texts are more likely to be keywords. */
+function byExternalId(asked: string, { link }: Pick<Here, "link">): Found[] {
+  if (asked.length < 3) return [];
+  const title = `Connections of “${asked}”`;
+  return [{ title, group: "External ID", href: link("connections", "", { external_id: asked }) }];
 }
 
 function byWords(

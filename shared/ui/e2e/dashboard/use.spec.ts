@@ -79,13 +79,28 @@ test("command search opens screens and objects, and restores focus when closed",
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Connection" })).toBeFocused();
   await page.getByRole("button", { name: "Search" }).press("Enter");
-  await page.keyboard.type("zzz zzz");
+  await page.keyboard.type("zq");
   await expect(page.getByText("No results")).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("Patient 7");
+  await expect(page.getByRole("option", { name: "Connections of “Patient 7”" })).toBeVisible();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("e");
   await look(page, "dashboard-search", "en");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("button", { name: "Search" })).toBeFocused();
+});
+
+test("the delivery page shows the outcome of a running attempt without a reload", async ({ page, run }) => {
+  const all = world();
+  const [running] = all.deliveries;
+  running!.status = "inflight";
+  await page.clock.install();
+  await open(page, run, at(`deliveries/${running!.delivery_id}`), all);
+  await expect(page.getByText("inflight", { exact: true })).toBeVisible();
+  running!.status = "delivered";
+  await page.clock.runFor(5_000);
+  await expect(page.getByText("delivered", { exact: true })).toBeVisible();
 });
 
 test("on a phone, navigation is a menu, and switching modes keeps the current screen", async ({ page, run }) => {
