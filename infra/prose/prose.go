@@ -174,7 +174,7 @@ var (
 )
 
 // codeMarks matches quoted strings that contain code rather than text.
-var codeMarks = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$|^"[\d ]+|[(,]\w+: \w+,`)
+var codeMarks = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$|^"[\d ]+|[(,]\w+: \w+,|\bM-?\d+[ ,]-?\d`)
 
 // blockComment collects the lines of a comment between /* and */.
 type blockComment struct {

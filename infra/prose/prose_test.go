@@ -42,6 +42,7 @@ func TestSentencesAreExtractedFromEachFileType(t *testing.T) {
 			"test('shows it', () => f('a string of data'))\n", "test 1-1 shows it\n",
 		},
 		"shared/ui/dashboard/b.tsx": {`f("", go({ to, in: the, other: "mode" }))` + "\n", ""},
+		"shared/ui/embed/icons.tsx": {`const d = "M15 5l-7 7 7 7 3-8 2 2";` + "\n", ""},
 		"testdata/a.md":             {"Compare it in constant time.\n", ""},
 		"a.sh":                      {"# Compare it in constant time.\n", ""},
 	} {

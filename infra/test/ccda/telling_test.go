@@ -18,7 +18,7 @@ type content struct {
 	nearby  map[string]bool // codes of referenced and referencing resources
 	times   []string        // FHIR dates and times
 	amounts map[string]bool // numbers with and without units, and strings
-	ranges  map[string]bool // amounts that occur in reference ranges
+	ranges  map[string]bool // quantities in reference ranges
 	status  []string
 	refs    []string        // references, as Type/id
 	targets []string        // a Provenance's targets

@@ -15,9 +15,9 @@ type scanner struct {
 	value []byte
 }
 
-// entries calls entry for each element in the top-level array. For a top-level object, entries calls entry for each
-// element in the arrays that isList selects, and member for each of the object's other short members. If an entry is
-// too large or too deep, reason is set instead of raw.
+// entries calls entry for each element of a top-level array. For a top-level object, it calls entry for each element of
+// the arrays that isList selects, and calls member for each remaining member that is short enough to keep. If an entry
+// is too large or too deeply nested, reason is set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {

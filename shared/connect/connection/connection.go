@@ -33,8 +33,8 @@ type Connection struct {
 	PortalID     string
 	EndpointID   string
 	PlatformType string
-	// DirectoryID is the facility's ID in the network's directory. It is set on TEFCA connections, which have no
-	// endpoint, brand or portal ID.
+	// DirectoryID is the facility's ID in the network's directory, set only on TEFCA connections. They have no endpoint,
+	// brand or portal ID.
 	DirectoryID string
 	// Scope holds the granted scopes, separated by spaces. If the EHR doesn't return the granted scopes, Scope holds
 	// the requested scopes (RFC 6749 section 5.1).

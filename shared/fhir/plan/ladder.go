@@ -92,8 +92,8 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy returns the search parameter whose listed values restrict q, or "" if there is none. If a server refuses to
-// search the entire type, such a search misses resources with other values.
+// OnlyBy returns the search parameter whose listed values restrict q, or "" if there is none. A query restricted to
+// listed values, such as categories, misses resources that have none of them.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
 	// The dates begin before the birth of any living patient.

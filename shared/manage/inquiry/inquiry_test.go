@@ -260,7 +260,7 @@ func TestAskSupportSucceedsWhenQueueMessageIsLost(t *testing.T) {
 	}
 }
 
-func TestAskHealthSystemRequiresTokenOfSameAddress(t *testing.T) {
+func TestAskHealthSystemRequiresTokenForSameEmail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)

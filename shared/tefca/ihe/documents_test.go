@@ -209,7 +209,7 @@ func TestRetrieveRejectsForgedLocator(t *testing.T) {
 	}
 }
 
-func TestDocumentsFailsWhenFacilityNoLongerKnowsPatient(t *testing.T) {
+func TestDocumentsFailsWhenFacilityCannotFindPatient(t *testing.T) {
 	t.Parallel()
 	n, _, found, _ := ready(t)
 	found.Local = secret.New(`{"home":"urn:oid:2.999.2","root":"2.999.2","extension":"gone"}`)

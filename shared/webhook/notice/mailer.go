@@ -41,7 +41,7 @@ type Store interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// Sender sends an email in text and HTML to all addresses; mail.Sender implements it.
+// Sender sends an email to every recipient as plain text and HTML. It is implemented by mail.Sender.
 type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }

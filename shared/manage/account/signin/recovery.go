@@ -64,8 +64,8 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 }
 
 // ByRecoveryCode completes a sign-in that is waiting for its second factor. Each code is accepted only once, even if
-// several requests submit it at the same time. If the session is complete, a recovery code doesn't renew its proof of
-// identity.
+// several requests submit it at the same time. If the session is already signed in, ByRecoveryCode returns
+// fault.Invalid.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
 ) (SignedIn, error) {

@@ -12,7 +12,7 @@ const PLACES: [string, string, string][] = [
   ["Fir Imaging Center", "Seattle", "WA"],
 ];
 
-/** Returns the network's facility with the given number, starting at 0. */
+/** Returns the network's facility at a zero-based index. */
 export function place(n: number, more: Partial<Facility> = {}): Facility {
   const [name = "", city = "", state = ""] = PLACES[n] ?? [];
   return { tefca_directory_id: `urn:oid:2.999.1.${n}`, name, city, state, match: "found", ...more };

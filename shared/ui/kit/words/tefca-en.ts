@@ -92,7 +92,7 @@ export const words = {
   tefca_declined_text: "You didn’t finish the identity check with {name}. If that was a mistake, try again.",
   tefca_unproven_title: "Your identity wasn’t confirmed",
   tefca_unproven_text:
-    "The network needs more proof of your identity than {name} provided. Try again with an ID, or use another service.",
+    "The network needs more proof of your identity than {name} provided. Try again with a photo ID, or choose another identity service.",
   tefca_incomplete_text:
     "{name} didn’t confirm all the details we need: your name, birth date and address. Add these details at {name}, approve sharing them, and try again.",
   tefca_network_title: "The network isn’t responding",

@@ -73,7 +73,7 @@ export const words: TefcaWords = {
   tefca_none_help: "Si sabe que un lugar tiene sus registros, pida ayuda.",
   tefca_can: "Qué puede hacer",
   tefca_search: "Buscar un hospital",
-  tefca_again: "Verificar otra vez su identidad",
+  tefca_again: "Verificar su identidad de nuevo",
 
   tefca_connecting_title: "Conectando sus registros",
   tefca_connecting_lead: "Estamos pidiendo sus documentos a cada lugar. Esto puede tardar unos minutos.",
@@ -96,7 +96,7 @@ export const words: TefcaWords = {
   tefca_declined_text: "Usted no terminó la verificación de identidad con {name}. Si fue un error, inténtelo de nuevo.",
   tefca_unproven_title: "No se pudo confirmar su identidad",
   tefca_unproven_text:
-    "{name} no pudo confirmar su identidad con la certeza que exige la red. Inténtelo de nuevo con una identificación o use otro servicio.",
+    "{name} no pudo confirmar su identidad con la certeza que exige la red. Inténtelo de nuevo con una identificación con foto o elija otro servicio.",
   tefca_incomplete_text:
     "{name} no confirmó todos los datos que necesitamos: su nombre, fecha de nacimiento y dirección. Agregue estos datos en {name}, autorice que se compartan e inténtelo de nuevo.",
   tefca_network_title: "La red no responde",
