@@ -20,6 +20,7 @@ type connectionList struct {
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
+	ExternalID   string `json:"external_id,omitempty"`
 	Cause        string `json:"cause,omitempty"`
 	Action       string `json:"suggested_action,omitempty"`
 	EndpointID   string `json:"endpoint_id,omitempty"`
@@ -85,9 +86,8 @@ func erasureOf(e erase.Erasure) erasure {
 func linkOf(c operator.Connection) link {
 	cause, action := advice(c)
 	return link{
-		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint,
-		BrandID:  c.BrandID,
-		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
+		ID: c.ID, Status: string(c.Status), ExternalID: c.ExternalID, Cause: cause, Action: action,
+		EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID, PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
 		CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
 		EndedAt: timestamp.Of(c.Refresh.EndedAt),
 	}

@@ -41,9 +41,11 @@ type Connection struct {
 	Scope            string
 	ConsentExpiresAt time.Time   // end of consent; zero if unknown
 	Patient          secret.Mark // keyed hash of issuer and patient ID, to recognise the same patient on reconnect
-	// External is a keyed hash of the organisation's ID for the patient, used in searches. It is zero if the
-	// organisation didn't supply an ID.
-	External secret.Mark
+	// ExternalID is the organisation's own ID for the patient, from the latest authorisation that supplied one. External
+	// is its keyed hash, used in searches. A connection made by release 0.1.0 has only the hash until its patient
+	// reconnects.
+	ExternalID string
+	External   secret.Mark
 	// VaultKey is a hash that identifies a TEFCA connection's person and external ID (package tefca/attempt). A
 	// facility has one connection per VaultKey.
 	VaultKey   string

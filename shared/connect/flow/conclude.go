@@ -33,9 +33,10 @@ func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Conn
 	return conn
 }
 
-// mark makes a connection searchable by external ID. The external ID comes from the latest attempt that supplied one.
+// mark stores the external ID of a connection and its hash. The external ID comes from the latest attempt that supplied one.
 func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 	if attempt.ExternalID != "" {
+		conn.ExternalID = attempt.ExternalID
 		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
 	}
 }

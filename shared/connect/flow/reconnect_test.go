@@ -59,7 +59,8 @@ func TestReconnectRenewsConnectionUnderItsID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Status, want.Generation, want.External = connection.Authorized, 4, external(t, "patient-7")
+		want.Status, want.Generation = connection.Authorized, 4
+		want.ExternalID, want.External = "patient-7", external(t, "patient-7")
 		want.Scope, want.ConsentExpiresAt = "patient/*.read", w.set.ConsentExpiresAt
 		want.Refresh = connection.RefreshState{RefreshAt: refresh.Next(connID, w.set, time.Now())}
 		c := conclusionOf(t, w)

@@ -277,6 +277,7 @@ func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclu
 		connection.RefreshState{}
 	conn = conn.EndingAt(set.ExpiresAt)
 	if a.ExternalID != "" {
+		conn.ExternalID = a.ExternalID
 		conn.External = w.Hashing.Sign(connection.ExternalText(a.Tenant, a.ExternalID))
 	}
 	var err error

@@ -197,6 +197,7 @@ export interface DeliveryAttempt {
 export interface ConnectionLine {
   org_connection_id: string;
   status: "authorized" | "revoked" | "rejected";
+  external_id?: string; // the organisation's ID for the patient
   cause?: string; // why the connection is not healthy
   suggested_action?: string;
   endpoint_id?: string; // absent for TEFCA connections

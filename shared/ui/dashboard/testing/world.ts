@@ -242,6 +242,7 @@ function connection(n: number, over: Partial<ConnectionDetail> = {}): Connection
   return {
     org_connection_id: id(500 + n),
     status: "authorized",
+    external_id: `patient-${n}`,
     endpoint_id: id(600),
     endpoint_name: "Sandbox General Hospital",
     platform_type: "sandbox",
