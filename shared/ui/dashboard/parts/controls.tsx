@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
-import { useAction, useApp } from "../app/app.ts";
+import { useAction, useApp, useUnsaved } from "../app/app.ts";
 import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
 
@@ -235,16 +235,25 @@ interface FormProps {
   send: string;
   kind?: "main" | "bad";
   cancel?: () => void;
+  /** Whether the form's input is not worth a warning when the user leaves the page. */
+  isDisposable?: boolean;
 }
 
-/** A form with its fields, failure message and buttons. */
-export function Form({ children, action, does, send, kind = "main", cancel }: FormProps): JSX.Element {
+/** A form with its fields, failure message and buttons. Unsaved input causes a warning when the user leaves the page. */
+export function Form({ children, action, does, send, kind = "main", cancel, isDisposable }: FormProps): JSX.Element {
+  const declare = useUnsaved();
   const submit = (event: Event): void => {
     event.preventDefault();
-    action.run(does);
+    action.run(async () => {
+      declare(false); // before does(), which may open another page
+      await does().catch((error: unknown) => {
+        declare(true);
+        throw error;
+      });
+    });
   };
   return (
-    <form class="form" onSubmit={submit}>
+    <form class="form" onSubmit={submit} onInput={() => !isDisposable && declare(true)}>
       {children}
       <Trouble failure={action.failure} />
       <div class="row">

@@ -148,7 +148,7 @@ test("a disabled webhook shows its reason and replays missed events", async ({ p
   await developer.link("Next: send a test event");
   await developer.button("Send test event");
   await developer.link("View delivery");
-  await lookUntil(page, "Your endpoint didn’t respond with a 2xx status.");
+  await lookUntil(page, "Your endpoint returned 410 Gone, so we disabled the webhook.");
   await look(page, "dashboard-real-failed", "en");
 
   await page.setViewportSize({ width: 1280, height: 860 });
