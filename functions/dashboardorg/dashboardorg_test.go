@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"recordbridge/functions/dashboardorg"
 	"recordbridge/infra/test/managed"
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/operator"
@@ -83,7 +86,7 @@ func handler(s *managed.Stack) http.Handler {
 		Meter: meter{}, Now: keyedtest.Moment,
 		Organisations: s.Operator.Organisations, Notices: notices(s), LiveAccess: s.Operator.LiveAccess,
 		Deletions: s.Operator.Deletions,
-		Setup:     s.Setup(), Inquiries: s.Operator.Inquiries,
+		Setup:     s.Setup(), Inquiries: s.Operator.Inquiries, Shares: shares{}, ConcurrentExports: 20,
 	})
 }
 
@@ -203,6 +206,43 @@ func TestOverviewMarksCompletedSetupSteps(t *testing.T) {
 	if !after["credential_made"] || !after["redirect_registered"] || !after["webhook_made"] || !after["failing"] ||
 		after["webhook_verified"] || after["first_connection"] || after["first_export"] {
 		t.Errorf("then: %v", after)
+	}
+}
+
+// shares holds two running exports and one whose lease has expired.
+type shares struct{}
+
+func (shares) Share(_ context.Context, tenant org.Tenant) (share.Row, error) {
+	if tenant.Mode == org.Live {
+		return share.Row{}, nil
+	}
+	now := keyedtest.Moment()
+	return share.Row{Places: map[int]share.Holder{
+		0: {Until: now.Add(time.Minute)}, 3: {Until: now.Add(time.Second)}, 4: {Until: now},
+	}}, nil
+}
+
+func TestOverviewShowsUseOfEachLimit(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	if _, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{
+		Tenant: managed.Tenant(membertest.OrgA, org.Test), URL: "https://hooks.example/",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[string]string{
+		"test": "[{concurrent_exports 2 20} {webhooks 1 25}]", "live": "[{concurrent_exports 0 20} {webhooks 0 25}]",
+	} {
+		got := data[struct {
+			Limits []struct {
+				Name        string
+				Used, Limit int
+			}
+		}](t, membertest.Exchange{Path: onePath + "/" + mode + "/overview", As: membertest.Viewer}.Send(t, overviewRoute,
+			handler(s)))
+		if fmt.Sprint(got.Limits) != want {
+			t.Errorf("%s: limits %v, want %s", mode, got.Limits, want)
+		}
 	}
 }
 

@@ -20,6 +20,17 @@ type Row struct {
 	JoinedAt time.Time
 }
 
+// Running returns the number of slots that tasks hold at time now.
+func (r Row) Running(now time.Time) int {
+	running := 0
+	for _, holder := range r.Places {
+		if holder.Until.After(now) {
+			running++
+		}
+	}
+	return running
+}
+
 // of returns the numbers of the slots that a task holds, including expired slots that no other task has taken. A task
 // has two slots if two workers called it, assigning one each, at the same time.
 func (r Row) of(taskID string) []int {

@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions is the maximum number of webhooks per tenant. The limit ensures that all of an event's deliveries
+// MaxWebhooks is the maximum number of webhooks per tenant. The limit ensures that all of an event's deliveries
 // fit in one transaction.
-const maxSubscriptions = 25
+const MaxWebhooks = 25
 
 // Webhooks creates, changes and tests webhooks.
 type Webhooks struct {
@@ -82,7 +82,7 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
-	if len(known) >= maxSubscriptions {
+	if len(known) >= MaxWebhooks {
 		return webhook.Subscription{}, secret.Text{},
 			refused("The organisation already has 25 webhooks, the maximum.")
 	}

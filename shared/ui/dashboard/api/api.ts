@@ -49,6 +49,9 @@ export class Api {
   post = <T = void>(path: string, body: unknown = {}): Promise<T> => this.#ask<T>("POST", path, body);
   put = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PUT", path, body);
   patch = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PATCH", path, body);
+  /** Calls an endpoint of the public API, which has the same base URL as the dashboard's. */
+  bridge = <T>(path: string, query: Query, body: unknown): Promise<T> =>
+    this.#ask<T>("POST", `../bridge/${path}${written(query)}`, body);
   remove = <T = void>(path: string): Promise<T> => this.#ask<T>("DELETE", path);
 
   /** Stores the session's CSRF token. Each session has a different token. */

@@ -98,6 +98,7 @@ export interface Overview {
   webhooks: number;
   failing_webhooks: { webhook_id: string; url: string; failures: number; since: string; disabled: boolean }[];
   checklist: { step: Step; done: boolean }[]; // in order of execution
+  limits: { name: "concurrent_exports" | "webhooks"; used: number; limit: number }[];
 }
 
 export type Step =
@@ -319,4 +320,17 @@ export interface AuditRow {
   action: string;
   target: string;
   hash: string;
+}
+
+/** An institution in the public API's search results. */
+export interface CatalogHit {
+  _id: string;
+  sort: (string | number)[]; // the cursor of the next page, if this hit is the page's last
+  _source: {
+    id: string;
+    name: string;
+    locations: { city: string; state: string }[];
+    platform_type: string;
+    health: { state: "ok" | "degraded" | "down" | "unknown" };
+  };
 }

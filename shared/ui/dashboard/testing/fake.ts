@@ -2,6 +2,7 @@
 import type { Mode, Overview, Webhook } from "../api/records.ts";
 import { before, credential, delivery, id, ORG, TYPES, webhook, world } from "./world.ts";
 import type { World } from "./world.ts";
+import { institutions } from "./catalogue.ts";
 
 export interface Asked {
   method: string;
@@ -406,6 +407,7 @@ export class Fake {
             expires_at: before(-9000),
           }),
       ],
+      ["POST bridge/catalog/search", ({ body }) => ({ hits: institutions(String(body["query"]).toLowerCase()) })],
       ["GET O/audit", () => ({ rows: w.audit })],
       ["GET O/audit/export", () => ({ ndjson: '{"seq":1}\n', seq: 2, hash: "b".repeat(64) })],
     ];
@@ -435,6 +437,10 @@ export class Fake {
         { step: "webhook_verified", done: isTest && w.deliveries.some((one) => one.status === "delivered") },
         { step: "first_connection", done: isTest && w.connections.length > 0 },
         { step: "first_export", done: false },
+      ],
+      limits: [
+        { name: "concurrent_exports", used: isTest ? 3 : 0, limit: 20 },
+        { name: "webhooks", used: webhooks.length, limit: 25 },
       ],
     };
   }

@@ -103,6 +103,20 @@ test("the delivery page shows the outcome of a running attempt without a reload"
   await expect(page.getByText("delivered", { exact: true })).toBeVisible();
 });
 
+test("institutions can be searched by name, and show the health of their portals", async ({ page, run }) => {
+  const fake = await open(page, run, at("institutions"), world());
+  await expect(page.getByRole("row")).toHaveCount(5);
+  await page.getByLabel("Name, city or ZIP code").fill("cedar");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("row", { name: /Cedar Medical Center.*down/ })).toBeVisible();
+  expect(page.url()).toContain("?q=cedar");
+  expect(fake.asked).toContain("POST bridge/catalog/search");
+  await page.getByLabel("Name, city or ZIP code").fill("yew");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("No institutions match this search.")).toBeVisible();
+});
+
 test("on a phone, navigation is a menu, and switching modes keeps the current screen", async ({ page, run }) => {
   await page.setViewportSize({ width: 375, height: 700 });
   await open(page, run, at("webhooks"), world());
