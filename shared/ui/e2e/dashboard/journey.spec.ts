@@ -14,7 +14,7 @@ const MOST_PRESSES = 14;
 /** Screens that show records or connections. */
 const PLACES_OF_RECORDS = ["Overview", "Playground", "Deliveries", "Connections", "Exports", "Usage", "Inbox"];
 
-const OTHER_PLACES = ["Credentials", "Webhooks", "Branding", "Members", "Audit log", "Your account"];
+const OTHER_PLACES = ["Credentials", "Webhooks", "Going live", "Branding", "Members", "Audit log", "Your account"];
 
 test("a new customer can sign up, export a record and replay a delivery", async ({ page, run, context }) => {
   test.setTimeout(400_000);
@@ -95,6 +95,10 @@ test("a new customer can sign up, export a record and replay a delivery", async 
   receiver.stop();
 
   await lookAt(developer, PLACES_OF_RECORDS);
+  await developer.link("Institutions");
+  await developer.type("Name, city or ZIP code", "sandbox");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("row", { name: /Sandbox/ }).first()).toBeVisible();
   await developer.link("Usage");
   const saving = page.waitForEvent("download");
   await developer.button("Download CSV");
