@@ -26,7 +26,6 @@ const (
 	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/connections"
 )
 
-// nobody is a Disconnector without connections.
 type nobody struct{}
 
 func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connection.Connection, error) {

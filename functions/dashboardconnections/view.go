@@ -16,7 +16,7 @@ type connectionList struct {
 	Next        string `json:"next,omitempty"`
 }
 
-// link represents a connection. Empty fields are omitted. Times are in RFC 3339 format.
+// link is the JSON form of a connection. Empty fields are omitted. Times are in RFC 3339 format.
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
@@ -136,8 +136,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns why a connection is unhealthy and what the organisation can do about it. Both results are empty if the
-// connection is healthy.
+// advice returns the reason why a connection is unhealthy and the action that the organisation can take. Both results
+// are empty if the connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

@@ -40,7 +40,7 @@ func (founder) Found(_ context.Context, accountID, name string) (org.Organisatio
 	return org.Organisation{ID: accountID, Name: name, Plan: org.Free, Status: org.Active}, nil
 }
 
-// meter returns usage whose connection count equals the month's number.
+// meter reports usage with a connection count equal to the month's number.
 type meter struct{}
 
 func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Month, error) {

@@ -91,7 +91,6 @@ type changed struct {
 	Note    *string           `json:"note"`
 }
 
-// as returns operator.Webhooks that act on behalf of a member.
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
 	return d.Webhooks.As(account.Actor(v.Account))
 }

@@ -154,7 +154,7 @@ func tell(out io.Writer, text string) error {
 	return err
 }
 
-// printedError is an error that comes with a result to print.
+// printedError is an error returned together with a result to print.
 type printedError interface {
 	error
 	shown() any

@@ -1,5 +1,5 @@
 // Package wiring builds the dashboardorg function's handler and its adapters. The function's binary links only the
-// adapters that this package imports. Production and tests use the same wiring with different Process values.
+// adapters that this package imports.
 package wiring
 
 import (
@@ -34,7 +34,7 @@ type Environment struct {
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 	MailFrom        string `env:"MAIL_FROM"`               // sender address; if empty, no emails are sent
-	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
+	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // maximum number of codes per mailbox and hour
 	PerOrganisation int    `env:"EXPORTS_PER_ORGANISATION,required"`
 }
 

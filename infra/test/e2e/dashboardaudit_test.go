@@ -48,7 +48,7 @@ type auditor struct {
 
 	log        audit.Log
 	operations []guarded
-	last       map[string]int64 // sequence number of the last row seen, by organisation
+	last       map[string]int64 // sequence number of each organisation's last seen row
 	changed    map[string]bool
 }
 
@@ -69,7 +69,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(p.t, err)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		who := a.whoAsks(r.Context(), r, body) // must be found before the request changes the session
+		who := a.whoAsks(r.Context(), r, body) // look up before the request changes the session
 		out := httptest.NewRecorder()
 		served.ServeHTTP(out, r)
 		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
@@ -176,7 +176,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	expect.NoError(t, err)
 	end, middle := rows[0].Seq, rows[0].Seq/2
 	for name, c := range map[string]struct {
-		to   func(row map[string]types.AttributeValue) // changes the row; nil removes it
+		to   func(row map[string]types.AttributeValue) // changes the row; if nil, the row is removed
 		at   int64
 		want audit.Finding
 	}{

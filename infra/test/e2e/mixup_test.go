@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	honestHost   = "http://127.0.0.7" // the sandbox in the role of a hospital with its own origin
+	honestHost   = "http://127.0.0.7" // the sandbox in the role of a hospital with a separate origin
 	hostileHost  = "http://127.0.0.66"
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"

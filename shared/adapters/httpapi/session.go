@@ -40,7 +40,7 @@ type Visitor struct {
 	Account string       // account ID; empty on endpoints created by Anyone
 	Org     string       // ID of the path's organisation; set only by Member
 	Role    account.Role // account's role in Org
-	Tenant  org.Tenant   // Org in the path's mode; zero if the path has no mode
+	Tenant  org.Tenant   // Org's tenant in the path's mode; zero if the path has no mode
 	Session account.Session
 	Token   secret.Text // session token
 
@@ -67,8 +67,8 @@ func (v Visitor) Cookie(name string) string {
 }
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
-// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. A non-member, an
-// unknown organisation, and an invalid organisation or mode all result in the same 404 response.
+// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. Non-members, unknown
+// organisations, and invalid organisations or modes all result in the same 404 response.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -88,15 +88,15 @@ func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint created by Member or Account. The returned endpoint requires recent
-// authentication for action.
+// Proving returns a copy of e, an endpoint created by Member or Account, that requires recent authentication for
+// action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
 }
 
-// proven checks that the visitor has authenticated recently, if the endpoint requires recent authentication. A non-nil
-// err is returned unchanged.
+// proven checks that the visitor has authenticated recently, if the endpoint requires recent authentication. proven
+// returns a non-nil err unchanged.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)

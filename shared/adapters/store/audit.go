@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Audit stores the audit chains (audit.Rows). Rows never change, and a chain's head only moves forward.
+// Audit stores the audit chains (audit.Rows). Rows never change, and the head of a chain only moves forward.
 type Audit struct {
 	DB    DB
 	Table string

@@ -31,7 +31,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt stored only its outcome and the corresponding event.
+// wantNoConnection checks that only the attempt's outcome and the corresponding event were stored.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0

@@ -104,8 +104,8 @@ func TestReconnectStartsAtConnectionEndpoint(t *testing.T) {
 	}
 }
 
-// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send either an ID that has since been merged
-// or the surviving ID. The connection keeps its original IDs.
+// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send either an ID that has been merged or the
+// surviving ID. The connection keeps its original IDs.
 func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

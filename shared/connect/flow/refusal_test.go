@@ -147,7 +147,7 @@ func TestCompleteDiscardsConnectionOnInternalError(t *testing.T) {
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			if refusal != "" && proven {
-				continue // a refusal doesn't seal any data and is reported even if storing the refusal fails
+				continue // a refusal seals no data and is reported even if storing it fails
 			}
 			t.Run(broken+" "+refusal, func(t *testing.T) {
 				t.Parallel()

@@ -20,13 +20,13 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Row records a single change. Hash covers all of the other fields.
+// Row records a single change. Hash covers all other fields.
 type Row struct {
 	Seq    int64 // row number within the chain, starting at 1
 	At     time.Time
 	ID     string
 	Tenant org.Tenant // zero outside any organisation; Mode is empty if neither mode applies
-	Actor  string     // operator, member:<account ID>, or a function
+	Actor  string     // "operator", "member:<account ID>" or the name of a function
 	Action string
 	Target string // ID or name of the changed object
 	Prev   string // hash of the preceding row; empty in the first row
@@ -48,7 +48,7 @@ type Rows interface {
 	// Extend stores a row and the new head of the chain in one transaction. It returns fault.Conflict if before is no
 	// longer the head of the chain.
 	Extend(ctx context.Context, before Head, row Row) error
-	// After returns up to limit rows that follow a row number, in ascending order.
+	// After returns up to limit rows whose numbers exceed seq, in ascending order.
 	After(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
 	// Before returns up to limit rows that precede a row number, newest first.
 	Before(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
@@ -62,8 +62,8 @@ type Log struct{ Rows Rows }
 const appendTries = 50
 
 // Append adds a row to an organisation's chain or, for a zero tenant, to the chain of changes outside any organisation.
-// Adding the last row again has no effect. Control characters and line separators become spaces, so that all JSON
-// encoders produce the same text. Append returns fault.Conflict if every attempt conflicts with a concurrent append.
+// Adding the last row again has no effect. Control characters and line separators become spaces, so all JSON encoders
+// produce the same text. Append returns fault.Conflict if every attempt conflicts with a concurrent append.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
@@ -94,8 +94,9 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 // maxPage limits the number of rows per page.
 const maxPage = 100
 
-// List returns the rows of a chain that precede a row number, newest first. before is 0 for the newest rows. next is
-// the value of before for the next page, or 0 on the last page. limit is clamped to between 1 and 100.
+// List returns a page of a chain's rows, newest first: the rows that precede row number before or, if before is 0, the
+// newest rows. next is the value of before for the next page, or 0 on the last page. limit is clamped to the range 1 to
+// 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {

@@ -131,7 +131,7 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// TestAppendWritesRowOnceWhenResponseIsLost checks that a repeated write adds no second row.
+// TestAppendWritesRowOnceWhenResponseIsLost checks that repeating a write doesn't add a second row.
 func TestAppendWritesRowOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)

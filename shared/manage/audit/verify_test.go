@@ -51,7 +51,7 @@ func (b fixture) remove(t *testing.T, sort string) {
 
 func textOf(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// forge replaces a stored row with row's current attributes and a matching hash.
+// forge replaces row seq with a forged row that has a matching hash and follows a row with the hash prev.
 func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	t.Helper()
 	scratch := newFixture(t, 0)

@@ -21,7 +21,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world holds an organisation in memory. The process can be made to crash at a given call.
+// world holds an organisation in memory and can make the process crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion
@@ -32,7 +32,7 @@ type world struct {
 	objects  map[string]bool
 	domains  map[string]string
 	counters int
-	ended    map[string]int // number of disconnections by connection
+	ended    map[string]int // number of disconnections per connection
 	done     []string       // removed items, in order
 	proofs   []string
 	proofIDs map[string]bool

@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued records the queued connections, and loses every message.
+// enqueued records the queued connections but fails to send any message.
 type enqueued struct{ told []string }
 
 func (n *enqueued) EnqueueConnection(_ context.Context, _ org.Tenant, id string) error {
@@ -150,8 +150,8 @@ func TestFinishSkipsReconnectedConnection(t *testing.T) {
 	}
 }
 
-// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens that can't be decrypted for a day are deleted
-// without revocation.
+// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens are deleted without revocation if they can't be
+// decrypted for a day.
 func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -206,7 +206,7 @@ func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	}
 }
 
-// overtaken is an audit chain to which another caller adds a row.
+// overtaken is an audit chain to which another caller adds a row after the first call to Next.
 type overtaken struct {
 	audit.Log
 

@@ -136,8 +136,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look removes data that remains or has been added since the last step, and schedules another check. If no data
-// remains, it marks the erasure as done and writes the audit row that proves the erasure.
+// look removes data that remains or was added since the last step, and schedules another check. If no data remains, it
+// marks the erasure as done and writes the audit row that proves the erasure.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// isLeft reports whether any rows of the connection remain.
+// isLeft reports whether any of the connection's rows remain.
 func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	_, err := w.Store.Connection(ctx, e.Tenant, e.ConnectionID)
 	if err == nil || !errors.Is(err, fault.NotFound) {

@@ -31,7 +31,7 @@ type Credentials struct {
 }
 
 // NewCredentials returns a Credentials that generates private keys from random and hashes them with hashing. It rejects
-// URLs that point to the service itself (own).
+// URLs that point to the service itself, as determined by own.
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -55,7 +55,7 @@ func (o Credentials) Within(tenant org.Tenant) Credentials {
 // CredentialRows stores the credentials of organisations.
 type CredentialRows interface {
 	OrganisationReader
-	// CreateCredential stores a credential and makes its public ID resolvable.
+	// CreateCredential stores a credential so that its public ID can be resolved.
 	CreateCredential(ctx context.Context, c org.Credential) error
 	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential has changed since it was
 	// read.
@@ -66,7 +66,7 @@ type CredentialRows interface {
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses returns, by key ID, the hour in which each of a tenant's keys was last used.
+	// KeyUses maps the ID of each of a tenant's keys to the hour in which the key was last used.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
 	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential has changed
 	// since it was read.
@@ -81,7 +81,7 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key, and notifies the organisation by email. No other call returns
+// Create creates a credential with its first private key and notifies the organisation by email. No other call returns
 // the key. The error is fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
@@ -127,7 +127,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses returns, by key ID, the hour in which each of a tenant's keys was last used, omitting unused keys.
+// Uses maps the ID of each of a tenant's keys to the hour in which the key was last used. It omits unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
@@ -174,7 +174,8 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes the oldest live key or all live keys of a credential. Revoked keys stop working within 30 seconds.
+// RevokeKeys revokes a credential's oldest live key or all of its live keys. Revoked keys stop working within 30
+// seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
 	const none = "The credential has no live key to revoke."
 	found := 0

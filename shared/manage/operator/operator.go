@@ -22,7 +22,7 @@ type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal writes audit rows on behalf of one actor. It also supplies the times and IDs of changes.
+// Journal writes audit rows on behalf of one actor. It also determines the time and ID of each change.
 type Journal struct {
 	audit Audit
 	now   func() time.Time

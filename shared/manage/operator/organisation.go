@@ -94,7 +94,7 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty to remove the website; the next four fields work alike
+	Website *string // empty to remove the website, as in the next four fields
 	Privacy *string
 	Terms   *string
 	Logo    *string
@@ -134,7 +134,7 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 }
 
 // ChangeOwn is like Change, but for members of the organisation. While live mode is requested or granted, members can't
-// change the name, logo or website, which operators review. During that time, members can change the privacy policy but
+// change the name, logo or website, which operators review. In these stages, members can change the privacy policy but
 // can't remove it. ChangeOwn returns the same errors as Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,

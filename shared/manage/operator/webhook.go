@@ -177,8 +177,8 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook. It returns the webhook's previous state and the time since which the webhook has
-// missed events. That time is at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable returns
+// Enable enables a disabled webhook. It returns the webhook's previous state and the time, at most 15 days ago, since
+// which the webhook has missed events. Failed and held deliveries are sent only by a replay. Enable returns
 // fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
@@ -200,8 +200,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. Its held deliveries remain in the delivery log until they expire, but can't be
-// sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
+// Remove removes a disabled webhook. Its held deliveries can't be sent but remain in the delivery log until they
+// expire. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -217,8 +217,8 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 }
 
 // missedSince returns the creation time of a webhook's oldest failed or held delivery, because replays select
-// deliveries by creation time. If the webhook was disabled before that time, or has no such delivery, missedSince
-// returns the time at which it was disabled.
+// deliveries by creation time. If the webhook was disabled earlier or has no such delivery, missedSince returns the
+// time at which it was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {

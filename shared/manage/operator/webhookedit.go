@@ -59,7 +59,7 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // the stored health applies to the previous URL
+	sub.Health = webhook.Health{} // the stored health describes the previous URL
 	told := notice.WebhookMoved(sub, o.by.now())
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }

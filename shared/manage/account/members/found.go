@@ -68,7 +68,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 	return "", nil
 }
 
-// hasRoom returns an error if the account is already in the maximum number of organisations.
+// hasRoom returns an error if the account already belongs to the maximum number of organisations.
 func (d Service) hasRoom(ctx context.Context, accountID string) error {
 	all, err := d.Rows.Memberships(ctx, accountID)
 	if err != nil {

@@ -149,7 +149,7 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept uses the token from the invitation email to make an account a member. The account must have the invited
+// Accept makes an account a member, using the token from the invitation email. The account must have the invited
 // address, and the inviter must still be permitted to invite members.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")

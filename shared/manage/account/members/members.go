@@ -43,9 +43,9 @@ type Rows interface {
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both methods
-	// return fault.Conflict if the membership has changed since it was read, or if the organisation would have no
-	// owner.
+	// SaveMembership stores a membership; was is the account's former role. RemoveMembership removes a membership. Both
+	// methods return fault.Conflict if the membership has changed since it was read, or if the organisation would have
+	// no owner.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
 	// CreateInvitation stores an invitation. Invitation returns an invitation, or fault.NotFound if it does not exist.
@@ -54,7 +54,7 @@ type Rows interface {
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, it is claimed for the
+	// AcceptInvitation deletes an invitation and creates a member. If domain is not empty, it is claimed for the
 	// organisation. AcceptInvitation returns fault.Conflict if a row has changed in the meantime.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
 	// Domain returns the ID of the organisation that has claimed an email domain. It returns fault.NotFound if the
@@ -98,7 +98,7 @@ type Member struct {
 	account.Membership
 
 	Email      string
-	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero without a recovery
+	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero if there is no recovery
 }
 
 // readers is the number of accounts that are read concurrently.
@@ -180,7 +180,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
 }
 
-// Remove ends a membership. The account loses access with its next request.
+// Remove ends a membership. The account loses access at its next request.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -211,8 +211,8 @@ func (d Service) member(ctx context.Context, orgID, accountID string) (account.M
 	return m, nil
 }
 
-// leavesOwner returns a specific error if a change would leave the organisation without an owner. The store would
-// reject the change anyway.
+// leavesOwner returns an error that explains the problem if a change would leave the organisation without an owner. The
+// store would reject the change anyway.
 func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) error {
 	all, err := d.Rows.Members(ctx, leaving.OrgID)
 	if err != nil {

@@ -43,7 +43,7 @@ type house struct {
 	now           time.Time
 	clock         func() time.Time
 	orgID         string
-	people        map[string]string // account IDs by email address
+	people        map[string]string // account IDs, keyed by email address
 }
 
 func newHouse(t *testing.T) *house {
@@ -222,7 +222,7 @@ func TestLastOwnerCannotBeRemoved(t *testing.T) {
 		t.Errorf("demoted: %v", err)
 	}
 	h.join(bob, account.Owner)
-	var both [2]account.Membership // memberships of two owners who remove each other concurrently
+	var both [2]account.Membership // memberships of two owners who try to remove each other at the same time
 	for i, email := range []string{ada, bob} {
 		m, err := h.accounts.Membership(t.Context(), h.orgID, h.people[email])
 		expect.NoError(t, err)

@@ -107,8 +107,8 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering returns a function that passes a sign-in's results through and records a recovery that it applied or
-// stopped.
+// recovering returns a function that passes a sign-in's results through and records any recovery that the sign-in
+// applied or stopped.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {

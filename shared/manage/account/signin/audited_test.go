@@ -26,7 +26,8 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes are recorded and failed changes are not.
+// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes are recorded and that failed changes are
+// not.
 func TestAccountChangeIsAuditedInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}
