@@ -39,7 +39,7 @@ type mixup struct {
 
 	mu        sync.Mutex
 	discovery map[string]any // the hostile portal's discovery document
-	silent    string         // the honest portal's URL if that portal must not send iss
+	silent    string         // URL of the legitimate portal; set only if that portal omits iss
 	// redirect URI used at the honest portal; empty if both portals share one
 	callback  string
 	challenge string                       // replaces the service's code challenge; empty for no change
