@@ -120,6 +120,9 @@ const FIELDS: Record<string, string> = {
 /** The fields of lists. Each of their changes adds or removes one item. */
 const LISTS = ["allowed_origins", "headers", "redirect_uris", "types"];
 
+/** The fields whose empty value is a default. */
+const DEFAULTED = ["color_scheme", "font", "radius", "rate"];
+
 /** Returns an action's label. Actions without a label are returned unchanged. */
 export const actionOf = (action: string): string => ACTIONS[action] ?? action;
 
@@ -129,5 +132,6 @@ export function describe({ field, old, new: now }: AuditChange): { name: string;
   const name = FIELDS[field] ?? field;
   if (LISTS.includes(field)) return { name, text: old === "" ? `added ${now}` : `removed ${old}` };
   if (old === "hidden" && now === "hidden") return { name, text: "replaced" };
-  return { name, text: `${old || "none"} → ${now || "none"}` };
+  const empty = DEFAULTED.includes(field) ? "default" : "none";
+  return { name, text: `${old || empty} → ${now || empty}` };
 }

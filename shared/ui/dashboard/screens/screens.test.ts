@@ -177,7 +177,7 @@ test("describe shows old and new values, added and removed items, and replaced s
     const { name, text } = describe({ field, old, new: now });
     return `${name}: ${text}`;
   };
-  assert.equal(told("rate", "", "5"), "Attempts per second: none → 5");
+  assert.equal(told("rate", "", "5"), "Attempts per second: default → 5");
   assert.equal(told("note", "main", ""), "Note: main → none");
   assert.equal(told("types", "", "webhook.test"), "Event type: added webhook.test");
   assert.equal(told("redirect_uris", "https://a.example", ""), "Redirect URI: removed https://a.example");

@@ -138,7 +138,7 @@ test("the audit log can be filtered, and shows changes and names", async ({ page
   const row = page.getByRole("row", { name: /Changed a webhook(?!’)/ });
   await expect(row.getByRole("cell", { name: "ada@alder.example from 203.0.113.0/24" })).toBeVisible();
   await expect(row.getByRole("listitem")).toHaveText([
-    "Attempts per second: none → 5",
+    "Attempts per second: default → 5",
     "Event type: removed patient.ehi_export_progress",
     "Header: added Authorization",
     "Header values: replaced",
