@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -285,6 +286,62 @@ func TestAuditLogCanBeListedAndExported(t *testing.T) {
 	report, err := audit.VerifyExport(bytes.NewBufferString(file.NDJSON), audit.Head{Seq: file.Seq, Hash: file.Hash})
 	if err != nil || len(report.Breaks) != 0 || file.Seq != 3 || strings.Contains(file.NDJSON, membertest.OrgB) {
 		t.Errorf("exported %s: %+v %v", file.NDJSON, report, err)
+	}
+}
+
+// TestAuditLogCanBeFiltered checks every filter, and that entries contain the change and its source.
+func TestAuditLogCanBeFiltered(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	ctx := audit.WithSource(t.Context(), "ctl")
+	live := managed.Tenant(membertest.OrgA, org.Live)
+	accent := "#1a5fb4"
+	if _, err := s.Operator.Organisations.Change(ctx, live, operator.OrganisationChange{Accent: &accent}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Operator.Deliveries.SendTest(ctx, live); err != nil {
+		t.Fatal(err)
+	}
+	asked := membertest.Exchange{
+		Method: "PATCH", Path: onePath, As: membertest.Admin, Body: `{"accent":"#000000"}`,
+	}
+	asked.Send(t, oneRoute, handler(s))
+	type list struct {
+		Rows []struct {
+			Seq     int64
+			From    string
+			Changes []audit.Change
+		}
+	}
+	member := account.Actor(membertest.AccountOf(membertest.Admin))
+	for query, want := range map[string][]int64{
+		"": {3, 2, 1}, "?actor=" + member: {3}, "?actor=operator&action=organisation.": {1}, "?action=webhook.": {2},
+		"?target=" + membertest.OrgA: {3, 1}, "?from=2026-03-04T05:06:08Z": nil, "?to=2026-03-04T05:06:07Z": nil,
+		"?from=2026-03-04T05:06:07Z&to=2026-03-04T05:06:08Z": {3, 2, 1}, "?action=organisation.&before=3": {1},
+	} {
+		got := data[list](t, membertest.Exchange{Path: onePath + "/audit" + query, As: membertest.Admin}.Send(t, auditRoute,
+			handler(s)))
+		seqs := make([]int64, 0, len(got.Rows))
+		for _, row := range got.Rows {
+			seqs = append(seqs, row.Seq)
+		}
+		if !slices.Equal(seqs, want) {
+			t.Errorf("%s: rows %v, want %v", query, seqs, want)
+		}
+		if query != "" {
+			continue
+		}
+		change := []audit.Change{{Field: "accent", Old: accent, New: "#000000"}}
+		if first, last := got.Rows[2], got.Rows[0]; first.From != "ctl" || last.From != "192.0.2.0/24" ||
+			!slices.Equal(last.Changes, change) {
+			t.Errorf("listed %+v", got)
+		}
+	}
+	for _, query := range []string{"?from=yesterday", "?to=2026-03-04"} {
+		if got := (membertest.Exchange{Path: onePath + "/audit" + query, As: membertest.Admin}).Send(t, auditRoute,
+			handler(s)); got.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, got.Code)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/secret"
 )
@@ -111,7 +112,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 			return err
 		}
 	}
-	result, err := act(ctx, opened)
+	result, err := act(audit.WithSource(ctx, "ctl"), opened)
 	if printed, ok := errors.AsType[printedError](err); ok {
 		return errors.Join(show(s.out, printed.shown()), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
@@ -79,13 +80,13 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission,
 		}
 		return c.proven(auth.member(ctx, c, visitor, needed))
 	}
-	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(know, sourced(f)), fail: failJSON}
 }
 
 // Account creates a dashboard JSON endpoint for signed-in visitors.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
-	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(know, sourced(f)), fail: failJSON}
 }
 
 // Proving returns a copy of e, an endpoint created by Member or Account, that requires recent authentication for
@@ -107,7 +108,7 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 // Pending is like Account, but also admits visitors whose second factor is not yet verified. Use Pending for endpoints
 // that verify the second factor, or that read or end the session.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
-	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(auth.session, sourced(f)), fail: failJSON}
 }
 
 // Anyone creates a dashboard JSON endpoint for visitors without a session. Requests are rate-limited per client
@@ -119,7 +120,16 @@ func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (
 		}
 		return Visitor{request: c.request}, ownPage(c.request)
 	}
-	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(know, sourced(f)), fail: failJSON}
+}
+
+// sourced returns f with a context that contains the visitor's network for audit rows.
+func sourced[In, Out any](
+	f func(context.Context, Visitor, In) (Out, error),
+) func(context.Context, Visitor, In) (Out, error) {
+	return func(ctx context.Context, v Visitor, in In) (Out, error) {
+		return f(audit.WithSource(ctx, auditNetwork(v.request.RemoteAddr)), v, in)
+	}
 }
 
 // signedIn is like session, but also requires all of the account's factors to be verified.

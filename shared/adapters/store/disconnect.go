@@ -65,8 +65,11 @@ func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) 
 
 // RequestEnd implements disconnect.RequestStore.
 func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audit.Head, row audit.Row) error {
-	return transact(ctx, s.Tasks.DB, append(ending(s.Connections.Table, s.Tasks.Table, e),
-		s.Chains.extending(head, row)...)...)
+	added, err := s.Chains.extending(head, row)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.Tasks.DB, append(ending(s.Connections.Table, s.Tasks.Table, e), added...)...)
 }
 
 // ending changes a connection and fails its pending task. The connection's newest task must still be the one that the

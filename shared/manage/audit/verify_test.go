@@ -57,7 +57,9 @@ func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	scratch := newFixture(t, 0)
 	rows := store.Audit{DB: scratch.made.DB, Table: scratch.made.Name("AuditTable")}
 	_ = rows.Extend(t.Context(), audit.Head{}, audit.Row{Seq: int64(seq) - 1, Hash: prev, Tenant: tenant})
-	expect.NoError(t, scratch.log.Append(t.Context(), tenant, noon, "forged", "operator", "nothing.happened", "x"))
+	expect.NoError(t, scratch.log.Append(t.Context(), audit.Row{
+		At: noon, ID: "forged", Tenant: tenant, Actor: "operator", Action: "nothing.happened", Target: "x",
+	}))
 	row := scratch.read(t, rowAt(seq))
 	b.put(t, rowAt(seq), row)
 	return row["hash"].(*types.AttributeValueMemberS).Value

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/deletion"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
@@ -176,8 +177,8 @@ func (w *world) Disconnect(_ context.Context, tenant org.Tenant, id string) (con
 	return connection.Connection{}, w.call()
 }
 
-func (w *world) Append(_ context.Context, _ org.Tenant, _ time.Time, id, _, action, target string) error {
-	w.proofs, w.proofIDs[id] = append(w.proofs, action+" "+target), true
+func (w *world) Append(_ context.Context, row audit.Row) error {
+	w.proofs, w.proofIDs[row.ID] = append(w.proofs, row.Action+" "+row.Target), true
 	return w.call()
 }
 

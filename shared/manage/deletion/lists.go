@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
@@ -220,8 +221,10 @@ func (w Worker) prove(ctx context.Context, d Deletion) error {
 		"inquiries=%d members=%d invitations=%d domains=%d",
 		d.OrgID, c.Credentials, c.Webhooks, c.Connections, c.Exports, c.Files, c.Events, c.Deliveries, c.Inquiries, c.Members,
 		c.Invitations, c.Domains)
-	if err := w.Audit.Append(ctx, auditTenant(d.OrgID), w.Now(), d.ID(), "eraser", "organisation.deleted",
-		target); err != nil {
+	if err := w.Audit.Append(ctx, audit.Row{
+		At: w.Now(), ID: d.ID(), Tenant: auditTenant(d.OrgID), Actor: "eraser", Action: "organisation.deleted",
+		Target: target,
+	}); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/platform/due"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
@@ -69,7 +70,7 @@ type Disconnector interface {
 
 // Audit records completed deletions. audit.Log implements it.
 type Audit interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 

@@ -32,8 +32,7 @@ type RequestStore interface {
 
 // Chain returns the next audit row for an organisation. audit.Log implements it.
 type Chain interface {
-	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head,
-		audit.Row, error)
+	Next(ctx context.Context, row audit.Row) (audit.Head, audit.Row, error)
 }
 
 // Requester disconnects connections for functions that browsers can reach, and has no access to tokens or cached
@@ -89,7 +88,9 @@ func (r Requester) request(ctx context.Context, tenant org.Tenant, id, actor str
 	if err = found.end(ctx, r.Store, &end, r.Now); err != nil {
 		return connection.Connection{}, err
 	}
-	head, row, err := r.Audit.Next(ctx, tenant, now, r.NewID(), actor, "connection.disconnected", id)
+	head, row, err := r.Audit.Next(ctx, audit.Row{
+		At: now, ID: r.NewID(), Tenant: tenant, Actor: actor, Action: "connection.disconnected", Target: id,
+	})
 	if err != nil {
 		return connection.Connection{}, fmt.Errorf("make audit row: %w", err)
 	}

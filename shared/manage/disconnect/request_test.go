@@ -197,7 +197,9 @@ func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	w.connect(t)
 	r := w.requester(&enqueued{})
 	r.Audit = overtaken{w.chain(), func() {
-		expect.NoError(t, w.chain().Append(t.Context(), tenant, asked, ids.Random(), actor, "webhook.created", "x"))
+		expect.NoError(t, w.chain().Append(t.Context(), audit.Row{
+			At: asked, ID: ids.Random(), Tenant: tenant, Actor: actor, Action: "webhook.created", Target: "x",
+		}))
 	}, new(int)}
 	_, err := r.Disconnect(t.Context(), tenant, connID, actor)
 	expect.NoError(t, err)
@@ -214,10 +216,8 @@ type overtaken struct {
 	count    *int
 }
 
-func (o overtaken) Next(ctx context.Context, of org.Tenant, at time.Time, id, by, action,
-	target string,
-) (audit.Head, audit.Row, error) {
-	head, row, err := o.Log.Next(ctx, of, at, id, by, action, target)
+func (o overtaken) Next(ctx context.Context, row audit.Row) (audit.Head, audit.Row, error) {
+	head, row, err := o.Log.Next(ctx, row)
 	if *o.count++; *o.count == 1 {
 		o.overtake()
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/fault"
@@ -209,7 +210,9 @@ func (w Worker) prove(ctx context.Context, e Erasure) error {
 		"attempts=%d inquiries=%d",
 		e.ConnectionID, e.Portal, c.Connections, c.Tokens, c.Exports, c.Files, c.Events, c.Deliveries,
 		c.Attempts, c.Inquiries)
-	if err := w.Audit.Append(ctx, e.Tenant, w.Now(), e.ID, "eraser", "connection.erased", target); err != nil {
+	if err := w.Audit.Append(ctx, audit.Row{
+		At: w.Now(), ID: e.ID, Tenant: e.Tenant, Actor: "eraser", Action: "connection.erased", Target: target,
+	}); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/inquiry"
 	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
@@ -93,7 +94,7 @@ type Disconnector interface {
 
 // Audit records completed erasures. audit.Log implements it.
 type Audit interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 

@@ -110,7 +110,8 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 	}
 	err = errors.Join(
 		notify(ctx, o.notices, owner, notice.CredentialCreated(credential)),
-		o.by.record(ctx, d.Tenant, "credential.created", credential.ID),
+		o.by.record(ctx, d.Tenant, "credential.created", credential.ID,
+			credentialChanges(org.Credential{}, credential)...),
 	)
 	return credential, private, err
 }
@@ -199,13 +200,14 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	if err != nil {
 		return org.Credential{}, err
 	}
-	if found, err = o.changedCredential(found, change); err != nil {
+	is, err := o.changedCredential(found, change)
+	if err != nil {
 		return org.Credential{}, err
 	}
-	if err := o.rows.SaveCredential(ctx, found); err != nil {
+	if err := o.rows.SaveCredential(ctx, is); err != nil {
 		return org.Credential{}, changed("credential", err)
 	}
-	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
+	return is, o.by.record(ctx, is.Tenant, "credential.changed", is.ID, credentialChanges(found, is)...)
 }
 
 // Remove removes a credential that has no live keys, along with its public ID. The public ID stops working in browsers
@@ -222,7 +224,7 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	if err := o.rows.RemoveCredential(ctx, found); err != nil {
 		return changed("credential", err)
 	}
-	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
+	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID, credentialChanges(found, org.Credential{})...)
 }
 
 // revoke revokes the live keys for which isChosen returns true.

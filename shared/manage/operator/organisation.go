@@ -71,7 +71,8 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if err := o.rows.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
-	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
+	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID,
+		organisationChanges(org.Organisation{}, made)...)
 }
 
 // Listed holds an organisation in one of its modes.
@@ -209,13 +210,14 @@ func (e orgEditor) save(
 	if err != nil {
 		return org.Organisation{}, err
 	}
+	was := found
 	if err := change(&found); err != nil {
 		return org.Organisation{}, err
 	}
 	if err := e.saver.SaveOrganisation(ctx, found); err != nil {
 		return org.Organisation{}, changed("organisation", err)
 	}
-	return found, e.by.record(ctx, tenant, action, tenant.OrgID)
+	return found, e.by.record(ctx, tenant, action, tenant.OrgID, organisationChanges(was, found)...)
 }
 
 func checkOrganisation(o org.Organisation) error {

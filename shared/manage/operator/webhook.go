@@ -90,7 +90,8 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
 	}
 	err = errors.Join(
-		notify(ctx, o.notices, owner, notice.WebhookCreated(sub)), o.by.record(ctx, d.Tenant, "webhook.created", sub.ID),
+		notify(ctx, o.notices, owner, notice.WebhookCreated(sub)),
+		o.by.record(ctx, d.Tenant, "webhook.created", sub.ID, webhookChanges(webhook.Subscription{}, sub)...),
 	)
 	return sub, signing, err
 }
@@ -135,11 +136,11 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	sub = sub.WithTypes(optional)
-	if err := o.rows.SaveSubscription(ctx, sub); err != nil {
+	is := sub.WithTypes(optional)
+	if err := o.rows.SaveSubscription(ctx, is); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
+	return is, o.by.record(ctx, tenant, "webhook.types_changed", id, webhookChanges(sub, is)...)
 }
 
 // SetURL changes a webhook's URL in the same way as Change. It returns fault.Invalid, fault.NotFound or fault.Conflict
@@ -173,7 +174,8 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 		return changed("webhook", err)
 	}
 	return errors.Join(
-		notify(ctx, o.notices, owner, notice.DisabledByHand(sub, now)), o.by.record(ctx, tenant, "webhook.disabled", id),
+		notify(ctx, o.notices, owner, notice.DisabledByHand(sub, now)),
+		o.by.record(ctx, tenant, "webhook.disabled", id, statusChange(true)),
 	)
 }
 
@@ -197,7 +199,7 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if err := o.rows.EnableSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, changed("webhook", err)
 	}
-	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
+	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id, statusChange(false))
 }
 
 // Remove removes a disabled webhook. Its held deliveries can't be sent but remain in the delivery log until they
@@ -213,7 +215,7 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	if err := o.rows.RemoveSubscription(ctx, sub); err != nil {
 		return changed("webhook", err)
 	}
-	return o.by.record(ctx, tenant, "webhook.removed", id)
+	return o.by.record(ctx, tenant, "webhook.removed", id, webhookChanges(sub, webhook.Subscription{})...)
 }
 
 // missedSince returns the creation time of a webhook's oldest failed or held delivery, because replays select

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/notice"
 	"recordbridge/shared/words/org"
@@ -37,6 +39,7 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 			return webhook.Subscription{}, err
 		}
 	}
+	was := sub
 	isMoved := change.URL != nil && !o.editor.Own.IsSameOrigin(sub.URL, *change.URL)
 	if isMoved && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 {
 		change.Edit.Headers = map[string]string{}
@@ -51,7 +54,7 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 		if err = o.rows.SaveSubscription(ctx, sub); err != nil {
 			return webhook.Subscription{}, changed("webhook", err)
 		}
-		return sub, o.by.record(ctx, tenant, "webhook.changed", id)
+		return sub, o.by.record(ctx, tenant, "webhook.changed", id, change.recorded(was, sub)...)
 	}
 	if sub, err = o.editor.WithURL(sub, *change.URL); err != nil {
 		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
@@ -61,7 +64,21 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	}
 	sub.Health = webhook.Health{} // the stored health describes the previous URL
 	told := notice.WebhookMoved(sub, o.by.now())
-	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
+	return sub, errors.Join(
+		notify(ctx, o.notices, owner, told),
+		o.by.record(ctx, tenant, "webhook.moved", id, change.recorded(was, sub)...),
+	)
+}
+
+// recorded returns the changes between two revisions of a webhook. Header values are encrypted, so a header that was
+// given again counts as changed.
+func (c WebhookChange) recorded(was, is webhook.Subscription) []audit.Change {
+	changes := webhookChanges(was, is)
+	isKept := func(name string) bool { return slices.Contains(was.HeaderNames, name) }
+	if c.Edit.Headers != nil && slices.ContainsFunc(is.HeaderNames, isKept) {
+		changes = append(changes, audit.Change{Field: "header_values", New: audit.Hidden, Old: audit.Hidden})
+	}
+	return changes
 }
 
 // Reveal returns a webhook's active signing secrets, newest first. It returns fault.NotFound if the webhook does not

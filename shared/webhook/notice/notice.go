@@ -159,11 +159,11 @@ func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, a
 }
 
 func about(s webhook.Subscription, kind Kind, at time.Time) Notice {
-	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: shownURL(s.URL), At: at}
+	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: ShownURL(s.URL), At: at}
 }
 
-// shownURL returns a webhook's URL without the parts that may be secret.
-func shownURL(text string) string {
+// ShownURL returns a webhook's URL without the parts that may be secret.
+func ShownURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil {
 		return ""

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/verification"
 	"recordbridge/shared/platform/maillimit"
 	"recordbridge/shared/words/fault"
@@ -67,7 +68,7 @@ type Rows interface {
 
 // Audit records changes and their actors. audit.Log implements it.
 type Audit interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 }
 
 // By identifies the actor of a change.
@@ -177,7 +178,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	if err := d.Rows.SaveMembership(ctx, m, was); err != nil {
 		return fmt.Errorf("save membership: %w", err)
 	}
-	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
+	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID, roleChange(was, role))
 }
 
 // Remove ends a membership. The account loses access at its next request.
@@ -197,7 +198,7 @@ func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) err
 	if err := d.Rows.RemoveMembership(ctx, m); err != nil {
 		return fmt.Errorf("remove membership: %w", err)
 	}
-	return d.record(ctx, by, orgID, "member.removed", accountID)
+	return d.record(ctx, by, orgID, "member.removed", accountID, roleChange(m.Role, ""))
 }
 
 func (d Service) member(ctx context.Context, orgID, accountID string) (account.Membership, error) {
@@ -227,12 +228,20 @@ func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) er
 }
 
 // record writes the audit row for a completed change.
-func (d Service) record(ctx context.Context, by By, orgID, action, target string) error {
-	tenant := org.Tenant{Mode: org.Live, OrgID: orgID}
-	if err := d.Audit.Append(ctx, tenant, d.Now(), d.NewID(), by.Actor, action, target); err != nil {
+func (d Service) record(ctx context.Context, by By, orgID, action, target string, changes ...audit.Change) error {
+	row := audit.Row{
+		At: d.Now(), ID: d.NewID(), Tenant: org.Tenant{Mode: org.Live, OrgID: orgID}, Actor: by.Actor, Action: action,
+		Target: target, Changes: changes,
+	}
+	if err := d.Audit.Append(ctx, row); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
 	return nil
+}
+
+// roleChange describes a role's change in an audit row. An empty role means that there is no membership or invitation.
+func roleChange(was, is account.Role) audit.Change {
+	return audit.Change{Field: "role", New: string(is), Old: string(was)}
 }
 
 func conflict(public string) error { return fault.New(fault.Conflict, fault.CodeConflict, public) }

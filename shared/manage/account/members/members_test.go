@@ -301,13 +301,18 @@ func TestOperatorInvitationOfFirstOwnerIsAudited(t *testing.T) {
 	expect.NoError(t, err)
 	var told []string
 	for _, r := range rows {
-		told = append([]string{r.Action}, told...)
-		if strings.Contains(r.Actor+r.Target, "@") || r.Actor == "" {
+		if len(r.Changes) != 1 {
+			t.Fatalf("row %+v, want one change", r)
+		}
+		line := r.Action + ":" + r.Changes[0].Field + ":" + r.Changes[0].Old + ">" + r.Changes[0].New
+		told = append([]string{line}, told...)
+		if strings.Contains(r.Actor+r.Target+line, "@") || r.Actor == "" {
 			t.Errorf("row %+v", r)
 		}
 	}
-	want := "organisation.created member.invited member.joined member.made_viewer member.removed member.invited " +
-		"invitation.withdrawn"
+	want := "organisation.created:name:>Alder member.invited:role:>owner member.joined:role:>owner " +
+		"member.made_viewer:role:owner>viewer member.removed:role:viewer> member.invited:role:>viewer " +
+		"invitation.withdrawn:role:viewer>"
 	if got := strings.Join(told, " "); got != want {
 		t.Errorf("audited:\n%s\nwant:\n%s", got, want)
 	}

@@ -13,6 +13,7 @@ import (
 	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
@@ -108,9 +109,7 @@ func (noInvitations) Organisation(_ context.Context, of org.Tenant) (org.Organis
 	return org.Organisation{ID: of.OrgID, Name: "Birch", LiveAccess: org.LiveNone}, nil
 }
 
-func (noInvitations) Append(context.Context, org.Tenant, time.Time, string, string, string, string) error {
-	return nil
-}
+func (noInvitations) Append(context.Context, audit.Row) error { return nil }
 
 func TestInviteSucceedsDespiteHostileAccount(t *testing.T) {
 	t.Parallel()

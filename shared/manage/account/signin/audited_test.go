@@ -4,19 +4,18 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/account/signin"
-	"recordbridge/shared/words/org"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/secret"
 )
 
 type auditRows struct{ rows []string }
 
-func (b *auditRows) Append(_ context.Context, tenant org.Tenant, _ time.Time, _, actor, action, target string) error {
-	b.rows = append(b.rows, tenant.OrgID+" "+actor+" "+action+" "+target)
+func (b *auditRows) Append(_ context.Context, row audit.Row) error {
+	b.rows = append(b.rows, row.Tenant.OrgID+" "+row.Actor+" "+row.Action+" "+row.Target)
 	return nil
 }
 

@@ -312,13 +312,21 @@ export interface Invitation {
   expires_at: string;
 }
 
+export interface AuditChange {
+  field: string;
+  new: string;
+  old: string;
+}
+
 export interface AuditRow {
   seq: number;
   at: string;
   mode?: Mode;
   actor: string;
+  from?: string;
   action: string;
   target: string;
+  changes?: AuditChange[];
   hash: string;
 }
 

@@ -408,9 +408,25 @@ export class Fake {
           }),
       ],
       ["POST bridge/catalog/search", ({ body }) => ({ hits: institutions(String(body["query"]).toLowerCase()) })],
-      ["GET O/audit", () => ({ rows: w.audit })],
+      ["GET O/audit", ({ query }) => this.#audit(query)],
       ["GET O/audit/export", () => ({ ndjson: '{"seq":1}\n', seq: 2, hash: "b".repeat(64) })],
     ];
+  }
+
+  /** Filters a page of the audit log. A request reads at most 50 rows. */
+  #audit(query: URLSearchParams): object {
+    const given = (name: string): string => query.get(name) ?? "";
+    const older = this.world.audit.filter(({ seq }) => seq < Number(given("before") || Infinity));
+    const read = older.slice(0, 50);
+    const rows = read.filter(
+      ({ at, actor, action, target }) =>
+        ["", actor].includes(given("actor")) &&
+        action.startsWith(given("action")) &&
+        ["", target, target.split(" ")[0]].includes(given("target")) &&
+        Date.parse(at) >= (Date.parse(given("from")) || 0) &&
+        Date.parse(at) < (Date.parse(given("to")) || Infinity),
+    );
+    return { rows, ...(older.length > read.length && { next: read.at(-1)?.seq }) };
   }
 
   #overview(mode: Mode): Overview {

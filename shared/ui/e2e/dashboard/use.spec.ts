@@ -147,6 +147,52 @@ test("filters are stored in the URL fragment and sent as query parameters", asyn
   expect(fake.asked.every((one) => !one.includes("#"))).toBe(true);
 });
 
+test("the audit log can be filtered, and shows changes and names", async ({ page, run }) => {
+  const fake = await open(page, run, at("audit"), world());
+  const row = page.getByRole("row", { name: /Changed a webhook(?!’)/ });
+  await expect(row.getByRole("cell", { name: "ada@alder.example from 203.0.113.0/24" })).toBeVisible();
+  await expect(row.getByRole("listitem")).toHaveText([
+    "Attempts per second: default → 5",
+    "Event type: removed patient.ehi_export_progress",
+    "Header: added Authorization",
+    "Header values: replaced",
+  ]);
+  await expect(row.getByRole("link", { name: "app.example" })).toHaveAttribute(
+    "href",
+    `#/${at(`webhooks/${id(201)}`)}`,
+  );
+  const removed = page.getByRole("row", { name: /Removed a webhook/ });
+  await expect(removed.getByRole("cell", { name: id(299) })).toBeVisible();
+  await expect(removed.getByRole("link")).toHaveCount(0);
+  await expect(
+    page.getByRole("row", { name: /role/ }).getByRole("cell", { name: "grace@alder.example" }),
+  ).toBeVisible();
+  await page.getByLabel("Changed object").selectOption("Webhooks");
+  await expect(page.getByRole("row")).toHaveCount(4);
+  await page.getByLabel("Actor").selectOption("grace@alder.example");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  expect(page.url()).toContain(`?action=webhook.&actor=member%3A${id(12)}`);
+  await page.reload();
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await page.getByLabel("Target ID").fill(id(201));
+  await page.getByLabel("Target ID").press("Enter");
+  await expect(page.getByText("No changes match these filters.")).toBeVisible();
+  await page.getByRole("link", { name: "Show all" }).click();
+  await expect(page.getByRole("row")).toHaveCount(7);
+  expect(fake.asked.every((one) => !one.includes("?"))).toBe(true);
+});
+
+test("a filtered page of the audit log without matches offers older pages", async ({ page, run }) => {
+  const of = world();
+  const [latest] = of.audit;
+  of.audit.unshift(...Array.from({ length: 60 }, (_, n) => ({ ...latest!, seq: 66 - n, target: id(900) })));
+  await open(page, run, at(`audit?target=${id(201)}`), of);
+  await expect(page.getByText("No matching changes found so far.")).toBeVisible();
+  await page.getByRole("button", { name: "Show older" }).click();
+  await expect(page.getByRole("row")).toHaveCount(3);
+  expect(page.url()).toContain(`?target=${id(201)}&cursor=17`);
+});
+
 test("an attempt can be copied as a curl command, and a delivery can be replayed", async ({ page, run, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, run, at(`deliveries/${id(401)}`), world());
