@@ -1,8 +1,8 @@
 /** Tests every screen with data, without data and after a failure, in every form factor (support/looks.ts). */
 import { findings } from "../support/axe.ts";
-import { look } from "../support/looks.ts";
+import { isBrief, look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";
-import { at, Fake, id, open, world } from "./stage.ts";
+import { at, crowd, Fake, id, open, world } from "./stage.ts";
 
 const SCREENS: [name: string, place: string, title: string][] = [
   ["overview", at(""), "Overview"],
@@ -78,6 +78,27 @@ test("an empty list suggests a first step, and a list that fails to load shows t
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("table", { name: "Exports" })).toBeVisible();
 });
+
+/** The screens with lists. Brief mode checks one of them, because all lists share their table. */
+const LISTS = isBrief
+  ? ["deliveries"]
+  : ["credentials", "webhooks", "deliveries", "connections", "exports", "inbox", "members", "audit"];
+
+for (const screen of LISTS) {
+  test(`${screen} is accessible with no rows and with 100 rows`, async ({ page, run }) => {
+    const empty = world(true);
+    empty.session.organisations = world().session.organisations;
+    for (const [rows, of] of [
+      ["empty", empty],
+      ["crowded", crowd()],
+    ] as const) {
+      await open(page, run, at(screen), of);
+      await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
+      await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
+      await look(page, `dashboard-${screen}-${rows}`, "en");
+    }
+  });
+}
 
 test("members see only the actions that their role permits", async ({ page, run }) => {
   const of = world();

@@ -5,6 +5,7 @@ import { ORG } from "../../dashboard/testing/world.ts";
 import type { World } from "../../dashboard/testing/world.ts";
 import type { Run } from "../support/run.ts";
 
+export { crowd } from "../../dashboard/testing/crowd.ts";
 export { id, ORG, world } from "../../dashboard/testing/world.ts";
 export { Fake };
 

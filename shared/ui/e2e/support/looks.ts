@@ -11,7 +11,7 @@ const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "buil
  * In brief mode, each device and each colour scheme is checked once and no picture is kept. Brief mode is sufficient
  * for continuous integration.
  */
-const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
+export const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
 
 const DEVICES = {
   phone: { width: 360, height: 640 },
