@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/webhook/notice"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/weburl"
 )
@@ -192,19 +193,29 @@ func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) erro
 }
 
 // Change adds and removes a credential's URLs. A removed URL stops working within 30 seconds, except for sign-ins that
-// have already begun. The error is fault.Invalid, fault.NotFound or fault.Conflict.
+// have already begun. The error is fault.Invalid, fault.NotFound, or fault.Conflict if the version doesn't match.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
-	found, err := o.credential(ctx, publicID)
+	var saved org.Credential
+	err := retry.OnConflict(ctx, retry.Tries, func() error {
+		found, err := o.credential(ctx, publicID)
+		if err != nil {
+			return err
+		}
+		if err = change.From.Check("credential", found.Version()); err != nil {
+			return err
+		}
+		if saved, err = o.changedCredential(found, change); err != nil {
+			return err
+		}
+		if err = o.rows.SaveCredential(ctx, saved); err != nil {
+			return changed("credential", err)
+		}
+		return nil
+	})
 	if err != nil {
 		return org.Credential{}, err
 	}
-	if found, err = o.changedCredential(found, change); err != nil {
-		return org.Credential{}, err
-	}
-	if err := o.rows.SaveCredential(ctx, found); err != nil {
-		return org.Credential{}, changed("credential", err)
-	}
-	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
+	return saved, o.by.record(ctx, saved.Tenant, "credential.changed", saved.ID)
 }
 
 // Remove removes a credential that has no live keys, along with its public ID. The public ID stops working in browsers

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/version"
 )
 
 const (
@@ -170,7 +172,48 @@ func (h *house) demote(role account.Role) {
 		expect.NoError(h.t, h.Remove(h.t.Context(), h.by(ada), h.orgID, h.people[bob]))
 		return
 	}
-	expect.NoError(h.t, h.Change(h.t.Context(), h.by(ada), h.orgID, h.people[bob], role))
+	expect.NoError(h.t, h.Change(h.t.Context(), h.by(ada), h.orgID, h.to(bob, role)))
+}
+
+// to returns an unconditional change of a person's role.
+func (h *house) to(email string, role account.Role) members.RoleChange {
+	return members.RoleChange{AccountID: h.people[email], Role: role}
+}
+
+func TestChangeRejectsOutdatedRole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.join(bob, account.Viewer)
+	from := func(m account.Membership) version.Match {
+		match, err := version.Parse(strconv.Quote(m.Version()))
+		expect.NoError(t, err)
+		return match
+	}
+	loaded, err := h.accounts.Membership(t.Context(), h.orgID, h.people[bob])
+	expect.NoError(t, err)
+	roles := []account.Role{account.Developer, account.Admin, account.Owner}
+	admin := h.by(ada)
+	won := expect.Winners(t, len(roles), func(ctx context.Context, i int) error {
+		to := h.to(bob, roles[i])
+		to.From = from(loaded)
+		return h.Change(ctx, admin, h.orgID, to)
+	})
+	stored := h.by(bob).Role
+	if won != 1 || stored == account.Viewer {
+		t.Errorf("%d of %d concurrent changes were saved, and the role is %s", won, len(roles), stored)
+	}
+	to := h.to(bob, account.Viewer)
+	to.From = from(loaded)
+	if err = h.Change(t.Context(), admin, h.orgID, to); !errors.Is(err, fault.Conflict) || fault.IsStale(err) ||
+		h.by(bob).Role != stored {
+		t.Errorf("a change of an outdated role: %v, and the role is %s", err, h.by(bob).Role)
+	}
+	to.From = from(account.Membership{Role: stored})
+	expect.NoError(t, h.Change(t.Context(), admin, h.orgID, to))
+	rows, _, err := h.log.List(t.Context(), h.orgID, 0, 100)
+	if err != nil || rows[1].Action != "member.made_"+string(stored) || strings.Contains(rows[2].Action, "member.made") {
+		t.Errorf("audited %+v: %v, want one change before the last", rows, err)
+	}
 }
 
 func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
@@ -180,12 +223,10 @@ func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
 	admin := h.by(bob)
 	tries := map[string]func() error{
 		"an admin makes themselves an owner": func() error {
-			return h.Change(t.Context(), admin, h.orgID, h.people[bob],
-				account.Owner)
+			return h.Change(t.Context(), admin, h.orgID, h.to(bob, account.Owner))
 		},
 		"an admin takes an owner's role": func() error {
-			return h.Change(t.Context(), admin, h.orgID, h.people[ada],
-				account.Viewer)
+			return h.Change(t.Context(), admin, h.orgID, h.to(ada, account.Viewer))
 		},
 		"an admin removes an owner": func() error { return h.Remove(t.Context(), admin, h.orgID, h.people[ada]) },
 		"an admin invites an owner": func() error {
@@ -199,7 +240,7 @@ func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
 			return h.Withdraw(t.Context(), admin, h.orgID, asked[0].ID)
 		},
 		"no role at all": func() error {
-			return h.Change(t.Context(), members.By{}, h.orgID, h.people[bob], account.Viewer)
+			return h.Change(t.Context(), members.By{}, h.orgID, h.to(bob, account.Viewer))
 		},
 	}
 	for name, try := range tries {
@@ -218,7 +259,7 @@ func TestLastOwnerCannotBeRemoved(t *testing.T) {
 	if err := h.Remove(t.Context(), h.by(ada), h.orgID, h.people[ada]); !errors.Is(err, fault.Conflict) {
 		t.Errorf("removed: %v", err)
 	}
-	if err := h.Change(t.Context(), h.by(ada), h.orgID, h.people[ada], account.Admin); !errors.Is(err, fault.Conflict) {
+	if err := h.Change(t.Context(), h.by(ada), h.orgID, h.to(ada, account.Admin)); !errors.Is(err, fault.Conflict) {
 		t.Errorf("demoted: %v", err)
 	}
 	h.join(bob, account.Owner)
@@ -293,7 +334,7 @@ func TestOperatorInvitationOfFirstOwnerIsAudited(t *testing.T) {
 	token := h.invite(members.Operator("operator:root"), bob, account.Owner)
 	_, err := h.Accept(t.Context(), h.people[bob], token)
 	expect.NoError(t, err)
-	expect.NoError(t, h.Change(t.Context(), h.by(bob), h.orgID, h.people[ada], account.Viewer))
+	expect.NoError(t, h.Change(t.Context(), h.by(bob), h.orgID, h.to(ada, account.Viewer)))
 	expect.NoError(t, h.Remove(t.Context(), h.by(bob), h.orgID, h.people[ada]))
 	h.invite(h.by(bob), eve, account.Viewer)
 	h.withdrawAll(h.by(bob))
