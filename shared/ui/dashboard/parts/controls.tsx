@@ -235,10 +235,19 @@ interface FormProps {
   send: string;
   kind?: "main" | "bad";
   cancel?: () => void;
+  cancelLabel?: string;
 }
 
 /** A form with its fields, failure message and buttons. */
-export function Form({ children, action, does, send, kind = "main", cancel }: FormProps): JSX.Element {
+export function Form({
+  children,
+  action,
+  does,
+  send,
+  kind = "main",
+  cancel,
+  cancelLabel = "Cancel",
+}: FormProps): JSX.Element {
   const submit = (event: Event): void => {
     event.preventDefault();
     action.run(does);
@@ -251,7 +260,7 @@ export function Form({ children, action, does, send, kind = "main", cancel }: Fo
         <Button submit kind={kind} busy={action.busy}>
           {action.busy ? "One moment…" : send}
         </Button>
-        {cancel && <Button onClick={cancel}>Cancel</Button>}
+        {cancel && <Button onClick={cancel}>{cancelLabel}</Button>}
       </div>
     </form>
   );
