@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose sends body to the endpoint as the page that created the attempt does.
+// choose posts body to the endpoint, as the page that created the attempt does.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -168,7 +168,7 @@ func (w *world) checkHidden(t *testing.T, body string) {
 type rows struct {
 	store.TEFCA
 
-	losing   int // number of initial writes that lose a compare-and-swap
+	losing   int // number of initial compare-and-swap writes that fail
 	tries    int
 	reads    int
 	failing  error // error returned by Attempt

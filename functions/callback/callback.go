@@ -43,7 +43,7 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
-	// Returned is set by the page that resends the URL fragment as a query; without it, a callback that has no
+	// Returned is set by the page that resends the URL fragment as a query. Without it, a callback that has no
 	// parameters would cause a redirect loop.
 	Returned string `query:"returned"`
 }

@@ -1,8 +1,9 @@
 // Package cancelattempt serves DELETE /bridge/attempts/{attemptId}?public_id= and DELETE
 // /bridge/tefca/records/{attemptId}?public_id=. Both endpoints end an attempt that the patient no longer wants to
-// complete. The page that created the attempt calls the endpoint with the attempt's token. Each endpoint responds like
-// a GET request to its path. The request is idempotent and does not change an attempt that has already ended. If the
-// token is wrong or the attempt belongs to another organisation, the response is the same as for a nonexistent attempt.
+// complete. The page that created the attempt calls the endpoint with the attempt's token. Each endpoint's response has
+// the same form as the response to a GET request for its path. The request is idempotent and does not change an attempt
+// that has already ended. If the token is wrong or the attempt belongs to another organisation, the response is the
+// same as for a nonexistent attempt.
 package cancelattempt
 
 import (

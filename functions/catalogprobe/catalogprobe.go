@@ -83,7 +83,7 @@ func (o Observer) Failing(ctx context.Context, token string) (bool, error) {
 	return b.Tripped(), nil
 }
 
-// Answered implements rounds.Observer. A refused token request also counts as a response.
+// Answered implements rounds.Observer. Refused token requests count as responses.
 func (o Observer) Answered(ctx context.Context, token string, since time.Time) (int, error) {
 	answered, _, err := o.State.Counts(ctx, token, since)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 const (
 	// forOne is the time limit for fetching one list. The largest list takes less than five minutes to fetch.
 	forOne = 8 * time.Minute
-	// forPublishing is the part of each run's time limit that is reserved for publishing.
+	// forPublishing is the time reserved for publishing within each run's time limit.
 	forPublishing = 4 * time.Minute
 )
 
@@ -30,8 +30,8 @@ const (
 // error if the publication awaits an operator's approval.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
-	// AskedAt returns the time when the mode's publication began to wait for an operator's approval, or the zero time
-	// if none is waiting.
+	// AskedAt returns the time at which the mode's publication started to wait for an operator's approval, or the zero
+	// time if none is waiting.
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
@@ -141,7 +141,7 @@ func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	}
 }
 
-// publish publishes a mode's catalogue if it is due for publication, and marks the mode's sources as published.
+// publish publishes a mode's catalogue if it is due, and then marks the mode's sources as published.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows),
 		func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
@@ -150,7 +150,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	}
 	err := r.publisher.Publish(ctx, mode)
 	// A conflict means that an operator is already publishing this catalogue, perhaps without the latest change. The
-	// next run therefore checks again.
+	// next run therefore checks again whether the catalogue must be published.
 	if errors.Is(err, fault.Conflict) {
 		return
 	}
@@ -166,8 +166,8 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	}
 }
 
-// measureApprovalWait measures how long the oldest list or publication has waited for an operator's approval. An alarm
-// reports a list or publication that has waited too long (docs/operate/runbooks/catalogue-waits.md).
+// measureApprovalWait measures how long the oldest list or publication has been waiting for an operator's approval. An
+// alarm reports a list or publication that has waited too long (docs/operate/runbooks/catalogue-waits.md).
 func (r *run) measureApprovalWait(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now

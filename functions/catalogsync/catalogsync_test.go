@@ -29,7 +29,7 @@ type world struct {
 	rows      []intake.Row
 	takes     time.Duration // response time of the simulated servers
 	lists     map[string]string
-	trouble   map[string]error // injected errors: by URL for fetches, by mode for publications
+	trouble   map[string]error // errors to inject, by URL for fetches and by mode for publications
 	conflict  string           // ID of a source that an operator changes during the run
 	asked     []string
 	published []string

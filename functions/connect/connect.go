@@ -73,7 +73,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
 	}
 	if in.EndpointID == "" {
-		if err := asked.CheckLengths(); err != nil { // fail early, before the patient searches
+		if err := asked.CheckLengths(); err != nil { // fail early, before the patient starts searching
 			return httpapi.Answer{}, err
 		}
 		return httpapi.Redirect(d.page(visit, in)), nil
@@ -89,8 +89,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 }
 
 // page returns the URL of the page where a patient selects an institution. The URL includes all parameters given in the
-// request. The URL always includes the redirect URI, even if the request omitted it, because the redirect URI selects
-// the page's redirect mode.
+// request. The URL always includes the redirect URI, even if the request omitted it, because it selects the page's
+// redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

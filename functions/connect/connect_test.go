@@ -188,7 +188,7 @@ func TestConnectRedirectsToSearchPageWithoutEndpoint(t *testing.T) {
 }
 
 // TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt, and checks that unrelated cookies are
-// kept.
+// preserved.
 func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{

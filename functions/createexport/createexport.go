@@ -31,7 +31,7 @@ type Deps struct {
 	Now     func() time.Time
 }
 
-// Registrar returns a connection's existing export or creates one (export.Registrar).
+// Registrar returns a connection's existing export or creates one; export.Registrar implements it.
 type Registrar interface {
 	Register(ctx context.Context, tenant org.Tenant, connectionID string, options export.Options,
 		refresh bool) (export.Task, error)

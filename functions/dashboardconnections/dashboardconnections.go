@@ -37,7 +37,7 @@ type Deps struct {
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections, records the actor and returns the connections' new state; disconnect.Requester
+// Disconnector ends connections, records who ended them, and returns the connections' new state. disconnect.Requester
 // implements it. Disconnect returns fault.NotFound if the connection does not exist.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
@@ -102,7 +102,7 @@ func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail
 	return d.show(ctx, v, in)
 }
 
-// erase requests the erasure of a connection. Repeating the request returns the erasure's status.
+// erase requests that a connection be erased. Repeating the request returns the erasure's status.
 func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
 	e, err := d.Erasures.As(account.Actor(v.Account)).Request(ctx, v.Tenant, in.ID)
 	if err != nil {

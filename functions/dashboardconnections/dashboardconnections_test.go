@@ -26,7 +26,6 @@ const (
 	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/connections"
 )
 
-// nobody is a Disconnector without connections.
 type nobody struct{}
 
 func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connection.Connection, error) {
@@ -95,6 +94,25 @@ func TestConnectionShowsCauseAndActionWhenUnhealthy(t *testing.T) {
 		if isKept := made.Status == connection.Authorized; (got.Renewal.NextAt != "") != isKept {
 			t.Errorf("%q is renewed next at %q", cause, got.Renewal.NextAt)
 		}
+	}
+}
+
+func TestListAndDetailShowExternalID(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(c *connection.Connection) {
+		c.ExternalID = "patient-7"
+	})
+	type named struct {
+		ExternalID string `json:"external_id"`
+	}
+	if got := data[named](t, membertest.Exchange{Path: listPath + "/" + made.ID, As: membertest.Viewer}.Send(t, oneRoute,
+		handler(s))); got.ExternalID != "patient-7" {
+		t.Errorf("the detail shows external ID %q", got.ExternalID)
+	}
+	if got := data[struct{ Connections []named }](t, membertest.Exchange{Path: listPath, As: membertest.Viewer}.Send(t,
+		listRoute, handler(s))).Connections; len(got) != 1 || got[0].ExternalID != "patient-7" {
+		t.Errorf("the list shows %+v", got)
 	}
 }
 

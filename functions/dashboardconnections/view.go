@@ -16,10 +16,11 @@ type connectionList struct {
 	Next        string `json:"next,omitempty"`
 }
 
-// link represents a connection. Empty fields are omitted. Times are in RFC 3339 format.
+// link is the JSON form of a connection. Empty fields are omitted. Times are in RFC 3339 format.
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
+	ExternalID   string `json:"external_id,omitempty"`
 	Cause        string `json:"cause,omitempty"`
 	Action       string `json:"suggested_action,omitempty"`
 	EndpointID   string `json:"endpoint_id,omitempty"`
@@ -85,9 +86,8 @@ func erasureOf(e erase.Erasure) erasure {
 func linkOf(c operator.Connection) link {
 	cause, action := advice(c)
 	return link{
-		ID: c.ID, Status: string(c.Status), Cause: cause, Action: action, EndpointID: c.EndpointID, Endpoint: c.Endpoint,
-		BrandID:  c.BrandID,
-		PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
+		ID: c.ID, Status: string(c.Status), ExternalID: c.ExternalID, Cause: cause, Action: action,
+		EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID, PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
 		CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
 		EndedAt: timestamp.Of(c.Refresh.EndedAt),
 	}
@@ -136,8 +136,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns why a connection is unhealthy and what the organisation can do about it. Both results are empty if the
-// connection is healthy.
+// advice returns the reason why a connection is unhealthy and the action that the organisation can take. Both results
+// are empty if the connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

@@ -139,7 +139,7 @@ func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi
 	return httpapi.NoData{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
-// shown renders a credential with the time of its keys' last use. If err is not nil, shown returns err.
+// shown formats a credential, including the time when its keys were last used. If err is not nil, shown returns err.
 func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
 	if err != nil {
 		return credential{}, missing(err)

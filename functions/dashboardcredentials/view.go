@@ -31,7 +31,7 @@ type key struct {
 	LastUsedAt string `json:"last_used_at,omitempty"` // RFC 3339, to the hour; omitted if never used
 }
 
-// newCredential is the only response that contains a credential's first private key. newKey is the only response that
+// newCredential is the only response that contains a credential's first private key. newKey is the only one that
 // contains an additional private key.
 type newCredential struct {
 	Credential credential `json:"credential"`

@@ -11,14 +11,14 @@ type deliveryList struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-// delivery represents a webhook delivery. Empty members are omitted. Times are in RFC 3339 format.
+// delivery is the JSON form of a webhook delivery. Empty members are omitted. Times are in RFC 3339 format.
 type delivery struct {
 	ID        string `json:"delivery_id"`
 	EventID   string `json:"event_id"`
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // number of the current attempt or, if none is running, of the next or last one
+	Attempt   int    `json:"attempt"` // number of the current, next or last attempt
 
 	LastStatus  int    `json:"last_status,omitempty"` // HTTP status of the last attempt
 	LastFailure string `json:"last_failure,omitempty"`

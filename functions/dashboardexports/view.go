@@ -29,7 +29,7 @@ type task struct {
 type detail struct {
 	task
 
-	EventID string               `json:"event_id,omitempty"` // ID of the event that reports the end of the export
+	EventID string               `json:"event_id,omitempty"` // ID of the event that reports that the export has ended
 	Stats   *webhook.Stats       `json:"stats,omitempty"`
 	Scope   *export.Scope        `json:"scope,omitempty"`
 	Outcome []export.TypeOutcome `json:"outcome"`

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/operator"
@@ -47,7 +48,15 @@ type Deps struct {
 	Inquiries     operator.Inquiries
 	Audit         audit.Log
 	Meter         Meter
-	Now           func() time.Time
+	Shares        Shares
+	// ConcurrentExports is the maximum number of exports that run at the same time in an organisation and mode.
+	ConcurrentExports int
+	Now               func() time.Time
+}
+
+// Shares returns the export slots that a tenant uses; store.Places implements it.
+type Shares interface {
+	Share(ctx context.Context, tenant org.Tenant) (share.Row, error)
 }
 
 // Meter returns a tenant's usage in a month, including the current day; usage.Meter implements it. The month has the

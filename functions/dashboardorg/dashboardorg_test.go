@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"recordbridge/functions/dashboardorg"
 	"recordbridge/infra/test/managed"
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/export/share"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/operator"
@@ -37,7 +41,7 @@ func (founder) Found(_ context.Context, accountID, name string) (org.Organisatio
 	return org.Organisation{ID: accountID, Name: name, Plan: org.Free, Status: org.Active}, nil
 }
 
-// meter returns usage whose connection count equals the month's number.
+// meter reports usage with a connection count equal to the month's number.
 type meter struct{}
 
 func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Month, error) {
@@ -83,7 +87,7 @@ func handler(s *managed.Stack) http.Handler {
 		Meter: meter{}, Now: keyedtest.Moment,
 		Organisations: s.Operator.Organisations, Notices: notices(s), LiveAccess: s.Operator.LiveAccess,
 		Deletions: s.Operator.Deletions,
-		Setup:     s.Setup(), Inquiries: s.Operator.Inquiries,
+		Setup:     s.Setup(), Inquiries: s.Operator.Inquiries, Shares: shares{}, ConcurrentExports: 20,
 	})
 }
 
@@ -206,6 +210,43 @@ func TestOverviewMarksCompletedSetupSteps(t *testing.T) {
 	}
 }
 
+// shares holds two running exports and one whose lease has expired.
+type shares struct{}
+
+func (shares) Share(_ context.Context, tenant org.Tenant) (share.Row, error) {
+	if tenant.Mode == org.Live {
+		return share.Row{}, nil
+	}
+	now := keyedtest.Moment()
+	return share.Row{Places: map[int]share.Holder{
+		0: {Until: now.Add(time.Minute)}, 3: {Until: now.Add(time.Second)}, 4: {Until: now},
+	}}, nil
+}
+
+func TestOverviewShowsUseOfEachLimit(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	if _, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{
+		Tenant: managed.Tenant(membertest.OrgA, org.Test), URL: "https://hooks.example/",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[string]string{
+		"test": "[{concurrent_exports 2 20} {webhooks 1 25}]", "live": "[{concurrent_exports 0 20} {webhooks 0 25}]",
+	} {
+		got := data[struct {
+			Limits []struct {
+				Name        string
+				Used, Limit int
+			}
+		}](t, membertest.Exchange{Path: onePath + "/" + mode + "/overview", As: membertest.Viewer}.Send(t, overviewRoute,
+			handler(s)))
+		if fmt.Sprint(got.Limits) != want {
+			t.Errorf("%s: limits %v, want %s", mode, got.Limits, want)
+		}
+	}
+}
+
 // TestAuditLogCanBeListedAndExported checks that third parties can verify the exported log, and that the log doesn't
 // contain other organisations' rows.
 func TestAuditLogCanBeListedAndExported(t *testing.T) {
@@ -245,6 +286,62 @@ func TestAuditLogCanBeListedAndExported(t *testing.T) {
 	report, err := audit.VerifyExport(bytes.NewBufferString(file.NDJSON), audit.Head{Seq: file.Seq, Hash: file.Hash})
 	if err != nil || len(report.Breaks) != 0 || file.Seq != 3 || strings.Contains(file.NDJSON, membertest.OrgB) {
 		t.Errorf("exported %s: %+v %v", file.NDJSON, report, err)
+	}
+}
+
+// TestAuditLogCanBeFiltered checks every filter, and that entries contain the change and its source.
+func TestAuditLogCanBeFiltered(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	ctx := audit.WithSource(t.Context(), "ctl")
+	live := managed.Tenant(membertest.OrgA, org.Live)
+	accent := "#1a5fb4"
+	if _, err := s.Operator.Organisations.Change(ctx, live, operator.OrganisationChange{Accent: &accent}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Operator.Deliveries.SendTest(ctx, live); err != nil {
+		t.Fatal(err)
+	}
+	asked := membertest.Exchange{
+		Method: "PATCH", Path: onePath, As: membertest.Admin, Body: `{"accent":"#000000"}`,
+	}
+	asked.Send(t, oneRoute, handler(s))
+	type list struct {
+		Rows []struct {
+			Seq     int64
+			From    string
+			Changes []audit.Change
+		}
+	}
+	member := account.Actor(membertest.AccountOf(membertest.Admin))
+	for query, want := range map[string][]int64{
+		"": {3, 2, 1}, "?actor=" + member: {3}, "?actor=operator&action=organisation.": {1}, "?action=webhook.": {2},
+		"?target=" + membertest.OrgA: {3, 1}, "?from=2026-03-04T05:06:08Z": nil, "?to=2026-03-04T05:06:07Z": nil,
+		"?from=2026-03-04T05:06:07Z&to=2026-03-04T05:06:08Z": {3, 2, 1}, "?action=organisation.&before=3": {1},
+	} {
+		got := data[list](t, membertest.Exchange{Path: onePath + "/audit" + query, As: membertest.Admin}.Send(t, auditRoute,
+			handler(s)))
+		seqs := make([]int64, 0, len(got.Rows))
+		for _, row := range got.Rows {
+			seqs = append(seqs, row.Seq)
+		}
+		if !slices.Equal(seqs, want) {
+			t.Errorf("%s: rows %v, want %v", query, seqs, want)
+		}
+		if query != "" {
+			continue
+		}
+		change := []audit.Change{{Field: "accent", Old: accent, New: "#000000"}}
+		if first, last := got.Rows[2], got.Rows[0]; first.From != "ctl" || last.From != "192.0.2.0/24" ||
+			!slices.Equal(last.Changes, change) {
+			t.Errorf("listed %+v", got)
+		}
+	}
+	for _, query := range []string{"?from=yesterday", "?to=2026-03-04"} {
+		if got := (membertest.Exchange{Path: onePath + "/audit" + query, As: membertest.Admin}).Send(t, auditRoute,
+			handler(s)); got.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, got.Code)
+		}
 	}
 }
 

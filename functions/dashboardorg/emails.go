@@ -38,7 +38,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 	}, nil
 }
 
-// verify marks a notice address as verified if the submitted code matches the code sent to that address.
+// verify marks a notice address as verified if the submitted code matches the one sent to it.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
 	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, liveTenant(v), in.Email, in.ID, in.Code)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	patientsEmail  = "juniper.vale@mailbox.example"
 )
 
-// inboxOf returns a stack with two requests in test mode: a support request and a newer request for a health system.
+// inboxOf returns a stack with two test-mode requests: a support request and a newer request for a health system.
 func inboxOf(t *testing.T) *managed.Stack {
 	t.Helper()
 	s := managed.New(t)

@@ -2,8 +2,10 @@ package dashboardorg
 
 import (
 	"context"
+	"fmt"
 
 	"recordbridge/shared/adapters/httpapi"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/timestamp"
 )
 
@@ -13,6 +15,13 @@ type overview struct {
 	Webhooks    int         `json:"webhooks"`
 	Failing     []failing   `json:"failing_webhooks"`
 	Checklist   []checklist `json:"checklist"` // setup steps in order
+	Limits      []limit     `json:"limits"`
+}
+
+type limit struct {
+	Name  string `json:"name"` // concurrent_exports or webhooks
+	Used  int    `json:"used"`
+	Limit int    `json:"limit"`
 }
 
 type failing struct {
@@ -48,6 +57,14 @@ func (d Deps) overview(ctx context.Context, v httpapi.Visitor, _ nothing) (overv
 				ID: s.ID, URL: s.URL, Failures: s.Health.Failures, Since: timestamp.Of(since), Disabled: s.Disabled,
 			})
 		}
+	}
+	running, err := d.Shares.Share(ctx, v.Tenant)
+	if err != nil {
+		return overview{}, fmt.Errorf("read running exports: %w", err)
+	}
+	shown.Limits = []limit{
+		{Name: "concurrent_exports", Used: running.Running(d.Now()), Limit: d.ConcurrentExports},
+		{Name: "webhooks", Used: len(found.Webhooks), Limit: operator.MaxWebhooks},
 	}
 	shown.Checklist = []checklist{
 		{Step: "credential_made", Done: len(found.Credentials) > 0},

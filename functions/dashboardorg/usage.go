@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// mostMonths is the maximum number of months per request. month is a month's time layout.
+// mostMonths is the maximum number of months per request. month is the time layout of a month.
 const (
 	mostMonths = 25
 	month      = "2006-01"
 )
 
 type span struct {
-	From   string `query:"from"` // defaults to the current month
+	From   string `query:"from"` // first month; defaults to the current month
 	To     string `query:"to"`   // defaults to From
 	Format string `query:"format"`
 }

@@ -19,8 +19,8 @@ type organisation struct {
 	Status string `json:"status"`
 	Logo   string `json:"logo_uri"`
 	Accent string `json:"accent"`
-	// contrast ratios (1 to 21) of the accent colour with both backgrounds; omitted without an accent colour or for a
-	// background that the colour scheme excludes
+	// contrast ratios (1 to 21) of the accent colour with both backgrounds; omitted if there is no accent colour or the
+	// colour scheme excludes that background
 	Contrast     float64  `json:"accent_contrast,omitempty"`
 	DarkContrast float64  `json:"accent_contrast_dark,omitempty"`
 	Radius       *int     `json:"radius,omitempty"`

@@ -134,8 +134,8 @@ func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 	}
 }
 
-// TestAccountChangesRequireRecentProof checks that sensitive changes fail without a recent proof of identity or with a
-// pending second factor.
+// TestAccountChangesRequireRecentProof checks that sensitive changes fail if the user has not recently proved their
+// identity or if a second factor is pending.
 func TestAccountChangesRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	const account = "/dashboard/account/"

@@ -93,7 +93,6 @@ type changed struct {
 	IfMatch string            `header:"If-Match"`
 }
 
-// as returns operator.Webhooks that act on behalf of a member.
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
 	return d.Webhooks.As(account.Actor(v.Account))
 }

@@ -12,7 +12,7 @@ import (
 
 type rotating struct {
 	ID     string `path:"webhookId"`
-	AtOnce bool   `json:"at_once"` // true if older secrets end now instead of after 24 hours
+	AtOnce bool   `json:"at_once"` // true to expire older secrets immediately instead of after 24 hours
 }
 
 type enabling struct {
@@ -31,7 +31,7 @@ type replaying struct {
 	Since   string `json:"since"`
 	From    string `json:"from"`
 	To      string `json:"to"`
-	Preview bool   `json:"preview"` // only counts the failed deliveries
+	Preview bool   `json:"preview"` // true to count the failed deliveries instead of replaying them
 }
 
 func (d Deps) reveal(ctx context.Context, v httpapi.Visitor, in one) (secretList, error) {

@@ -10,8 +10,8 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook represents a webhook. A hook contains header names and the expiry times of secrets, but no header values or
-// secrets.
+// hook is the JSON form of a webhook. A hook contains header names and the expiry times of secrets, but no header
+// values or secrets.
 type hook struct {
 	httpapi.Versioned
 

@@ -26,7 +26,7 @@ type Deps struct {
 	Deleter Deleter
 }
 
-// Deleter deletes a task's files and returns the task (export.Deleter).
+// Deleter deletes a task's files and returns the task; export.Deleter implements it.
 type Deleter interface {
 	Delete(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }

@@ -31,7 +31,7 @@ func (p pointers) Pointer(_ context.Context, mode string) (ledger.Pointer, error
 	return ledger.Pointer{Mode: mode, Live: "v7"}, nil
 }
 
-// downloads is a fake whose URLs contain the arguments of Address, so that tests can check the arguments.
+// downloads is a fake whose URLs contain the arguments of Address, so that tests can check them.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,

@@ -22,10 +22,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// start is the start value of the test attempt and equals value(2).
+// start is the test attempt's start value, which equals value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
-// newPrepared returns a world whose attempt has not been started in any browser.
+// newPrepared returns a test environment whose attempt has been created but not started in a browser.
 func newPrepared(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)

@@ -31,7 +31,7 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // attempt ID generated if the request contains none
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // attempt ID generated for a request without one
 	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740"
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
@@ -126,7 +126,7 @@ func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value as the service's pages do.
+// leave posts a start value to the endpoint, as the service's pages do.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -185,7 +185,7 @@ func (c *counted) Read(into []byte) (int, error) {
 	return copy(into, bytes.Repeat([]byte{c.n}, len(into))), nil
 }
 
-// value returns the nth value that counted produces, in base64.
+// value returns the base64 encoding of the nth value read from counted.
 func value(n byte) string { return base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 
 // fullBuckets implements httpapi.Buckets and rejects every request.

@@ -45,7 +45,7 @@ type world struct {
 	request  identity.Request // authorization request received by the provider
 	started  binding.Started
 	at       string        // identity provider in the callback URL
-	lasts    time.Duration // lifetime of the identity
+	lasts    time.Duration // how long the identity stays valid
 	refuses  error         // error returned by Exchange
 	pinned   []identity.Authority
 	back     []identity.Return
@@ -129,7 +129,7 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	}, nil
 }
 
-// EnqueueAttempt records the message and then fails, as if the message were lost.
+// EnqueueAttempt records the message and then fails, as if the message had been lost.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble

@@ -27,7 +27,7 @@ func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log whose events differ in age; one belongs to another organisation, and one to the other mode.
+// few returns a log with events of different ages, including one from another organisation and one from the other mode.
 func few() *log {
 	l := &log{}
 	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // an event too recent to be listed
@@ -208,7 +208,7 @@ func TestListEventsPagesWithEncryptedCursors(t *testing.T) {
 	}
 	l, want := &log{}, make([]string, 0, 230)
 	for n := range 230 {
-		// Three consecutive events share each creation time.
+		// Each creation time is shared by three consecutive events.
 		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond))
 		want = append(want, bodyOf(n))
 	}
@@ -238,7 +238,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than any row can be
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than any valid row
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)

@@ -74,7 +74,7 @@ func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time,
 
 func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
 
-// bodyOf returns a body that re-encoding would change, because it contains escapes and unordered fields.
+// bodyOf returns a body that would change if re-encoded, because it contains escapes and unordered fields.
 func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }
@@ -138,8 +138,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, following the documented instructions for clients. readAll
-// returns the events' bodies, the last cursor and the number of requests.
+// readAll reads from a cursor to the end of the list, following the documented instructions for clients. It returns the
+// events' bodies, the last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

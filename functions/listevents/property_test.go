@@ -61,9 +61,9 @@ func (r *reading) due(age time.Duration) []string {
 }
 
 // TestListEventsReturnsEveryEventOlderThanDelay creates events that become visible up to 15 seconds later, in any
-// order, while a reader polls at random times. At any time, the reader must have received a prefix of the list, without
-// duplicates. After polling to the end of the list, the reader must have received every event that is at least 15
-// seconds old.
+// order, while a reader polls at random times. At any time, the events that the reader has received must be a prefix of
+// the list, without duplicates. After polling to the end of the list, the reader must have received every event that is
+// at least 15 seconds old.
 func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {

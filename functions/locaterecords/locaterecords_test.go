@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put stores a completed test-mode attempt for organisation A, filling in default test data and the given facilities.
+// put stores a completed test-mode attempt for organisation A, with default test data and the given facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
@@ -244,7 +244,7 @@ func TestLocateRecordsReturnsProgress(t *testing.T) {
 }
 
 // TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the response contains the cause and the remedy as long
-// as the row exists. A response about a failed attempt must never contain facilities.
+// as the row exists. A response about a failed attempt must never list facilities.
 func TestLocateRecordsReturnsFailureWhenAttemptFailed(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{

@@ -1,6 +1,6 @@
 // Package reconnect serves GET /bridge/reconnect. The query identifies an organisation and one of its connections. The
-// response redirects the browser to the connection's portal. The handler displays errors on a page, or sends them to
-// the redirect URI once it has verified the URI. Every request starts a new attempt. The connection changes only if the
+// response redirects the browser to the connection's portal. The handler displays errors on a page or, once it has
+// verified the redirect URI, sends them there. Every request starts a new attempt. The connection changes only if the
 // same patient signs in.
 package reconnect
 

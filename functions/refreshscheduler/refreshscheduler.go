@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// nextLook is the time from sending a row's message until the row becomes due again. nextLook exceeds the message's
-	// time in the queue plus the duration of calls to a slow token endpoint.
+	// nextLook is the delay between sending a row's message and the row's next due time. It exceeds the message's time
+	// in the queue plus the duration of calls to a slow token endpoint.
 	nextLook = 10 * time.Minute
 	// spreadOver is the time until the next run, during which the scheduler spreads out its messages.
 	spreadOver = time.Minute

@@ -19,7 +19,7 @@ type world struct {
 	rows  [][]due.Item // rows that are due, indexed by shard
 
 	mu      sync.Mutex
-	before  []time.Duration          // upper limits of due times that were requested, relative to start
+	before  []time.Duration          // upper limits of the requested due times, relative to start
 	claimed map[string]time.Duration // time until each claimed row is due again, keyed by row ID
 	sent    map[string]time.Duration
 }

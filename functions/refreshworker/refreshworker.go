@@ -18,9 +18,9 @@ type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the message handler. The handler processes a batch's messages about one connection sequentially, so that
-// each message sees the previous message's result. A lease on the tokens prevents conflicts between processes that
-// handle the same connection.
+// New returns the message handler. The handler processes a batch's messages about each connection sequentially, so that
+// each message sees the previous one's result. A lease on the tokens prevents conflicts between processes that handle
+// the same connection.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
@@ -37,14 +37,13 @@ func New(connections Connections) func(context.Context, due.Item) error {
 	}
 }
 
-// turns serialises work on the same connection.
+// turns serialises work on each connection.
 type turns struct {
 	mu    sync.Mutex
 	taken map[due.Item]chan struct{} // closed when the work on the item has finished
 }
 
-// enter waits until no other message about the work item i is being processed. If ctx ends first, enter returns an
-// error.
+// enter waits until no other message about work item i is being processed. If ctx ends first, enter returns an error.
 func (t *turns) enter(ctx context.Context, i due.Item) (leave func(), err error) {
 	for {
 		t.mu.Lock()

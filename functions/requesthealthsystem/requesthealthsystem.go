@@ -23,7 +23,7 @@ type Deps struct {
 	Inquiries Recorder
 }
 
-// Recorder stores inquiries (inquiry.Recorder).
+// Recorder stores inquiries; inquiry.Recorder implements it.
 type Recorder interface {
 	AskHealthSystem(ctx context.Context, from inquiry.From, h inquiry.HealthSystem) error
 }

@@ -1,6 +1,6 @@
 // Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml). Patients use this endpoint to ask
-// the organisation for help with connecting. A request creates the event patient.request_support. Repeating an
-// identical request has no effect.
+// the organisation for help with connecting. A request creates a patient.request_support event. Repeating an identical
+// request has no effect.
 package requestsupport
 
 import (

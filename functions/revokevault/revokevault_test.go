@@ -31,7 +31,7 @@ const (
 )
 
 type world struct {
-	statuses map[string]connection.Status // status by connection ID; a listed connection without one no longer exists
+	statuses map[string]connection.Status // status by connection ID; a listed connection without a status doesn't exist
 	listed   []string
 	unlisted error
 	unread   error

@@ -75,7 +75,7 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 	return q, nil
 }
 
-// isSuggestion reports whether the results begin with the most used institutions.
+// isSuggestion reports whether the results begin with the most frequently used institutions.
 func (r request) isSuggestion() bool { return r.Suggest && strings.TrimSpace(r.Query) == "" }
 
 const maxZIPs = 10
@@ -86,8 +86,8 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked returns a string that identifies the search and is the same for all its pages. Each cursor is valid only for
-// the search that created it.
+// asked returns a string that identifies a search, regardless of the page. Each cursor is valid only for the search
+// that created it.
 func (r request) asked() string {
 	asked := fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

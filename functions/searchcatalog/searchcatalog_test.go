@@ -32,7 +32,7 @@ const (
 	alderLive = keyedtest.LiveA
 )
 
-// catalogue holds the editions of each mode, if any, with the live edition last.
+// catalogue holds each mode's editions, if any, ending with the live edition.
 type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition

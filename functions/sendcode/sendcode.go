@@ -42,7 +42,7 @@ type request struct {
 	Language string `json:"lang"`
 }
 
-// response is the endpoint's response. Times are in RFC 3339 format.
+// response is the JSON body of the endpoint's response. Times are in RFC 3339 format.
 type response struct {
 	VerificationID string `json:"verification_id"`
 	ExpiresAt      string `json:"expires_at"`

@@ -1,5 +1,5 @@
 // Package sweeper implements a Lambda function that runs every minute. The function resends messages that were lost,
-// late or deferred, or whose worker crashed. The function also deletes the files of expired exports.
+// delayed or deferred, or whose worker crashed. The function also deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// lookAhead extends each run beyond the next one. The sweeper sends the messages of rows that become due within
-	// this time immediately, with a delivery delay.
+	// lookAhead exceeds the time until the next run, so that each run also covers rows that become due before then. If
+	// a row becomes due within this time, the sweeper sends its message immediately, with a delivery delay.
 	lookAhead = 90 * time.Second
-	// nextLook is the interval between sending a message for a row and the row becoming due again.
+	// nextLook is the interval between sending a row's message and the row's next due time.
 	nextLook = 2 * time.Minute
 )
 

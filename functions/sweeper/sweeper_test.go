@@ -29,12 +29,13 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// world simulates the database, the queue and the files. A method listed in failing returns the error stored there.
+// world simulates the database, the queue and the files. If failing lists a method, that method returns the error
+// stored there.
 type world struct {
 	mu      sync.Mutex
 	rows    map[int][]due.Item
 	tasks   map[string]export.Task
-	failing map[string]error // errors by method, or by method and ID
+	failing map[string]error // errors to return, by method or by method and ID
 	asked   []string
 	done    []string // actions in order
 }

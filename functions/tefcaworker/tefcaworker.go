@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Attempts processes attempts; attempt.Worker implements it.
+// Attempts processes TEFCA attempts; attempt.Worker implements it.
 type Attempts interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }

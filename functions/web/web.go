@@ -1,9 +1,9 @@
-// Package web serves the widget and the service's own pages. GET /widget/embed is the frame on a customer's page. GET
-// /widget/connect is the page for redirect mode and for the older element's window. Their assets are at
-// /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and its manifest. GET
-// /demo is the playground, and GET /dashboard displays no data before sign-in. Widget pages require only a public ID,
-// and all routes are read-only. The package serves the current release's files from the function's build. Files of
-// other releases come from the bucket that stores all releases (docs/adr/0035-the-widget.md).
+// Package web serves the widget and the service's own pages. GET /widget/embed serves the frame embedded in a
+// customer's page. GET /widget/connect serves the page for redirect mode and for the window that older elements open.
+// Their assets are at /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and
+// its manifest. GET /demo is the playground, and GET /dashboard displays no data before sign-in. Widget pages require
+// only a public ID, and all routes are read-only. The package serves the current release's files from the function's
+// build. Files of other releases come from the bucket that stores all releases (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -60,7 +60,7 @@ type framed struct {
 const alias = "public-id"
 
 // connecting holds the hosted page's query parameters. This package doesn't validate the parameters, because the page
-// passes them on to connect or to an attempt.
+// passes them to connect or to an attempt.
 type connecting struct {
 	PublicID      string `query:"public_id"`
 	Lang          string `query:"lang"`
@@ -201,7 +201,7 @@ func title(name, language string, of *pages.Branding) string {
 func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	// A malformed ID is a mistake by the embedding page's author, which the widget explains in test mode
+	// A malformed ID is the embedding page author's mistake, which the widget explains in test mode
 	// (docs/reference/deviations.md, "Elements").
 	case !ok:
 		return "", org.Test
@@ -213,10 +213,10 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven limits the length of a parameter in bytes. maxGiven exceeds the connect function's own limits on parameters.
+// maxGiven limits a parameter's length in bytes. It exceeds the connect function's own limits.
 const maxGiven = 2048
 
-// nonEmpty returns the parameters that have a non-empty value of at most maxGiven bytes.
+// nonEmpty returns the parameters whose values have between 1 and maxGiven bytes.
 func nonEmpty(pairs ...string) map[string]string {
 	query := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {

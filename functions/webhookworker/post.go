@@ -20,7 +20,7 @@ import (
 const (
 	// postTimeout limits how long a receiver may take to respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
-	// keptBody limits how many bytes of a response the delivery log stores.
+	// keptBody is the maximum number of bytes of a response that the delivery log stores.
 	keptBody = 2 << 10
 	// keptHeaders, keptName and keptValue limit the response headers that the delivery log stores.
 	keptHeaders = 40
@@ -88,7 +88,7 @@ func shownHeader(header http.Header) map[string]string {
 		if name == "Set-Cookie" || len(name) > keptName {
 			continue
 		}
-		// Truncating a value within a character leaves invalid UTF-8.
+		// Truncating a value in the middle of a character leaves invalid UTF-8.
 		shown[name] = strings.ToValidUTF8(value[:min(len(value), keptValue)], "")
 	}
 	if len(shown) == 0 {

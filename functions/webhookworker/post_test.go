@@ -51,7 +51,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hanging is a body whose Read blocks until the context ends, like a response body of the real client.
+// hanging is a body whose Read blocks until the context ends, like the real client's response body.
 type hanging struct{ end <-chan struct{} }
 
 func (h hanging) Read([]byte) (int, error) {

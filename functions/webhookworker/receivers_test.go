@@ -44,8 +44,8 @@ func loopback() *safehttp.Client {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
 
-// writing returns a server that reads a request, writes head, and then keeps writing the bytes of again until the
-// client disconnects.
+// writing returns a server that responds to a request with head, followed by endless copies of again until the client
+// disconnects.
 func writing(head, again string) func(c net.Conn) {
 	more := []byte(again)
 	return func(c net.Conn) {

@@ -45,7 +45,7 @@ func TestBatchDeliveryUsesEachPlanOnce(t *testing.T) {
 	o1, o2 := org.Tenant{Mode: org.Test, OrgID: "o1"}, org.Tenant{Mode: org.Test, OrgID: "o2"}
 	batch := []due.Item{
 		{Tenant: o1, Kind: due.Event, ID: "a"},
-		{Tenant: o1, Kind: due.Event, ID: "a"}, // a duplicate of the first item
+		{Tenant: o1, Kind: due.Event, ID: "a"},
 		{Tenant: o2, Kind: due.Event, ID: "a"},
 		{Tenant: o1, Kind: due.Event, ID: "b"},
 		{Tenant: o1, Kind: due.Delivery, ID: "a"},

@@ -1,6 +1,6 @@
 // Package webhookworker handles messages from the delivery queue. Each message identifies an event to fan out to
-// subscriptions, a delivery that is due, or a notice to send by email. Duplicate, late and forged messages have no
-// effect, because no claimable work matches them.
+// subscriptions, a due delivery, or a notice to send by email. Duplicate, late and forged messages have no effect,
+// because no claimable work matches them.
 package webhookworker
 
 import (
@@ -47,8 +47,8 @@ type Planner interface {
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns a function that plans all of a batch's events at once. single handles the messages that have no
-// plan. If reading the events fails, all event messages are retried.
+// Together returns a function that plans all of a batch's events at once. single handles the messages without a plan.
+// If reading the events fails, all event messages are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
@@ -69,7 +69,7 @@ func Together(
 	}
 }
 
-// references returns the distinct events that a batch's messages refer to.
+// references returns the distinct events to which a batch's messages refer.
 func references(batch []due.Item) []webhook.Reference {
 	var all []webhook.Reference
 	known := map[webhook.Reference]bool{}
@@ -84,7 +84,7 @@ func references(batch []due.Item) []webhook.Reference {
 	return all
 }
 
-// plans holds a batch's plans until messages take them. plans is safe for concurrent use.
+// plans stores a batch's plans until the batch's messages use them. It is safe for concurrent use.
 type plans struct {
 	mu sync.Mutex
 	of map[webhook.Reference]webhook.Plan

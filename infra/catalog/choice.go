@@ -31,11 +31,11 @@ const sandboxAddress = "${sandbox}"
 // Choice selects the lists that a new stack starts with.
 type Choice string
 
-// Lists that a new stack can start with.
+// Lists with which a new stack can start.
 const (
 	None    Choice = "none"    // no institutions
 	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' public sandboxes
-	US      Choice = "us"      // Sandbox plus a synthetic list of national size
+	US      Choice = "us"      // Sandbox plus a synthetic nationwide list
 )
 
 // ParseChoice parses the name of a choice. If the name is invalid, the error lists the valid values.
@@ -54,7 +54,7 @@ type List struct {
 }
 
 // Lists returns the lists selected by c. All these lists are for test mode. sandbox is the URL of the stack's sandbox
-// and the prefix of the sandbox's FHIR base URLs.
+// and the prefix of its FHIR base URLs.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil

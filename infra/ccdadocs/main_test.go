@@ -37,8 +37,7 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestRuleTemplatesAreTested checks that each rule has a template that occurs in a test or in one of the project's
-// documents.
+// TestRuleTemplatesAreTested checks that each rule has a template that occurs in a test or in a project document.
 func TestRuleTemplatesAreTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)

@@ -97,7 +97,7 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 }
 
 // without returns a Markdown table of the templates that occur in the documents but have no rule. The table groups the
-// templates by conversion method and counts the uses of each template.
+// templates by conversion method and counts each template's uses.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""

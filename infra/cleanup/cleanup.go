@@ -1,4 +1,4 @@
-// Package cleanup removes the objects that a check created in a running stack. The package uses a wiring.Operator; for
+// Package cleanup removes the objects that a check created in a running stack. The package uses a wiring.Operator. For
 // operations that Operator lacks, it calls the API with the organisation's credentials. The package reports the objects
 // that the service retains permanently. The package never creates objects.
 package cleanup
@@ -26,8 +26,8 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Disconnect ends a connection and deletes the connection's tokens and files, using an organisation's credential. If
-// the connection has already ended, Disconnect succeeds.
+// Disconnect ends a connection and deletes its tokens and files, using an organisation's credential. If the connection
+// has already ended, Disconnect succeeds.
 func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete,
 		baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
@@ -47,8 +47,8 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear deletes an organisation used only by a check, including all its data. To end connections, Clear uses the
-// test-mode entries in credentials. If the organisation can't be deleted, it stays suspended and left contains the
+// Clear deletes an organisation that is used only by a check, including all its data. To end connections, Clear uses
+// the test-mode entries in credentials. If the organisation can't be deleted, it stays suspended and left contains the
 // reason; otherwise left is empty. If a step fails, Clear continues with the next one.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,

@@ -49,12 +49,14 @@ func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
 }
 
 type auditShown struct {
-	Seq    int64     `json:"seq"`
-	At     time.Time `json:"at"`
-	Mode   string    `json:"mode,omitempty"`
-	Actor  string    `json:"actor"`
-	Action string    `json:"action"`
-	Target string    `json:"target"`
+	Seq     int64          `json:"seq"`
+	At      time.Time      `json:"at"`
+	Mode    string         `json:"mode,omitempty"`
+	Actor   string         `json:"actor"`
+	From    string         `json:"from,omitempty"`
+	Action  string         `json:"action"`
+	Target  string         `json:"target"`
+	Changes []audit.Change `json:"changes,omitempty"`
 }
 
 func listAudit(flags *flag.FlagSet) action {
@@ -76,7 +78,8 @@ func listAudit(flags *flag.FlagSet) action {
 		shown := make([]auditShown, 0, len(rows))
 		for _, row := range rows {
 			shown = append(shown, auditShown{
-				Seq: row.Seq, At: row.At, Mode: string(row.Tenant.Mode), Actor: row.Actor, Action: row.Action, Target: row.Target,
+				Seq: row.Seq, At: row.At, Mode: string(row.Tenant.Mode), Actor: row.Actor, From: row.From, Action: row.Action,
+				Target: row.Target, Changes: row.Changes,
 			})
 		}
 		return map[string]any{"rows": shown, "next": next}, err

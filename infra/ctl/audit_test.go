@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,8 +23,11 @@ func TestAuditListsExportsAndVerifiesLog(t *testing.T) {
 	page := do("audit", "list", "-org", id, "-limit", "2")
 	rows, _ := page["rows"].([]any)
 	if first, ok := rows[0].(map[string]any); len(rows) != 2 || !ok || first["action"] != "webhook.created" ||
-		first["mode"] != "live" || first["actor"] != actor || page["next"] != 2.0 {
+		first["mode"] != "live" || first["actor"] != actor || first["from"] != "ctl" || page["next"] != 2.0 {
 		t.Errorf("listed %v", page)
+	}
+	if changes := fmt.Sprint(rows[1].(map[string]any)["changes"]); changes != "[map[field:name new:Alder Two old:Alder]]" {
+		t.Errorf("changes %s", changes)
 	}
 	if last, _ := do("audit", "list", "-org", id, "-before", "2")["rows"].([]any); len(last) != 1 {
 		t.Errorf("the page behind: %v", last)

@@ -138,8 +138,8 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	return printed
 }
 
-// TestCatalogImportHoldsLargeRemovalForConfirmation checks that operators must confirm separately that a source's list
-// may shrink and that a mode may lose many institutions.
+// TestCatalogImportHoldsLargeRemovalForConfirmation checks that operators must give separate confirmations for a
+// shrinking source list and for a mode that loses many institutions.
 func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)

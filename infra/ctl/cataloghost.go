@@ -80,7 +80,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 	}
 }
 
-// hostsShown adds the hosts awaiting approval to shown, those with the most servers first.
+// hostsShown adds the hosts awaiting approval to shown, starting with those that have the most servers.
 func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.HostChoice, limit int) map[string]any {
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w compose.Wait) bool { return !choice.Has(w) })
 	if len(waiting) == 0 {

@@ -71,7 +71,7 @@ const memoryGoal = 150 << 20
 // convertFiles prints the resources of every file that can be converted. The error lists the files that can't be
 // converted.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
-	debug.SetGCPercent(50) // converting a 50 MB document needs several times its size
+	debug.SetGCPercent(50) // converting a 50 MB document needs several times that much memory
 	debug.SetMemoryLimit(memoryGoal)
 	var set ccda.Set
 	var invalid error

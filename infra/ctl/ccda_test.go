@@ -14,7 +14,7 @@ import (
 
 const ourDocuments = "../../shared/fhir/ccda/testdata"
 
-// ctlHere runs a command that does not need a stack and returns the command's output and messages.
+// ctlHere runs a ctl command that needs no stack and returns its output and messages.
 func ctlHere(t *testing.T, args ...string) (out, said string, err error) {
 	t.Helper()
 	var printed, told bytes.Buffer

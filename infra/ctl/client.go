@@ -115,7 +115,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// forClient returns an action that operates on a client, which is either shared or owned by a tenant.
+// forClient returns an action that operates on a client. The client is either shared or owned by a tenant.
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {

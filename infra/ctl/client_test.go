@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads the stack's rows in the same way as its functions.
+// stored reads the stack's rows as its functions do.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -91,7 +91,7 @@ func shows(text, secret string) bool {
 	}
 	for offset := range 3 {
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
-		// The first and last base64 characters depend on the bytes next to the secret.
+		// The first and last base64 characters depend on the bytes adjacent to the secret.
 		if strings.Contains(text, encoded[4:len(encoded)-4]) {
 			return true
 		}
@@ -140,7 +140,7 @@ func TestClientSecretIsEncryptedAndNeverPrinted(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// Stop recording before the test itself reads any secrets.
+	// Stop recording before the test reads any secrets itself.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {

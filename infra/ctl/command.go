@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// command is a ctl command. The help text is generated from these fields; docs/operate/ctl.md also documents each
+// command is a ctl command. The help text is generated from these fields. docs/operate/ctl.md also documents each
 // command's effects and warnings.
 type command struct {
 	name     string   // one to three words, separated by spaces
@@ -107,7 +107,7 @@ func (r registry) group(word string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return strings.Fields(c.name)[0] != word })
 }
 
-// below returns the longer commands whose names begin with the given words.
+// below returns the commands whose names begin with the given words, followed by further words.
 func (r registry) below(words string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }

@@ -81,8 +81,8 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores an export task. If end is not nil, the task ends with the state and event that end returns; otherwise
-// it stays pending.
+// export stores an export task. If end is not nil, the task ends with the state and event that it returns; otherwise it
+// stays pending.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
 	_, register := p.tables()
@@ -295,7 +295,7 @@ func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	expect.NoError(t, err)
 }
 
-// deliver creates a webhook, stores a failed delivery of the event to it and returns the webhook's ID.
+// deliver creates a webhook, stores a failed delivery of the event to it, and returns the webhook's ID.
 func (p patients) deliver(t *testing.T, outputs, eventID string) string {
 	t.Helper()
 	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-url",

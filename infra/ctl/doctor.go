@@ -18,7 +18,7 @@ func doctorCommands() []command {
 // finding is the result of a check. A check also returns findings for anything that it can't inspect.
 type finding struct {
 	Check string `json:"check"`
-	State string `json:"state"` // "ok", "wrong" or "not_seen"
+	State string `json:"state"` // result: "ok", "wrong" or "not_seen"
 	What  string `json:"what"`
 	Do    string `json:"do,omitempty"`
 }
@@ -36,8 +36,8 @@ func notInspected(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is a named check of the doctor command. Checks with byRules set need an open Operator, which requires the stack
-// outputs and hashing secret that other checks verify.
+// check is a named check of the doctor command. Checks with byRules set require an open Operator, which needs the stack
+// outputs and the hashing secret that other checks verify.
 type check struct {
 	name    string
 	byRules bool

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newPublisher starts a service that publishes a key, and returns the outputs of its stack. Tests can adjust the
-// service's clock skew, in seconds, and its response status.
+// newPublisher starts a service that publishes a key, and returns its stack's outputs. Tests can adjust the service's
+// clock skew, in seconds, and its response status.
 func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *atomic.Int64) {
 	t.Helper()
 	skew, status = &atomic.Int64{}, &atomic.Int64{}
@@ -43,8 +43,8 @@ func examined(t *testing.T, outputs string) (string, int) {
 	return out.String(), exitCode(err)
 }
 
-// TestDoctorReportsRemediesAndSkippedChecks introduces one fault after another and checks that doctor detects each
-// fault and reports its remedy.
+// TestDoctorReportsRemediesAndSkippedChecks introduces faults one at a time and checks that doctor detects each one and
+// reports its remedy.
 func TestDoctorReportsRemediesAndSkippedChecks(t *testing.T) {
 	outputs, skew, status := newPublisher(t)
 	do := doer(t, outputs)

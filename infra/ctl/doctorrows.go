@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is the duration for which a webhook may fail before doctor reports it. Redeploying a receiver can cause
-// several minutes of failures.
+// failingFor defines when doctor reports a failing webhook. Redeploying a receiver can cause several minutes
+// of failures.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {

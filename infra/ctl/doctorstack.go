@@ -43,8 +43,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are present.")}
 }
 
-// checkKeys reads KeyHashingSecret, the only secret that operators may read. checkKeys also encrypts and decrypts test
-// data with SecretsKey, the only key that operators may use.
+// checkKeys reads KeyHashingSecret, the only secret that operators may read, and encrypts and decrypts test data with
+// SecretsKey, the only key that they may use.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
 		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",

@@ -91,8 +91,8 @@ func platformOf(named string) (string, error) {
 	return found.ID, nil
 }
 
-// findSubject looks up the endpoint by ID or FHIR base URL. If the endpoint is not stored yet, findSubject returns a
-// provisional endpoint.
+// findSubject looks up the endpoint by ID or FHIR base URL. If the endpoint has not been stored yet, findSubject
+// returns a provisional one.
 func findSubject(
 	ctx context.Context, o *wiring.Operator, id, base, mode string,
 ) (e catalog.Endpoint, stored bool, err error) {

@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// newService returns a stack whose base URL serves the sandbox and the service's public keys. newService returns the
-// path of the outputs file, the base URL and the sandbox option that registers the keys.
+// newService returns a stack whose base URL serves the sandbox and the service's public keys. It returns the outputs
+// file's path, the base URL and the sandbox option that registers the keys.
 func newService(t *testing.T) (outputs, base, keys string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -60,7 +60,7 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	return outputs, base, "jwks:" + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// tested runs "endpoint test" and returns the result of each step, the output and the error.
+// tested runs "endpoint test" and returns each step's result, the output and the error.
 func tested(t *testing.T, outputs string, args ...string) (results map[string]string, printed string, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -93,7 +93,7 @@ func TestEndpointTestReportsEachStepResult(t *testing.T) {
 	byKey := auth("", "-method", "private_key_jwt", "-algorithm", "ES384")
 	for name, test := range map[string]struct {
 		switches, auth string
-		says           string // expected message for a rejected client
+		says           string // expected error message for a rejected client
 	}{
 		"a public client":               {"label:public", "", ""},
 		"a secret":                      {"client-secret:" + secret, bySecret, ""},

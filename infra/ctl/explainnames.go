@@ -13,7 +13,7 @@ import (
 type names struct {
 	session session
 	isTried bool
-	known   map[string]string // by ID; "" if the stack has no name for the ID
+	known   map[string]string // names by ID; "" if the stack has no name for the ID
 }
 
 // add adds the names of the objects whose IDs an explanation contains. If a lookup fails, add omits the name and

@@ -69,8 +69,8 @@ func exportListed(e operator.Export) map[string]any {
 	return listed
 }
 
-// exportShown returns the full text printed for an export. The printed form includes counts, but never contents, links
-// or file locations.
+// exportShown returns the complete text printed for an export. The printed form includes counts, but never contents,
+// links or file locations.
 func exportShown(e operator.Export) map[string]any {
 	shown := exportListed(e)
 	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do

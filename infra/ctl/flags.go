@@ -24,7 +24,7 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse parses the flags of a command. If operands is set, remaining arguments are allowed. Errors don't contain
+// parse parses the flags of a command. If operands is set, arguments after the flags are allowed. Errors don't contain
 // unexpected arguments, because an argument may be a secret whose flag is missing. If the user requests help, parse
 // returns flag.ErrHelp.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
@@ -93,7 +93,7 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation returns an action that operates on an organisation in both modes. The action passes do the
+// forOrganisation returns an action that operates on an organisation in both modes. The action calls do with the
 // organisation's live tenant.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),

@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right returns valid values for all flags of a command, so that tests can invalidate one flag at a time.
+// right returns valid values for all of a command's flags, so that tests can invalidate one flag at a time.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -195,7 +195,7 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 				delete(values, "endpoint")
 			}
 			if c.name == "registration callback" && f.Name == "endpoint" {
-				values[f.Name] = "wrong" // valid, because the endpoint may be created later
+				values[f.Name] = "wrong" // a valid value, because the endpoint may be created later
 			}
 			args := strings.Fields(c.name)
 			for name, value := range values {
@@ -245,7 +245,7 @@ func TestParseRejectsEmptyFlagValue(t *testing.T) {
 	}
 }
 
-// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that identify its object.
+// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that identify the object to change.
 func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	w := newWorld(t, outputs)

@@ -130,7 +130,7 @@ func moveInquiry(flags *flag.FlagSet) action {
 	})
 }
 
-// inquiryListed returns an inquiry's printed form in a list, without the patient's text.
+// inquiryListed returns an inquiry as printed in a list, without the patient's text.
 func inquiryListed(i inquiry.Inquiry) map[string]any {
 	return map[string]any{
 		"org_id": i.Tenant.OrgID, "mode": i.Tenant.Mode, "inquiry_id": i.ID, "kind": i.Kind(),

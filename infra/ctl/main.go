@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/secret"
 )
@@ -111,7 +112,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 			return err
 		}
 	}
-	result, err := act(ctx, opened)
+	result, err := act(audit.WithSource(ctx, "ctl"), opened)
 	if printed, ok := errors.AsType[printedError](err); ok {
 		return errors.Join(show(s.out, printed.shown()), err)
 	}
@@ -154,7 +155,7 @@ func tell(out io.Writer, text string) error {
 	return err
 }
 
-// printedError is an error that comes with a result to print.
+// printedError is an error returned together with a result to print.
 type printedError interface {
 	error
 	shown() any

@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// nowhere is a FHIR base URL that the network guard rejects without a network request (RFC 5737).
+// nowhere is a FHIR base URL that the network guard rejects without sending a request (RFC 5737).
 const nowhere = "https://192.0.2.1/r4"
 
 // newStack starts an embedded AWS server with the project's template and returns the path of the stack's outputs file.
@@ -61,7 +61,7 @@ func (r *recording) all() string {
 	return string(r.sent)
 }
 
-// anyServer is the deployed template's placeholder for the URL of a test server on this machine.
+// anyServer is the deployed template's placeholder for a test server's URL on this machine.
 const anyServer = "http://127.0.0.1:65535"
 
 // templates caches parsed templates by PublicBaseUrl, because parsing a template is slow. The cache needs no lock,
@@ -136,7 +136,7 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to returns streams that have empty input and write results to out.
+// to returns streams with empty input that write results to out.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }
@@ -146,7 +146,6 @@ func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	return ctlWith(t, outputs, "", args...)
 }
 
-// ctlWith is like ctl but passes input to the command.
 func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]any, error) {
 	t.Helper()
 	var out bytes.Buffer

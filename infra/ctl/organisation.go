@@ -212,7 +212,7 @@ func organisationShown(o org.Organisation) map[string]any {
 	return shown
 }
 
-// lookFlags adds the flags for the appearance and stated purpose of an organisation's pages.
+// lookFlags adds the flags for the appearance of an organisation's pages and for the purpose stated on them.
 func lookFlags(flags *flag.FlagSet) {
 	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
 	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")

@@ -39,7 +39,7 @@ func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 		!strings.Contains(form.Get("Message.Body.Html.Data"), token) {
 		t.Errorf("the mail is %v", form)
 	}
-	if strings.Count(sent.all(), token) != 2 { // once in the email's HTML and once in its text
+	if strings.Count(sent.all(), token) != 2 { // once each in the email's HTML and text bodies
 		t.Error("what makes the invitation work is elsewhere, too")
 	}
 	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 ||

@@ -56,10 +56,10 @@ type letter struct {
 	OrgID     string `json:"org_id,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	ID        string `json:"id,omitempty"`
-	Outcome   string `json:"outcome"` // "left", "sent" or "unreadable"
+	Outcome   string `json:"outcome"` // result: "left", "sent" or "unreadable"
 }
 
-// mostLetters limits the number of dead letters that one run receives. Receiving a dead letter hides it from other
+// mostLetters limits the number of dead letters received in one run. Receiving a dead letter hides it from other
 // receivers for two minutes.
 const mostLetters = 1000
 
@@ -93,8 +93,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// resend enqueues a dead-lettered message's work again before it deletes the message. Resending work twice is harmless,
-// but work lost with a deleted message would have to wait for the sweeper.
+// resend enqueues a dead-lettered message's work again before deleting the message. Resending work twice is harmless,
+// but deleting a message before resending its work could delay the work until the sweeper runs.
 func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {

@@ -68,7 +68,7 @@ func listRegistrations(*flag.FlagSet) action {
 		rows := make([]map[string]any, 0, len(all))
 		for _, r := range all {
 			shown := ownerShown(r.Owner)
-			delete(shown, "mode") // the registration's place implies the mode
+			delete(shown, "mode") // the registration's scope determines the mode
 			shown["place"], shown["client_id"] = placeShown(r.Registration.Place), r.Registration.ClientID
 			if r.Registration.AuthID != "" {
 				shown["client_auth_id"] = r.Registration.AuthID
@@ -108,14 +108,14 @@ func removeRegistration(flags *flag.FlagSet) action {
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		gone, err := s.Registrations.Remove(ctx, owner, place)
 		shown := ownerShown(owner)
-		delete(shown, "mode") // the registration's place implies the mode
+		delete(shown, "mode") // the registration's scope determines the mode
 		shown["place"], shown["client_id"], shown["removed"] = placeShown(gone.Place), gone.ClientID, true
 		return shown, err
 	})
 }
 
-// forPlace returns an action that calls do with the owner of a client registration, its mode, and its endpoint or
-// platform. The registration belongs to one organisation or is shared by all organisations.
+// forPlace returns an action that calls do with a client registration's owner, mode, and endpoint or platform. The
+// registration belongs to one organisation or is shared by all organisations.
 func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any,
 	error),
 ) action {

@@ -121,7 +121,7 @@ func TestStackFlagSelectsStackByName(t *testing.T) {
 }
 
 // TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error, because the SDK's error
-// describes only the last source it tried, EC2 instance metadata.
+// describes only the last source that it tried, EC2 instance metadata.
 func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {
@@ -160,7 +160,7 @@ func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 		t.Setenv("AWS_CONFIG_FILE", profiles)
 		t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
 		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
-		// otherwise the SDK retries for several seconds
+		// Without this setting, the SDK would retry for several seconds.
 		t.Setenv("AWS_EC2_METADATA_DISABLED", strconv.FormatBool(name != "half a key"))
 		_, _, err := attempt(t, "-stack", "ctl", "organisation", "list")
 		if exitCode(err) != 1 || slices.ContainsFunc(test.want,

@@ -22,7 +22,7 @@ func (s stored) work() store.Work {
 	return store.Work{DB: dynamodb.NewFromConfig(s.config), Table: s.outputs["WorkTable"]}
 }
 
-// listed returns the rows of one of the tenant's lists in the Work table.
+// listed returns the rows of a tenant's list from the Work table.
 func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[string]types.AttributeValue {
 	t.Helper()
 	db := dynamodb.NewFromConfig(s.config)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf starts a stack with a single organisation and writes its run file. stackOf returns the path of the run file
-// and the stack's URL.
+// stackOf starts a stack with a single organisation, writes its run file, and returns the file's path and the stack's
+// URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,8 @@ func TestDemoPrintsStackName(t *testing.T) {
 	}
 }
 
-// TestDemoFailsWhenStackNameDiffers also checks that the demo doesn't start a stack: the test provides no runner.
+// TestDemoFailsWhenStackNameDiffers also checks that the demo doesn't start a stack, because the test provides no
+// runner.
 func TestDemoFailsWhenStackNameDiffers(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")

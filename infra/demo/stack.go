@@ -20,7 +20,7 @@ import (
 type wanted struct {
 	runFile string // run file of a running stack
 	name    string // name that the stack must have; "" accepts any
-	own     bool   // true if the demo starts a separate stack with the runner
+	own     bool   // true if the demo uses the runner to start a separate stack
 	runner  string
 }
 

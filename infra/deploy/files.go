@@ -27,8 +27,8 @@ const builtPages = ".aws-sam/build/WebFunction/ui"
 // attribute.
 const sdk = "sdk"
 
-// files uploads the widget's immutable files to a bucket. If its own build lacks a file, the web function serves the
-// file from this bucket (docs/adr/0035-the-widget.md).
+// files uploads the widget's immutable files to a bucket. If a file is missing from the web function's own build, the
+// function serves it from this bucket (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
@@ -47,8 +47,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that are missing from the bucket. keep never overwrites a file. keep returns an error if the
-// bucket already holds different content for a version of the web component.
+// keep uploads the files that are missing from the bucket and never overwrites a file. It returns an error if the
+// bucket holds different content for a version of the web component.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -57,7 +57,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // sdk comes first, because its upload can be rejected
+	for _, folder := range []string{sdk, "widget/assets"} { // sdk comes first, because its upload may be rejected
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -108,9 +108,9 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	return err
 }
 
-// setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides a
-// value for all commands. setting supports only TOML tables and double-quoted strings, as in SAM's own examples. It
-// returns "" for any other syntax.
+// setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides one
+// for all commands. setting supports only TOML tables and double-quoted strings, the forms used in SAM's own examples.
+// It returns "" for any other syntax.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

@@ -20,7 +20,6 @@ const (
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
 )
 
-// newWidget returns a project with a built widget.
 func newWidget(t *testing.T) (*project, *s3.Client) {
 	t.Helper()
 	p := newProject(t)
@@ -102,7 +101,7 @@ func TestDeployKeepsFilesOfPreviousReleases(t *testing.T) {
 }
 
 // TestDeployRejectsChangedElementVersion checks that a released version of the web component can't change. A page with
-// an integrity attribute would reject the changed bytes; a page without one would load unexpected code.
+// an integrity attribute would reject the changed bytes, and one without it would load unexpected code.
 func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")

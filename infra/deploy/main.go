@@ -88,8 +88,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys the build and uploads the widget's files. deliver uploads the files first, unless the deployment
-// creates the bucket.
+// deliver deploys the build and uploads the widget's files. It uploads the files first unless the deployment creates
+// the bucket.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {
@@ -115,8 +115,8 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 }
 
 // deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
-// so the arguments repeat the latter and add the release. The release makes deployments distinct even if only a
-// parameter value changes (docs/adr/0019-aliases-and-the-front.md).
+// so the arguments repeat the file's parameters and add the release. The release makes deployments distinct even if
+// only a parameter value changes (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)

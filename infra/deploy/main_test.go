@@ -29,14 +29,15 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a repository folder with a fake sam that records its calls, and with fake CloudFormation and S3 servers.
+// project is a repository folder with a fake sam command that records its calls, and fake CloudFormation and S3
+// servers.
 type project struct {
 	calls   string
 	asked   []string // requests to CloudFormation, in the form "Action StackName"
 	outputs map[string]string
 	made    string // resource that the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
-	puts    []string // bucket uploads in order, each with the number of sam calls that preceded it
+	puts    []string // uploads to the bucket in order, each with the number of preceding sam calls
 }
 
 func newProject(t *testing.T) *project {

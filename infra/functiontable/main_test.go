@@ -36,7 +36,7 @@ func TestFunctionTableContainsRoutesFilesAndPermissions(t *testing.T) {
 		"| GET /bridge/fhir/ehi-export/{taskId} |",         // the method comes from OpenAPI; the template has ANY
 		"| ExportQueue |", "| every 15m |", "| every 1m |", // triggers that are not routes
 		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)", // file of a function called by the handler
-		// file used by a wiring that several functions share
+		// file used by a wiring package that several functions share
 		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)",
 		"Tokens read, put, delete", "TokensKey seal", "SES send",
 	} {

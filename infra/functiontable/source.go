@@ -42,7 +42,7 @@ func (s *source) files(function string) ([]string, error) {
 			case !strings.HasPrefix(file, "shared/wiring/"):
 				domain = append(domain, file)
 			case !slices.Contains(folders, path.Dir(file)):
-				folders = append(folders, path.Dir(file)) // shared by several functions
+				folders = append(folders, path.Dir(file)) // a wiring package shared by several functions
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func imported(f *ast.File) map[string]string {
 	return folders
 }
 
-// declarations maps a folder's functions, and its types with methods, to the files that contain their declarations.
+// declarations maps a folder's functions, and its types with methods, to the files that declare them.
 func (s *source) declarations(folder string) (map[string]string, error) {
 	if declared, ok := s.declared[folder]; ok {
 		return declared, nil
@@ -158,7 +158,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// parse parses a folder's files, except tests, and returns them by path relative to root.
+// parse parses the files in a folder, except tests, and returns them by path relative to root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {

@@ -19,7 +19,7 @@ var verbs = map[string]string{
 // ignored lists the actions that every function may perform and those required to consume a queue.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
-// namesOf maps each resource's ARN to its name in the template. Table names omit the suffix "Table".
+// namesOf maps each resource's ARN to the resource's name in the template. Table names omit the suffix "Table".
 func namesOf(t *template.Template) map[string]string {
 	names := map[string]string{}
 	for _, r := range t.Tables {
@@ -67,7 +67,7 @@ func touched(f template.Function, names map[string]string) string {
 	return strings.Join(order, "; ")
 }
 
-// verbOf returns the short name of an action. shown is false if the table omits the action.
+// verbOf returns an action's short name. shown is false if the table omits the action.
 func verbOf(action string) (verb string, shown bool) {
 	if slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(action, prefix) }) {
 		return "", false

@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses is the maximum number of processes of a function, and of concurrent batches of a queue. The template
-// may set lower limits. The limit is high enough that a slow receiver or portal does not delay other work, and low
-// enough for a laptop's memory, because each webhook worker takes 18 MB. As on AWS, a process handles one invocation at
-// a time.
+// mostProcesses is the maximum number of a function's processes and of a queue's concurrent batches. The template may
+// set lower limits. The limit is high enough that a slow receiver or portal does not delay other work, and low enough
+// for a laptop's memory, because each webhook worker takes 18 MB. As on AWS, a process handles one invocation at a
+// time.
 const mostProcesses = 10
 
-// idleLife is the idle time after which a process is ended. AWS also retains idle instances for some minutes.
+// idleLife is the idle time after which a process is stopped. AWS also retains idle instances for some minutes.
 const idleLife = 5 * time.Minute
 
 type functions interface {
@@ -44,7 +44,6 @@ func (s *stack) startFunctions(ctx context.Context, address string, output *line
 	return s.startContainers(ctx, address, output)
 }
 
-// subprocesses returns a runner for the binaries below folder.
 func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subprocesses {
 	all := s.template.Functions
 	list := make([]lambda.Function, len(all))

@@ -17,7 +17,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// pages returns the headers of test requests: from web pages of different origins and, under "no page", from a program.
+// pages returns the headers of test requests sent by web pages of different origins and, under "no page", by a program.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -44,7 +44,7 @@ func (s sender) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// as returns a client configuration that sends header and signs with secret.
+// as returns a client configuration that sends the header fields in header and signs requests with secret.
 func (s started) as(header http.Header, secret string) awssdk.Config {
 	return awssdk.Config{
 		Region: "us-east-1", BaseEndpoint: &s.url, HTTPClient: sender{header}, RetryMaxAttempts: 1,
@@ -52,7 +52,7 @@ func (s started) as(header http.Header, secret string) awssdk.Config {
 	}
 }
 
-// refusal returns the status of a rejected call, or 0 if the call succeeded.
+// refusal returns a rejected call's status, or 0 if the call succeeded.
 func refusal(err error) int {
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		return answer.HTTPStatusCode()

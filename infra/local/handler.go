@@ -36,7 +36,7 @@ func (s *stack) handler() (http.Handler, error) {
 	api = filehost.Redirects(s.objects, s.filesURL, api)
 	return guard(isAPI, s.isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
-		case isAPI(at): // must precede the AWS case, because an API request may be signed
+		case isAPI(at): // must precede the AWS case, because an API request may also be signed
 			api.ServeHTTP(w, r)
 		case strings.HasPrefix(at, lambda.Prefix):
 			runtime.ServeHTTP(w, r)
@@ -72,8 +72,8 @@ func (s *stack) files() http.Handler {
 		})))
 }
 
-// receiver returns a handler that simulates customers' servers. receiver serves the inbox for webhooks and the page to
-// which patients return. It uses a separate port, because customers' URLs must not point to the service.
+// receiver returns a handler that simulates customers' servers. The handler serves the inbox for webhooks and the page
+// to which patients return. It uses a separate port, because customers' URLs must not point to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {

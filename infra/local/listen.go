@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// listeners holds the listeners for the service, its files and the sandbox receiver. The inside listeners serve
-// containers.
+// listeners holds the listeners for the service, its files and the sandbox receiver. The listeners inside,
+// objectsInside and receiverInside serve containers.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// These listeners are nil unless containers reach this machine at a separate address.

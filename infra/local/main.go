@@ -1,9 +1,9 @@
-// Command local runs the complete service on this machine. The command reads template.yaml, creates the template's
-// resources in the embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the
-// scheduled functions and serves a console. One loopback port serves everything except the URLs of files, which have a
-// second port (package filehost). With -sam, the functions run in containers. The containers reach the same two ports
-// at a different address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no
-// product-specific rules; all rules come from the template.
+// Command local runs the complete service on this machine. The command creates the resources of template.yaml in the
+// embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the scheduled functions
+// and serves a console. One loopback port serves everything except the URLs of files, which have a second port (package
+// filehost). With -sam, the functions run in containers. The containers reach the same two ports at a different address
+// of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no product-specific rules; all
+// rules come from the template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
 //	  [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]

@@ -82,7 +82,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look reads the attributes of a queue that only the worker has permission to read.
+// look reads the attributes of a queue that only the worker is permitted to read.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {

@@ -27,7 +27,7 @@ type options struct {
 	build      bool
 	seed       bool
 	catalog    shipped.Choice
-	sam        bool       // run functions in containers
+	sam        bool       // true to run functions in containers
 	host       netip.Addr // this machine's address for containers; detected if invalid
 	parameters parameters
 }

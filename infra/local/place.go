@@ -22,8 +22,7 @@ type place struct {
 	binaries string // directory that contains <function>/bootstrap
 }
 
-// findPlace determines where the functions run, according to o. If a required program is missing, the error names the
-// program.
+// findPlace determines from o where the functions run. If a required program is missing, the error names the program.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -58,9 +57,9 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public returns the listener's host and port for all clients, inside and outside containers. If functions run in
-// containers, the host is localhost, which refers to this machine in both environments and is allowed in http webhook
-// URLs.
+// public returns the listener's host and port for all clients, whether inside or outside containers. If functions run
+// in containers, the host is localhost, which refers to this machine in both environments and is allowed in http
+// webhook URLs.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -68,7 +67,7 @@ func (p place) public(listener string) string {
 	return net.JoinHostPort("localhost", port(listener))
 }
 
-// named replaces a loopback address in a URL with localhost, because passkeys need a host name (WebAuthn section
+// named replaces a loopback address in a URL with localhost, because passkeys require a host name (WebAuthn section
 // 5.1.2). Other URLs are returned unchanged.
 func named(url string) string {
 	for _, address := range []string{"127.0.0.1", "[::1]"} {

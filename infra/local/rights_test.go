@@ -46,8 +46,8 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines waits until the echo function has logged at least want lines, and returns the number of lines, or 0 after
-// five seconds. A log line may arrive after the function's response.
+// echosLines waits until the echo function has logged at least want lines, and returns their number, or 0 after five
+// seconds. A log line may arrive after the function's response.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()
 	for late := time.After(5 * time.Second); ; {

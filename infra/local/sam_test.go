@@ -30,7 +30,7 @@ func tools(t *testing.T, scripts map[string]string) string {
 }
 
 // engine returns a script that imitates a docker client whose engine has the given architecture. The case clauses in
-// amiss precede, and so override, the default clauses.
+// amiss precede the default clauses, and so override them.
 func engine(architecture, amiss string) string {
 	return `case "$1" in
 		` + amiss + `
@@ -140,7 +140,7 @@ func contained(t *testing.T) string {
 }
 
 // TestContainersEnforcePermissionsAndAreRemoved checks that functions in containers have the same permissions as
-// processes and can reach the service. A run must remove all of its own containers, and no others.
+// processes and can reach the service. A run must remove all of its own containers and no others.
 func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {
@@ -174,7 +174,7 @@ func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	ended(t, s, dir)
 }
 
-// anotherRunEnds starts and stops another run in the same directory, which must remove only its own containers.
+// anotherRunEnds starts and stops another run in the same directory. That run must remove only its own containers.
 func anotherRunEnds(t *testing.T, dir string) {
 	t.Helper()
 	before := containersOf(t, dir)

@@ -46,7 +46,7 @@ type stack struct {
 	public    string // URL of the embedded AWS that also works inside containers
 	objects   string // S3 endpoint for functions, as host:port
 	filesURL  string // S3 endpoint URL for clients
-	customer  string // URL of the simulated customer server: the webhook inbox and the patients' return page
+	customer  string // URL of the simulated customer server with the webhook inbox and the patients' return page
 	template  *template.Template
 	cloud     *aws.Cloud
 	authority *iam.Authority
@@ -175,8 +175,8 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	return cloud, nil
 }
 
-// close shuts down every part of the stack, even after ctx is done. The shutdown order ensures that no part waits for
-// one that has stopped.
+// close shuts down every part of the stack, even after ctx is done. The shutdown order ensures that no component waits
+// for one that has already stopped.
 func (s *stack) close(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
@@ -203,7 +203,7 @@ func (s *stack) close(ctx context.Context) {
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for now := time.Now(); ; { // expires immediately, because the data may be older than this process
+	for now := time.Now(); ; { // expires rows immediately, because the data may be older than this process
 		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():

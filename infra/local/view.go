@@ -12,7 +12,6 @@ import (
 // mostShown is the maximum number of emails or webhooks that the console shows.
 const mostShown = 100
 
-// view adapts a stack to console.Stack.
 type view struct{ stack *stack }
 
 // Links implements console.Stack.

@@ -47,8 +47,8 @@ func (o options) built() string {
 // packaged returns the path of the template that refers to the uploaded functions.
 func (o options) packaged() string { return o.built() + ".yaml" }
 
-// makeBucket creates the bucket that holds the functions' code for deployment. The SAM CLI would create the bucket in a
-// separate stack and wait 15 seconds for that stack.
+// makeBucket creates the bucket that stores the functions' deployment packages. The SAM CLI would create the bucket in
+// a separate stack and wait 15 seconds for it.
 func makeBucket(ctx context.Context, o options) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
 	if err != nil {
@@ -75,8 +75,8 @@ func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Wri
 
 func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=" + region} }
 
-// toLocalStack returns the environment variables that direct the SAM CLI to LocalStack and make the CLI poll a
-// deployment every second.
+// toLocalStack returns the environment variables that direct the SAM CLI to LocalStack and make it poll deployments
+// every second.
 func (o options) toLocalStack() []string {
 	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
 		"AWS_SECRET_ACCESS_KEY="+accessKey)

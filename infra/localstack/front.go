@@ -29,9 +29,9 @@ const (
 	returnPath = "/_local/return"
 )
 
-// front serves the API and the inbox at localhost, for people and functions. LocalStack's own URL for the API is known
-// only after a deployment and changes with each deployment. front adds two behaviours of API Gateway that LocalStack
-// lacks: the template's response for an unknown path, and a different name for the authentication challenge header.
+// front serves the API and the inbox at localhost, for people and functions. LocalStack's API URL is known only after a
+// deployment and changes with each one. front adds two API Gateway behaviours that LocalStack lacks: the template's
+// response for an unknown path, and a different name for the authentication challenge header.
 type front struct {
 	inbox   *inbox.Inbox
 	nowhere http.Handler            // serves paths that the API does not define
@@ -187,7 +187,7 @@ func (f *front) serveAPI(id string) {
 
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// matchAWS changes a LocalStack response so that it matches that of AWS.
+// matchAWS changes a LocalStack response to match AWS's.
 func (f *front) matchAWS(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
@@ -228,7 +228,7 @@ func (f *front) outside(response *http.Response) {
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return // not a redirect to LocalStack's container address
+		return // the redirect doesn't point to LocalStack's container address
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted returns a front server for a fake LocalStack that echoes requests, and redirects or fails if the query
-// requests it.
+// fronted returns a front server for a fake LocalStack that echoes requests, or redirects or fails if the query says
+// so.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

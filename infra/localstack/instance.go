@@ -42,7 +42,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, err
 	}
 	settings := o.settings(i.name, host)
-	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // so that LocalStack outlives its clients
+	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // lets LocalStack outlive its clients
 	i.stopIt = stop
 	if len(o.command) > 0 {
 		i.command = program(background, settings, o.command...)
@@ -132,8 +132,8 @@ func (i *instance) await(ctx context.Context, o options) error {
 }
 
 // stop ends LocalStack and the functions' containers. LocalStack takes five seconds to stop each container, so stop
-// removes the containers itself beforehand. LocalStack may start more containers while it shuts down, so stop removes
-// containers again afterwards. It works even if ctx is done.
+// removes the containers first. LocalStack may start more containers while it shuts down, so stop removes containers
+// again afterwards. It works even if ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()

@@ -1,7 +1,7 @@
 // Command localstack runs the complete service on LocalStack 4.14. The command starts LocalStack in a container (or
-// with -command), builds the unchanged template and deploys the build with the SAM CLI. The command then seeds the
-// stack with sample data under the same rules that apply to an operator. The API and the webhook inbox have URLs that
-// work both inside and outside containers. The command has the same output as make run. With -upgrade-from, the command
+// with -command), and builds and deploys the unmodified template with the SAM CLI. The command then seeds the stack
+// with sample data under the same rules that apply to an operator. The API and the webhook inbox have URLs that work
+// both inside and outside containers. The command has the same output as make run. With -upgrade-from, the command
 // first deploys the release in another folder, and upgrades that stack while an export is running and a delivery is
 // pending.
 //

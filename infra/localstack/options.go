@@ -13,7 +13,7 @@ import (
 type options struct {
 	address string // listen address of the API and the inbox
 	aws     string // address on which LocalStack listens
-	// release is the name of the release to deploy. Changing release makes an update create a new version of every
+	// release is the name of the release to deploy. If release changes, an update creates a new version of every
 	// function. release is empty if only one release is deployed.
 	release string
 	source  string // folder containing the release to deploy
@@ -46,7 +46,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	var err error
-	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // absolute, for programs with other working directories
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // absolute, for programs in other directories
 		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)

@@ -25,7 +25,7 @@ type deployed struct {
 	outputs map[string]string
 }
 
-// open opens the deployed stack with an operator's access and makes its API available through the front.
+// open opens the deployed stack with an operator's access, and makes its API available through the front server.
 func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
 	d := deployed{config: aws.Config{

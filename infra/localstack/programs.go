@@ -70,7 +70,8 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 	return command
 }
 
-// withoutAWS removes the environment variables that would direct a program to AWS or give it the user's credentials.
+// withoutAWS removes the environment variables that would direct a program to AWS or give it the user's AWS
+// credentials.
 func withoutAWS(all []string) []string {
 	kept := []string{
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,

@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// oneByOne limits a portal to one request at a time. Until the upgrade is over, the portal at slow delays each
-	// response by up to held. The delay keeps the portal's export running while the functions are replaced. A client
-	// waits up to 30 s for a response.
+	// oneByOne limits a portal to one request at a time. Until the upgrade is over, the portal at the path in slow
+	// delays each response by up to held. The delay keeps the portal's export running while the functions are replaced.
+	// A client waits up to 30 s for a response.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals is the number of attempts at the pending delivery that the receiver rejects before the upgrade. The
-	// third attempt is due five minutes after the second attempt, or within ten minutes if the receiver requests a
-	// longer delay (docs/guide/webhooks.md).
+	// refusals is the number of times that the receiver rejects the pending delivery before the upgrade. The third
+	// attempt is due five minutes after the second one, or within ten minutes if the receiver requests a longer delay
+	// (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
 	// workTime limits each wait before and after the upgrade. The limit allows for the third delivery attempt and for
@@ -46,10 +46,10 @@ type watch struct {
 	refused  atomic.Int32  // number of deliveries of the export's event so far, including accepted ones
 	holds    atomic.Bool   // whether the portal is slow; set when the export starts
 	asked    atomic.Int32  // number of requests for records while the portal is slow
-	over     chan struct{} // closed when the upgrade is over
+	over     chan struct{} // closed when the upgrade has finished
 }
 
-// newWatch returns a watch for an upgrade. took is the time that deploying the previous release took on this machine.
+// newWatch returns a watch for an upgrade. took is the time that this machine needed to deploy the previous release.
 // The upgrade is expected to take twice as long as that deployment.
 func newWatch(took time.Duration) *watch {
 	return &watch{
@@ -202,7 +202,7 @@ type expectedEvent struct {
 	task string
 }
 
-// among counts the event's deliveries, and how many of them have a valid signature.
+// among counts the event's deliveries and those with a valid signature.
 func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {

@@ -13,7 +13,7 @@ const (
 	end   = "<!-- end -->"
 )
 
-// Renew replaces each table in a document with tableOf's result for the table's name. tableOf's result must end with a
+// Renew replaces each table in a document with the result of tableOf for the table's name. The result must end with a
 // line break. If the result is empty, Renew does not change the table.
 func Renew(document []byte, tableOf func(name string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer

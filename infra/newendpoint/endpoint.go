@@ -9,7 +9,7 @@ import (
 
 // endpoint holds a new endpoint's name in the forms that the code templates use.
 type endpoint struct {
-	Folder  string // folder below functions/, also the name in documents and alarms, such as getsomething
+	Folder  string // folder below functions/ and name in documents and alarms, such as getsomething
 	Logical string // prefix of logical IDs, such as GetSomething
 	Path    string // URL path, such as /bridge/something
 }
@@ -55,5 +55,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken means that the endpoint already exists and no files have been written.
+// errTaken means that the endpoint already exists and that no files have been written.
 var errTaken = errors.New("it exists")

@@ -37,7 +37,7 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files and stores the first error, so that callers need to check for an error only once, at the end.
+// writer collects files and stores the first error, so callers need to check for an error only once, at the end.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -62,7 +62,7 @@ func (w *writer) part(name string) string {
 
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
-// put stores a file's content. put formats Go code, which sorts imports and aligns columns.
+// put stores a file's content. It formats Go code, sorting imports and aligning columns.
 func (w *writer) put(file, text string) {
 	if !strings.HasSuffix(file, ".go") {
 		w.files[file] = []byte(text)

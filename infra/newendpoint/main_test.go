@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates several endpoints in sequence and returns all created or changed files.
+// endpoints generates several endpoints in sequence and returns every file created or changed.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}

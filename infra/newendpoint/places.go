@@ -63,7 +63,7 @@ func (w *writer) tests() {
 	w.coldStart()
 }
 
-// coldStart adds a row to the cost table for the secret that a new process reads. The table lists cold starts in
+// coldStart adds a row to the cost table for the secret that a new process reads. The rows for cold starts are in
 // alphabetical order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")

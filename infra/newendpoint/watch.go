@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the latest alarms on errors, throttles and duration of functions that organisations call.
-// If these alarms contain the maximum number of metrics, watch creates three new alarms.
+// watch adds the function to the latest error, throttle and duration alarms for functions that organisations call. If
+// these alarms contain the maximum number of metrics, watch creates three new alarms.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {

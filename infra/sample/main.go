@@ -86,8 +86,8 @@ type lines map[int]bool
 // emptyTree is the ID of Git's empty tree, which is valid in every repository.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns each file's lines added since base, by line number in the working tree. Files not tracked by Git are
-// ignored.
+// changed returns the lines of each file that were added since base, by line number in the working tree. Files not
+// tracked by Git are ignored.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree

@@ -14,7 +14,7 @@ import (
 const maxBatch = 1 << 20
 
 // Types for a FHIR batch and its response (https://hl7.org/fhir/R4/http.html#transaction), limited to the fields that
-// searches need.
+// searches use.
 type (
 	batch struct {
 		ResourceType string       `json:"resourceType"`
@@ -66,7 +66,7 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched serves the request in a batch entry. Switches neither delay nor count a batched request.
+// batched serves the request in a batch entry. Switches do not delay or count a batched request.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{

@@ -27,14 +27,14 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates runs searches with a chaos seed and returns, for each, a string of the status, whether the body is valid JSON,
-// and the duration.
+// fates runs searches with a chaos seed. For each search, it returns a string with the status, whether the body is
+// valid JSON, and the duration.
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
-		for access == "" { // chaos may also fail a step of connect
+		for access == "" { // chaos may also cause a step of connect to fail
 			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {

@@ -126,7 +126,7 @@ func (s site) spoil(answer *captured, r *http.Request, op operation, args []stri
 	return err
 }
 
-// wait delays the request by d. wait returns early if the client disconnects.
+// wait delays the request by d, returning early if the client disconnects.
 func wait(r *http.Request, d time.Duration) {
 	if d <= 0 {
 		return

@@ -17,7 +17,7 @@ func servesAttachments(with switches.Set) bool {
 		with.Has(switches.AttachmentLarge) || with.Has(switches.AttachmentDrops)
 }
 
-// rewriteAttachments changes the URLs of Binary resources in documents, according to the switches.
+// rewriteAttachments changes the URLs of Binary resources in documents as the switches specify.
 func (q fhirRequest) rewriteAttachments(node any) {
 	var base string
 	switch {
@@ -44,7 +44,7 @@ func (q fhirRequest) rewriteAttachments(node any) {
 	}
 }
 
-// resourcesIn returns the resource in a response and, for a Bundle, the resources in its entries.
+// resourcesIn returns the resource in a response and, if it is a Bundle, the resources in its entries.
 func resourcesIn(node any) []map[string]any {
 	body, _ := node.(map[string]any)
 	found := []map[string]any{body}

@@ -111,7 +111,7 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage returns the request for the page to which a next link refers. A next link with a session ID works only once,
+// turnPage returns the request for the page that a next link identifies. A next link with a session ID works only once,
 // but a next link at the FHIR base can be reused.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
@@ -162,7 +162,7 @@ func (q fhirRequest) rewriteReferences(node any) {
 	}
 }
 
-// rawBinary replaces a Binary resource in the response with the Binary's content.
+// rawBinary replaces a Binary resource in the response with its content.
 func rawBinary(answer *captured) error {
 	var binary struct {
 		ContentType string `json:"contentType"`

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Rate limit headers, as in responses from athenahealth's sandbox.
+// Rate limit headers like those in responses from athenahealth's sandbox.
 const (
 	rateLimit  = 500
 	retryAfter = 2 * time.Second
@@ -33,7 +33,7 @@ type fhirRequest struct {
 	continued, lost bool
 }
 
-// spoiledFHIR serves a read or search request and applies the switches.
+// spoiledFHIR serves a read or search request and applies the switches to it.
 func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation, args []string) error {
 	ctx := original.Context()
 	r := original.Clone(ctx)
@@ -92,7 +92,7 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 // asksPage reports whether a successful response to the request would be a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded returns the response of an overloaded server, or nil if the server is not overloaded.
+// overloaded returns an overloaded server's response, or nil if the server is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns how much longer the portal will reject requests, or 0 if it accepts this request. Another request
-// within that period restarts the period.
+// leftAlone returns how much longer the portal will reject requests, or 0 if it accepts this one. If the client sends
+// another request within that period, the period starts again.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// spoiledOAuth serves an authorization server operation and applies the switches.
+// spoiledOAuth serves an authorization server operation and applies the switches to it.
 func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) error {
 	if op == opToken && s.with.Has(switches.TokenMoves) && !s.tokenMoved {
 		if _, err := s.portalState.count(r.Context(), tokenUses); err != nil {
@@ -66,7 +66,8 @@ func (s site) refusedOAuth(op operation) (refusal, bool) {
 	}
 }
 
-// failedEndpoint returns the response of a revocation or introspection endpoint that fails as specified by how.
+// failedEndpoint returns the response of a revocation or introspection endpoint that fails in the way that how
+// specifies.
 func failedEndpoint(how string) refusal {
 	if how == "html" {
 		return htmlRefusal(http.StatusOK)
@@ -83,7 +84,7 @@ func failedEndpoint(how string) refusal {
 	return refusal{status: status, contentType: jsonType, body: `{"error":"` + code + `"}`}
 }
 
-// failedRefresh returns the response to a refresh request that fails as specified by how.
+// failedRefresh returns the response to a refresh request that fails in the way that how specifies.
 func failedRefresh(how string) refusal {
 	problem := func(status int, code string) refusal {
 		return refusal{

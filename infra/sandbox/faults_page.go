@@ -29,7 +29,7 @@ const (
 	markBytes     = "mark of bytes that are not UTF-8"
 )
 
-// addEntries adds entries to a page that a client must either discard or avoid processing twice.
+// addEntries adds to a page entries that a client must either discard or avoid processing twice.
 func (q fhirRequest) addEntries(bundle map[string]any) {
 	entries, _ := bundle["entry"].([]any)
 	if q.with.Has(switches.DuplicateEntries) {

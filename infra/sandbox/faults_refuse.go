@@ -72,7 +72,7 @@ func (q fhirRequest) refusedType(*captured) (refusal, bool) {
 	}
 }
 
-// refusedFailure changes the format of the errors with which the FHIR server itself rejects requests.
+// refusedFailure changes the format of the FHIR server's own error responses.
 func (q fhirRequest) refusedFailure(answer *captured) (refusal, bool) {
 	unknownType := q.op == opSearch || bytes.Contains(answer.body.Bytes(), []byte(`"not-supported"`))
 	switch {

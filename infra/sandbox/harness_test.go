@@ -43,7 +43,7 @@ type wire struct {
 
 type oauthClient struct{ wire }
 
-// portal gives a test the same access to a sandbox and its records as an application has.
+// portal gives a test the same access to a sandbox and its records that an application has.
 type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
@@ -136,7 +136,7 @@ func (p *wire) request(method, address string, body io.Reader) *http.Request {
 	return request
 }
 
-// get requests an absolute URL. headers alternates names and values.
+// get requests an absolute URL. headers contains alternating names and values.
 func (p *wire) get(address string, headers ...string) answer {
 	p.t.Helper()
 	request := p.request(http.MethodGet, address, nil)
@@ -189,7 +189,7 @@ func (p *oauthClient) authorize(pairs ...string) answer {
 	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
 }
 
-// landing returns the query parameters of the URL that redirects the browser to the client.
+// landing returns the query parameters of the client URL to which the browser is redirected.
 func (p *oauthClient) landing(a answer) url.Values {
 	p.t.Helper()
 	location, err := url.Parse(a.header.Get("Location"))

@@ -49,7 +49,7 @@ func newIncludePortal(t *testing.T) *portal {
 	return newPortal(t, func(d *sandbox.Deps) { d.Personas = people })
 }
 
-// entriesOf returns a page's entries in the form "Type/id mode".
+// entriesOf returns a page's entries in the form "Type/id mode", where mode is the search mode.
 func (p *portal) entriesOf(page searchset) []string {
 	p.t.Helper()
 	found := make([]string, 0, len(page.Entry))

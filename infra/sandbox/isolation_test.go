@@ -23,7 +23,7 @@ func TestAccessTokenIsLimitedToItsPatient(t *testing.T) {
 	for resourceType, ids := range recordOf(t, "alder-maple") {
 		for _, id := range ids {
 			if own[resourceType+"/"+id] {
-				continue // both records contain the same clinics, clinicians and drugs
+				continue // both records have the same clinics, clinicians and drugs
 			}
 			tried++
 			wantOutcome(t, p.read(attacker.Access, resourceType+"/"+id), http.StatusNotFound, "not-found")

@@ -22,7 +22,7 @@ var (
 	errNoRandom = errors.New("no session id could be made")
 )
 
-// portalState keeps a misbehaving portal's counters and search sessions. The data is in the sandbox's store, because a
+// portalState holds a misbehaving portal's counters and search sessions. The data is in the sandbox's store, because a
 // client's requests may reach different processes.
 type portalState struct {
 	store  oauth.Store
@@ -102,7 +102,7 @@ func errCounter(what string, err error) error {
 }
 
 // every counts an event and reports whether the count is a multiple of period. If period is 0, every returns false
-// without counting.
+// without counting the event.
 func (n portalState) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
@@ -154,5 +154,5 @@ func (n portalState) takeSession(ctx context.Context, id string) (string, bool, 
 	return string(query), swapped, nil
 }
 
-// usedSession is stored in place of a closed session's query.
+// usedSession is stored instead of a closed session's query.
 const usedSession = "used"

@@ -37,7 +37,7 @@ const (
 )
 
 // handler routes a request to the default portal at the mount point or to a portal with switches in its path. The
-// identity provider does not belong to any portal, and the only switches that affect it are on its page.
+// identity provider does not belong to any portal; only the switches on its own page affect it.
 type handler struct {
 	mount    string // path of the base URL
 	provider *identity.Server
@@ -72,7 +72,7 @@ type site struct {
 	network     *udap.Server
 	// tokenMoved reports whether the token endpoint has moved to its second URL.
 	tokenMoved bool
-	// inBatch reports whether the request is part of a batch. A batch is authorised as a whole.
+	// inBatch reports whether the request is part of a batch. A batch is authorised as a whole, not per request.
 	inBatch bool
 }
 

@@ -4,8 +4,8 @@
 //
 // The sandbox performs its own authorization, as a production portal does: OAuth with PKCE in package oauth, and bearer
 // tokens in package fhirserver. Responses never use the service's error envelope, because the sandbox simulates an
-// external server. Callers: the patient's browser (authorize), the callback function (token), exportworker and
-// refreshworker (FHIR, refresh), and deleteconnection (revoke).
+// external server. The sandbox is called by the patient's browser (authorize), the callback function (token),
+// exportworker and refreshworker (FHIR, refresh), and deleteconnection (revoke).
 //
 // Package sandbox determines the operation for a path and applies HTTP-level faults. A FHIR base URL with switches in
 // its path, such as /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal with these faults. Package
@@ -53,7 +53,8 @@ type Deps struct {
 	Clients  []oauth.Client
 	Store    oauth.Store
 	Now      func() time.Time
-	// Random is the source of codes and tokens. Random must be safe for concurrent use, like crypto/rand.Reader.
+	// Random is the source of randomness for codes and tokens. Random must be safe for concurrent use, like
+	// crypto/rand.Reader.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
@@ -101,8 +102,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted returns the patients for TEFCA mode, who are not listed on the sign-in page. The portal, as a network
-// facility, holds the patients' records, but the patients can't sign in there.
+// unlisted returns the patients for TEFCA mode, whom the sign-in page does not list. As a network facility, the portal
+// holds the patients' records, but the patients can't sign in there.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))

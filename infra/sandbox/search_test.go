@@ -176,7 +176,7 @@ func TestSearchFiltersByParameter(t *testing.T) {
 	observations := len(record["Observation"])
 	labs := p.searchset(p.read(got.Access, "Observation?_count=0&category=laboratory")).Total
 	vitals := p.searchset(p.read(got.Access, "Observation?_count=0&category=vital-signs")).Total
-	if labs == 0 || vitals == 0 || labs+vitals+1 != observations { // the remaining one is in category social-history
+	if labs == 0 || vitals == 0 || labs+vitals+1 != observations { // the other one is in category social-history
 		t.Errorf("laboratory %d + vital signs %d + 1, want all %d", labs, vitals, observations)
 	}
 	system := "http://terminology.hl7.org/CodeSystem/observation-category"

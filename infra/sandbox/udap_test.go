@@ -59,7 +59,7 @@ func TestUDAPTrustAnchorIsUniquePerStore(t *testing.T) {
 func TestUDAPRejectsSoftwareStatementFromUntrustedIssuer(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // a member of a different community
+	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // a member of a different trust community
 	m.registered("used")
 	for name, c := range map[string]struct{ statement, code string }{
 		"of another community": {stranger.signed(m.statement("a", nil)), "unapproved_software_statement"},

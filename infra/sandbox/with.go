@@ -57,8 +57,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal with the switches in spec. Calls are cheap, because at reads stored state only if the portal's
-// token URL moves.
+// at returns the portal with the switches in spec. The method is cheap, because it reads stored state only if the
+// portal's token URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.portalState.site = spec

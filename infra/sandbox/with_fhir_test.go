@@ -284,7 +284,7 @@ func TestRateLimitSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
 		check("Patient/"+got.Patient, false)
 		check("Goal", true)
 		<-time.After(20*time.Minute - time.Second)
-		check("Patient/"+got.Patient, true) // a premature request restarts the period
+		check("Patient/"+got.Patient, true) // a premature request restarts the waiting period
 		<-time.After(20*time.Minute - time.Second)
 		check("Goal", true)
 		<-time.After(20 * time.Minute)

@@ -175,7 +175,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members except the first and the last are identical, so decompressing one of them is sufficient.
+	// All gzip members except the first and last are identical, so decompressing one of them is sufficient.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]
@@ -194,7 +194,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	}
 }
 
-// member decompresses the first of several concatenated gzip members. behind holds the remaining members, still
+// member decompresses the first of several concatenated gzip members. behind contains the remaining ones, still
 // compressed.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()

@@ -56,8 +56,8 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout limits the duration of a request. It allows for two cold starts: one of the container called and one
-// of a container that it calls.
+// requestTimeout limits the duration of a request. The limit allows for two cold starts: one of the container called
+// and one of a container that it calls.
 const requestTimeout = 40 * time.Second
 
 type wanted struct {
@@ -137,7 +137,7 @@ func checkAddress(baseURL string) error {
 	return nil
 }
 
-// running returns the stack that make run started. running returns an error if the base URL selects a different stack.
+// running returns the stack that make run started, or an error if the base URL selects a different stack.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	const advice = "name the stack (-stack, make smoke STACK=…), or set a test mode credential (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"

@@ -89,7 +89,7 @@ func codes(list []symbol) []string {
 	return all
 }
 
-// cases formats a list in lines of at most 100 columns.
+// cases formats list as lines of at most 100 columns.
 func cases(list []string) string {
 	var b strings.Builder
 	width := 0

@@ -1,8 +1,8 @@
 // Package adapters contains the clients and servers that connect the service to external systems: AWS, portals and API
 // callers.
 //
-// Adapters import the domain packages, words, and only due, ratelimit and safehttp from platform. Packages that use AWS
-// don't import any other adapter; wirings combine the adapters. The packages:
+// Adapters import the domain packages and words. From platform, they import only due, ratelimit and safehttp. Packages
+// that use AWS don't import other adapters; wirings combine the adapters. The packages:
 //
 //   - blob stores objects in S3.
 //   - fetch downloads public documents, using conditional requests and following redirects.

@@ -43,7 +43,7 @@ type Endpoint struct {
 	Rev             int64
 }
 
-// Shared reports whether several institutions share the endpoint. Each attempt at a shared endpoint stores the
+// Shared reports whether several institutions share the endpoint. Each attempt at a shared endpoint stores its
 // institution, because the endpoint's row does not.
 func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
@@ -54,7 +54,7 @@ type Registration struct {
 	ClientID string
 	AuthID   string // ID of the ClientAuth for ClientID; empty for a public client
 	Scope    string // requested scopes, space-separated; defaults to the platform profile's scopes
-	// Callback is the last segment of the callback URL registered with the health system. A Callback prevents a
+	// Callback is the last path segment of the callback URL registered with the health system. A Callback prevents a
 	// callback for one registration from being mistaken for another's (RFC 9700 section 4.4.2). Callback is empty for
 	// older registrations, which use the plain callback URL.
 	Callback string
@@ -77,8 +77,8 @@ type Place struct {
 }
 
 // ClientAuth holds a client's credentials for authenticating to authorization servers (RFC 6749 section 2.3, SMART App
-// Launch 2.2, "Client authentication"). A ClientAuth outlives the registrations that refer to it, because refresh
-// tokens remain bound to their client.
+// Launch 2.2, "Client authentication"). A ClientAuth outlives the registrations that refer to it because refresh tokens
+// remain bound to their client.
 type ClientAuth struct {
 	ID        string // UUID
 	Method    AuthMethod
@@ -86,8 +86,8 @@ type ClientAuth struct {
 	KeyID     string // signing key for AuthPrivateKey; if empty, the current key is used
 	Secret    []byte // encrypted client secret, if any (see ClientSecretPurpose, SecretBinding)
 	// Origins lists the origins to which the secret may be sent (Origin). If Origins is empty, the secret is never
-	// sent. An assertion needs no origins, because its audience already restricts its use. Origins that are listed
-	// apply to assertions as well.
+	// sent. An assertion needs no origins, because its audience already restricts its use. Listed origins also apply to
+	// assertions.
 	Origins []string
 	Rev     int64
 }

@@ -12,8 +12,9 @@ import (
 // maxNamed is the maximum length, in bytes, of an origin or issuer in a report.
 const maxNamed = 200
 
-// ReportMove reports a rejected discovery to the operator. It adds the organisation, the endpoint and the changed URLs
-// to the log line for the unit of work in ctx. An alarm counts these reports (docs/operate/runbooks/portal-moved.md).
+// ReportMove reports a rejected discovery to the operator. ReportMove adds the organisation, the endpoint and the
+// changed URLs to the log line for the unit of work in ctx. An alarm counts these reports
+// (docs/operate/runbooks/portal-moved.md).
 func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Addresses holds an authorization server's URLs from an endpoint's discovery. URLs that the discovery does not contain
-// are empty; all others are absolute.
+// Addresses holds an authorization server's URLs from an endpoint's discovery. URLs that the discovery document does
+// not contain are empty; all others are absolute.
 type Addresses struct {
 	Issuer        string
 	Authorization string
@@ -24,7 +24,7 @@ type Addresses struct {
 type Pins struct {
 	Issuer        string // issuer exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
-	Token         string // origin for the token endpoint and for userinfo
+	Token         string // origin of the token endpoint and the userinfo endpoint
 	Keys          string
 	Revocation    string
 	Introspection string
@@ -38,15 +38,15 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is a role whose origin, or issuer name, differs from the pinned value.
+// Departure is a role whose origin or issuer name differs from the pinned value.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
 	From string // pinned value; empty if nothing was pinned
 	To   string // current value
 }
 
-// Departures lists the discovered URLs that differ from the pins, in the order of the roles. URLs that the discovery no
-// longer contains are omitted, because they are not used. A missing issuer is included, because iss can't be checked
+// Departures lists the discovered URLs that differ from the pins, in order of role. A URL that the discovery document
+// no longer contains is omitted, because it is not used. A missing issuer is included because iss can't be checked
 // without it.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
@@ -80,7 +80,7 @@ func (a Addresses) Untrusted(base string, known []string) []Departure {
 	return abroad
 }
 
-// named returns the issuer and the URLs, keyed by role.
+// named returns the issuer and the URLs with their roles.
 func (a Addresses) named() []Departure {
 	return []Departure{
 		{Role: "issuer", To: a.Issuer},
@@ -109,8 +109,8 @@ func (p Pins) origin(role string) string {
 	}[role]
 }
 
-// Origin returns a URL's origin in the form used for pins. Scheme and host are in lower case, and a default port is
-// omitted. Origin returns "" unless the URL is an absolute http or https URL with a host.
+// Origin returns a URL's origin in the form in which pins are stored. Scheme and host are in lower case, and a default
+// port is omitted. Origin returns "" unless the URL is an absolute http or https URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
@@ -128,6 +128,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host returns a URL's origin for display to operators and patients. The default port and the scheme https are omitted.
-// Host returns "" if Origin does.
+// Host returns a URL's origin for display to operators and patients. Host omits the default port and the scheme https.
+// Host returns "" if Origin returns "".
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

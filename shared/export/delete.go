@@ -37,7 +37,7 @@ type Deleter struct {
 // because the sweeper will clean it up soon.
 //
 // Delete returns the error from Missing if the task does not exist. It returns fault.Invalid while the export is
-// running, because a running export does not have files yet.
+// running, because a running export has no files yet.
 func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task, error) {
 	task, err := d.Tasks.Task(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -61,7 +61,7 @@ func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task
 	return task, nil
 }
 
-// expire expires files that can still be downloaded.
+// expire expires files that are still available for download.
 func (d Deleter) expire(ctx context.Context, task Task) error {
 	now, lookAt := d.Now(), task.FinishedAt.Add(objectGrace)
 	if task.Status != Success || !now.Before(task.FilesUntil) {

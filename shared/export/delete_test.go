@@ -83,7 +83,8 @@ func TestDeleteExpiresFilesBeforeDeletingObjects(t *testing.T) {
 		after time.Duration
 		done  []string
 	}{
-		// A run that lost its task may keep writing for a while. The sweeper waits until the run can no longer write.
+		// A run that has lost its task may continue writing for a while. The sweeper waits until the run can no longer
+		// write.
 		"a success of a minute ago": {keptTask(export.Success), time.Minute, []string{"expire, look after 20m0s"}},
 		"a success of an hour ago":  {keptTask(export.Success), time.Hour, []string{"expire, look after 1h0m0s"}},
 		"one whose time is over":    {keptTask(export.Success), 8 * 24 * time.Hour, nil},

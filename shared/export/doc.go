@@ -1,5 +1,6 @@
 // Package export implements the bulk export of a patient's record. It defines the export task with its states, options,
-// outcome and failure reasons. It implements request registration, stored objects, download links and early deletion.
+// outcome and failure reasons. The package also implements request registration, stored objects, download links and
+// early deletion.
 //
 // The package imports words, fhir, catalog, webhook, connect and platform/due. Package export does not depend on AWS or
 // HTTP. The subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an export"):

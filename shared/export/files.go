@@ -55,8 +55,8 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is the time for which a run may keep writing after its task has failed. It exceeds the maximum duration
-// of a function invocation.
+// objectGrace is the period for which a run may continue writing after its task has failed. This period exceeds the
+// maximum duration of a function invocation.
 const objectGrace = 20 * time.Minute
 
 // SegmentKey returns the object key for data collected by the task's current run. Every object key contains the run's

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Links mints and verifies signed download URLs for exports. A URL grants access to a single file of a single tenant,
+// Links creates and verifies signed download URLs for exports. A URL grants access to a single file of a single tenant,
 // without an API key, until the file expires (docs/develop/threat-model.md, Download links).
 type Links struct {
 	Keys    secret.Keyring
@@ -31,7 +31,8 @@ type ticket struct {
 }
 
 // Stored returns the links to all files of a task, in the form stored with an event. A stored link contains the key
-// version and the expiry instead of the token. SignLink replaces the two with the token, always producing the same URL.
+// version and the expiry instead of the token. SignLink replaces the key version and the expiry with the token, always
+// producing the same URL.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
@@ -42,7 +43,7 @@ func (l Links) Stored(task Task) []webhook.DownloadLink {
 	return links
 }
 
-// List mints links to all files of a task.
+// List creates links to all files of a task.
 func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	links := l.Stored(task)
 	for i := range links {
@@ -101,7 +102,7 @@ func parseStub(stub string) (version int, expires int64, ok bool) {
 
 // Tenant verifies the token for a task's file and returns the tenant. It returns fault.Unauthenticated if the token is
 // forged, belongs to another file, or was signed with an unknown key. It returns fault.Gone if the token is genuine but
-// expired, or if it was signed with a retired key.
+// has expired or was signed with a retired key.
 func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	version, rest, _ := strings.Cut(token, ".")

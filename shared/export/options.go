@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Options narrows an export and selects its formats. The fields extend the POST ehi-export request. The zero value
-// selects the complete record as NDJSON.
+// Options narrows an export and selects its formats. The fields are extensions of the POST ehi-export request. The zero
+// value selects the complete record as NDJSON.
 type Options struct {
 	Since time.Time `json:"since,omitzero"` // only resources changed since this time; zero for all
 	// requested resource types, sorted; empty for all types. The Patient is always included.
@@ -162,7 +162,7 @@ func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether to export a resource with the given meta.lastUpdated. It returns false only if the time is
+// Changed reports whether to export a resource with the given meta.lastUpdated. It returns false only if lastUpdated is
 // before o.Since. A resource without a usable time is exported.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {

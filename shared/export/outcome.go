@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TypeOutcome describes the result of collecting one resource type. A TypeOutcome does not contain URLs or patient
+// TypeOutcome describes the outcome of collecting one resource type. A TypeOutcome does not contain URLs or patient
 // data.
 type TypeOutcome struct {
 	Type    string  `json:"type"`
@@ -14,7 +14,7 @@ type TypeOutcome struct {
 	Count   int     `json:"count"`
 	Missing int     `json:"missing,omitempty"`     // known resources that could not be read
 	LeftOut int     `json:"left_out,omitempty"`    // resources that name a different patient
-	OnlyBy  string  `json:"only_by,omitempty"`     // parameter that narrowed the search; see plan.Query.OnlyBy
+	OnlyBy  string  `json:"only_by,omitempty"`     // parameter that restricted the search; see plan.Query.OnlyBy
 	Status  int     `json:"http_status,omitempty"` // HTTP status of the response that best explains the loss
 
 	// why resources are missing or were not requested; may be empty
@@ -39,19 +39,19 @@ const (
 type LossReason string
 
 // Loss reasons, mildest first. LossUnsupported and LossNotGranted do not denote losses, because the file still contains
-// everything that the portal offers and the patient shares.
+// everything that the portal offers and the patient chose to share.
 const (
 	// the portal offers no search for the type, or documents of this kind are not exported
 	LossUnsupported LossReason = "unsupported"
 	// the patient's authorization does not cover the requested type
 	LossNotGranted LossReason = "not_granted"
-	// document parts that FHIR cannot represent or whose values are invalid
+	// parts of the document that FHIR cannot represent or whose values are invalid
 	LossConversion   LossReason = "not_converted"
 	LossNotRequested LossReason = "not_requested" // the authorization request did not name the type
 	// the portal does not list the type, and a trial search was not possible
 	LossNotAdvertised LossReason = "not_advertised"
 	LossElsewhere     LossReason = "other_server" // referenced resources on another server, which is never contacted
-	// referenced resources that the portal reports as nonexistent
+	// referenced resources that do not exist, according to the portal
 	LossNotFound LossReason = "not_found"
 	// the portal lists the type but refuses every request without giving a reason
 	LossRejected    LossReason = "rejected"
@@ -80,7 +80,7 @@ func (l LossReason) Worse(other LossReason) bool {
 
 // Shortfall returns a finished task's losses. A loss is data that is missing from the task's files although the portal
 // has it and the patient granted access (docs/guide/incomplete-records.md). Types that the portal searches only by
-// listed values (TypeOutcome.OnlyBy) and resources of other patients do not count as losses.
+// listed values (TypeOutcome.OnlyBy) and other patients' resources do not count as losses.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

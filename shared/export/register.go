@@ -48,7 +48,7 @@ type Registrar struct {
 	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
-	Reuse       time.Duration // time for which a finished export serves equal requests
+	Reuse       time.Duration // time for which a finished export serves identical requests
 }
 
 // Register returns the connection's current export or creates a new one (docs/reference/deviations.md, "Exports"). A
@@ -107,14 +107,15 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	return task, nil
 }
 
-// reusable reports whether a task was successful and can still serve equal requests.
+// reusable reports whether a task succeeded and can still serve identical requests.
 func (r Registrar) reusable(task Task) bool {
 	now := r.Now()
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
 // latest returns a connection's newest task and the task's ID. The ID is empty if the connection has no tasks. The task
-// is zero if its row has expired. Task rows expire after 90 days, but the pointer to the newest task does not expire.
+// is the zero value if its row has expired. Task rows expire after 90 days, but the pointer to the newest task never
+// expires.
 func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	connectionID string,
 ) (id string, task Task, err error) {

@@ -90,7 +90,7 @@ func (l *ledger) enqueue(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.enqueued = append(l.enqueued, id)
-	return errTrouble // losing a message must not affect the result
+	return errTrouble // the loss of a message must not affect the result
 }
 
 // newRegistrar returns a Registrar and its ledger. It must be called in a synctest bubble.
@@ -148,7 +148,7 @@ func TestRegisterOpensTaskForFirstRequest(t *testing.T) {
 func TestRegisterReusesPendingAndRecentTasks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end     export.Status // result of the first task; empty to leave the task pending
+		end     export.Status // result of the first task; if empty, the task remains pending
 		later   time.Duration
 		refresh bool
 		forget  bool // whether the row of the first task has expired
@@ -235,7 +235,7 @@ func TestRegisterResendsSuccessAtMostEveryFiveMinutes(t *testing.T) {
 				t.Errorf("event %d: %+v", number, body)
 			}
 		}
-		if got := len(l.enqueued); got != 3 { // one task and two events
+		if got := len(l.enqueued); got != 3 { // the IDs of one task and two events
 			t.Errorf("enqueued %v", l.enqueued)
 		}
 	})

@@ -8,8 +8,8 @@ type Result struct {
 	Kind          Kind
 	Reason        Reason        // for Retryable and Fatal: the failure reason if the task fails
 	Wait          time.Duration // for Yield and Retryable: minimum wait before the next run
-	Tried         int           // for Yield: number of attempts so far at the delayed request
-	TokensRefused bool          // for Fatal: whether the tokens are no longer usable
+	Tried         int           // for Yield: number of attempts at the delayed request so far
+	TokensRefused bool          // for Fatal: whether the tokens can no longer be used
 	// for Yield, Retryable and Fatal: the cause to log, which may carry a fault.Spot
 	Cause error
 }

@@ -23,7 +23,7 @@ const (
 // Reason is the cause of a task's failure, reported as the event's failure_reason (docs/guide/incomplete-records.md).
 type Reason string
 
-// Failure reasons that this version reports.
+// Failure reasons reported by this version.
 const (
 	TokenRefreshFailure     Reason = "token_refresh_failure"
 	ScopePatientMissing     Reason = "scope_patient_missing"
@@ -54,12 +54,12 @@ type Task struct {
 	Outcome       []TypeOutcome
 	Scope         Scope     // set on success
 	Files         []File    // in link order; set on success
-	FilesUntil    time.Time // when the files and the runs' other objects are deleted
+	FilesUntil    time.Time // time at which the files and the runs' other objects are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
 	SentAt        time.Time // creation time of the latest success event
 	Resends       int64     // number of success events after the first
-	Generation    int64     // incremented by every claim, to fence off writes by earlier workers
+	Generation    int64     // incremented by every claim, to fence off writes by workers with earlier claims
 	Failures      int       // number of consecutive transient failures
 	// earliest time of the next claim: when the worker's lease expires or the deferral ends
 	LeaseUntil   time.Time
@@ -85,13 +85,13 @@ func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 // Began returns the start of the task's time budget: the creation time plus the time spent waiting in line.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
-// Ends returns the end of the task's time budget. A task that is still pending at that time fails.
+// Ends returns the end of the task's time budget. A task that is still pending at the end of its time budget fails.
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file with the given name if the file can be downloaded at time now. If the file does
+// Downloadable returns the task's file with the given name if that file can be downloaded at time now. If the file does
 // not exist, Downloadable returns the error from Missing. If the file has expired, it returns fault.Gone with
 // svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {

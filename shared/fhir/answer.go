@@ -23,8 +23,8 @@ type Rate struct {
 
 // File is an attachment's content, read as a stream. The caller must close Body.
 type File struct {
-	// reading fails with a *RequestError if the content is incomplete, and with class TooLarge if the content exceeds
-	// the requested limit
+	// reading fails with a *RequestError if the content is incomplete or, with class TooLarge, if it exceeds the
+	// requested limit
 	Body        io.ReadCloser
 	ContentType string // media type stated by the server, if any
 	Rate        Rate

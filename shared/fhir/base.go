@@ -47,8 +47,8 @@ func ParseBase(text string) (Base, error) {
 // String returns the URL, without a trailing slash.
 func (p place) String() string { return p.scheme + "://" + p.host + p.path }
 
-// Own returns the base URL that the server uses for itself, in the form that Knowing accepts. Own returns "" if no
-// different URL is known.
+// Own returns the base URL that the server uses for itself, in the form that Knowing accepts. Own returns "" if the
+// server is not known to use a different URL.
 func (b Base) Own() string {
 	if b.own.host == "" {
 		return ""
@@ -67,8 +67,8 @@ func (b Base) Knowing(own string) Base {
 }
 
 // Learn returns a copy of b with the server's own base, inferred from the first page of a search at path
-// ("Observation", or "Patient/p1/$everything"). The server's own base is the part of the page's self link before the
-// path. If the page doesn't have a self link, the server's own base is the part of the entries' full URLs before
+// ("Observation", or "Patient/p1/$everything"). The server's own base is the part of the page's self link that precedes
+// the path. If the page doesn't have a self link, the server's own base is the part of the entries' full URLs before
 // "/Type/id" (FHIR R4 bundle.html#searchset, bundle.html#bundle-unique). Learn ignores full URLs if the page has a self
 // link, because a server that uses the Base for itself may still return another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
@@ -96,15 +96,15 @@ func (b Base) Join(elements ...string) string {
 
 // Resolve returns the URL to request for a link from this server. Relative links are resolved against the base. A link
 // under the server's own base is rewritten to the base. Because proxies leak internal names and schemes into links, a
-// link to any other host is rewritten if its path is under the base's path. For any other link, ok is false and callers
-// must not follow it.
+// link to any other host is rewritten if its path is under the path of the base. For any other link, ok is false and
+// callers must not follow it.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {
 		return "", false
 	}
 	sameHost := strings.EqualFold(target.Hostname(), (&url.URL{Host: b.host}).Hostname())
-	// If the base is at the root, every path is under the base, so only the host distinguishes a leaked name from a
+	// If the base has no path, every path is under it, so only the host distinguishes a leaked internal name from a
 	// different server.
 	if b.path == "" && !sameHost {
 		return "", false
@@ -149,7 +149,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 }
 
 // isOwn reports whether a URL is under the server's own base. If a link has no host and its path starts at the root,
-// isOwn compares only the path. A URL under both bases is assigned to the more specific one.
+// isOwn compares only the path. A URL under both the base and the server's own base is assigned to the more specific
+// one.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false
@@ -157,12 +158,12 @@ func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	return !b.has(target) || len(b.own.path) >= len(b.path)
 }
 
-// has reports whether an absolute URL is under p, regardless of its scheme.
+// has reports whether an absolute URL is at or below p, regardless of its scheme.
 func (p place) has(address *url.URL) bool {
 	return isWeb(address) && hostOf(address) == p.host && p.covers(address)
 }
 
-// covers reports whether a URL's path is under p's path.
+// covers reports whether a URL's path is at or below p's path.
 func (p place) covers(address *url.URL) bool {
 	path := address.EscapedPath()
 	return path == p.path || strings.HasPrefix(path, p.path+"/")

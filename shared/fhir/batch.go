@@ -27,9 +27,9 @@ func Batch(addresses []string) ([]byte, error) {
 	return json.Marshal(made) //nolint:wrapcheck // texts can always be encoded
 }
 
-// ParseBatch returns the pages of a batch-response, in the order of the searches. If a search failed, IsThere is false
-// for its page. ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is not a
-// batch-response.
+// ParseBatch returns the pages of a batch-response, in the order of the searches. The page of a failed search has
+// IsThere set to false. ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is
+// not a batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -66,7 +66,7 @@ type batchReader struct {
 	entries            []batchEntry
 }
 
-// batchEntry holds the byte range of one entry's resource in a batch-response, and the entry's status.
+// batchEntry holds the byte range of one entry's resource in a batch-response and the entry's status.
 type batchEntry struct {
 	at     span
 	status int

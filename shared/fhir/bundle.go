@@ -15,8 +15,8 @@ type Bundle struct {
 	NextLost  bool   // whether the page has a next link longer than MaxAddress
 	EntryBase string // common base of all absolute full URLs; empty if there are none or their bases differ
 	Len       int    // number of resources, excluding outcomes
-	Outcomes  int    // number of OperationOutcomes and entries with search.mode "outcome", which are messages
-	Unusable  int    // number of entries without a valid resourceType, or with a duplicate resourceType or id
+	Outcomes  int    // number of OperationOutcomes and other entries with search.mode "outcome", which are messages
+	Unusable  int    // number of entries that lack a valid resourceType, or repeat a resourceType or id
 
 	page  []byte
 	spans []span // byte ranges of the resources in page, in page order
@@ -61,7 +61,7 @@ func (b Bundle) All() iter.Seq[Resource] {
 	}
 }
 
-// bundleReader parses a page's Bundle, apart from its resources. The scanner parses the page's resources.
+// bundleReader parses a page's Bundle except for its resources. The scanner parses the page's resources.
 type bundleReader struct {
 	scanner
 
@@ -69,10 +69,10 @@ type bundleReader struct {
 	entries int
 	differ  bool            // whether full URLs differ in the part before "/Type/id"
 	kind    string          // resourceType
-	seen    map[string]bool // names of the Bundle's members read so far
+	seen    map[string]bool // names of the Bundle's members that were read
 }
 
-// maxMembers limits the number of members in the Bundle object itself. FHIR's Bundle has about a dozen members.
+// maxMembers limits the number of members in the Bundle object itself. FHIR's Bundle type has about a dozen members.
 const maxMembers = 100
 
 func (r *bundleReader) member(name word) (err error) {
@@ -188,8 +188,8 @@ func (r *bundleReader) from(address, name string) {
 	r.bundle.EntryBase = base
 }
 
-// envelope parses the type and id of a value that should be a resource. usable is true if the value has one valid type
-// and at most one id.
+// envelope parses the type and id of a value that should be a resource. usable is true if the value has exactly one
+// valid type and at most one id.
 func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
 		return "", "", false, r.skip(depth)

@@ -10,7 +10,7 @@ import (
 // Class classifies a failed request to a FHIR server in one word, which is safe for logs and outcome records.
 type Class string
 
-// Failure classes. Package export decides how each class is handled.
+// Failure classes. Package export decides how to handle each class.
 const (
 	Unauthorized Class = "unauthorized" // 401: the token has expired or, on some servers, the type is outside the scope
 	Forbidden    Class = "forbidden"    // 403
@@ -25,8 +25,8 @@ const (
 	Network      Class = "network"      // no complete response: DNS, connection, TLS, time-out or blocked address
 )
 
-// RequestError is a failed request to a FHIR server. Its text contains only the class and status, because URLs, ids and
-// bodies are health data.
+// RequestError is a failed request to a FHIR server. The error's text contains only the class and status, because URLs,
+// ids and bodies are health data.
 type RequestError struct {
 	Class      Class
 	Status     int           // HTTP status; 0 if the server didn't respond

@@ -21,7 +21,7 @@ var ErrInvalid = errors.New("fhir: invalid document")
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
 // maxEntries limits the number of entries on a page, because an entry of a few bytes takes hundreds of bytes in memory.
-// Even a complete record, returned on one page by a server that ignores _count, has fewer entries.
+// Even a complete record, which a server that ignores _count returns on one page, has fewer entries.
 const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).

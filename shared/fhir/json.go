@@ -58,8 +58,8 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object parses an object at the given depth. It calls member with each member's name when the scanner is at the value.
-// The function member must consume the value.
+// object parses an object at the given depth. It calls member with each member's name when the scanner has reached the
+// value. The function member must consume the value.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 }
 
 // array parses an array at the given depth. It calls element for each element of the array. The function element must
-// consume it.
+// consume the element.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
 		return err
@@ -170,8 +170,8 @@ func (s *scanner) string() (word, error) {
 }
 
 // plainSize returns the length of a prefix of text that contains no closing quote, escape or control character. It
-// examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide's highest bit is set if
-// any byte in the prefix has its highest bit set.
+// examines eight bytes at a time, so it may stop up to seven bytes before the end of text. The highest bit of wide is
+// set if the highest bit of any byte in the prefix is set.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
@@ -295,7 +295,7 @@ func (s *scanner) keep() {
 	s.end++
 }
 
-// take appends all bytes before the given position to the compacted copy, and returns them.
+// take appends all bytes before position until to the compacted copy and returns the appended bytes.
 func (s *scanner) take(until int) []byte {
 	from := s.end
 	if from == s.pos { // No white space has been dropped so far.

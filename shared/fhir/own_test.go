@@ -143,7 +143,8 @@ func TestParseReferenceAcceptsServerBaseURL(t *testing.T) {
 	}
 }
 
-// The token is sent only to the pinned base, even if a hostile server names another base, next page or reference.
+// The token is sent only to the pinned base URL, even if a hostile server names another base URL, next page or
+// reference.
 func TestHostileServerBaseURLCannotRedirectRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{

@@ -14,7 +14,7 @@ const (
 	NoPatient Named = iota // reference to a resource of another type
 	APatient               // reference to the Patient with the returned id
 	Contained              // reference to a contained resource with the returned id
-	Unclear                // can't be decided from the text: urn:uuid:…, a search, or an id without a type
+	Unclear                // can't be determined from the text: urn:uuid:…, a search, or an id without a type
 )
 
 // NamesPatient returns the id of the Patient to which a literal reference points. The reference may be relative, or

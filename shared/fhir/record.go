@@ -58,8 +58,8 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 func OlderTypes() []string { return strings.Fields(older) }
 
 // NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient comes
-// first, because every export needs it. The types of US Core, the types that they reference, and the rest of the
-// compartment follow. If a request can't hold all types, the last types are dropped.
+// first, because every export needs it. US Core's types, the types that they reference, and the rest of the compartment
+// follow. If a request can't hold all types, the last types are dropped.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -75,8 +75,8 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether exports follow references to the type. References are followed to types that searches by
-// patient never return, and to types that the record needs but that a server may omit from searches. Patient is
+// IsReferenced reports whether exports follow references to the type. References are followed to types that patient
+// searches never return and to types that the record needs but that a server may omit from searches. Patient is
 // excluded, because exports must never read another patient's record.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {

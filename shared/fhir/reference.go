@@ -28,7 +28,7 @@ func cutLast(path string) (before, after string) {
 }
 
 // ParseReference parses a literal reference, or an Attachment's URL, to a resource on the server at base (FHIR R4
-// references.html#literal). The reference may be "Type/id" or a URL of that form below the base URL. A
+// references.html#literal). The reference may be "Type/id" or a URL of that form under the base URL. A
 // "/_history/version" suffix is dropped, because exports need the current version. ok is false for references that the
 // server can't resolve, such as "#contained", "urn:…", conditional references and other servers' URLs.
 func ParseReference(reference string, base Base) (resourceType, id string, ok bool) {

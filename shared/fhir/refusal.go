@@ -11,11 +11,11 @@ import (
 // Refusal classifies why a request was refused, to the extent that the reason helps to choose another request.
 type Refusal string
 
-// Refusals. Each refusal leads to a different request.
+// Refusals. Each refusal leads to a different kind of request.
 const (
 	Unexplained Refusal = ""         // no usable reason
-	NeedsMore   Refusal = "needs"    // another parameter is required
-	NoCount     Refusal = "no_count" // _count is not supported
+	NeedsMore   Refusal = "needs"    // the search requires another parameter
+	NoCount     Refusal = "no_count" // the server does not support _count
 	Denied      Refusal = "denied"   // the scope, the patient's choice or the site's choice doesn't allow the request
 	Unsupported Refusal = "unknown"  // the server does not support the type or the interaction
 	Missing     Refusal = "missing"  // the server has no such resource
@@ -26,9 +26,10 @@ const (
 const maxOutcome = 64 << 10
 
 // ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
-// operationoutcome.html). Servers use the same status for different reasons, so only the text distinguishes them.
-// ParseRefusal returns Unexplained if body is not an OperationOutcome or exceeds 64 KiB. Callers must check the status
-// first, because servers respond with "login" if a token has expired (401), which would count as Denied.
+// operationoutcome.html). Servers use the same status code for different reasons, so only the response text
+// distinguishes them. ParseRefusal returns Unexplained if body is not an OperationOutcome or exceeds 64 KiB. Callers
+// must check the status first, because an expired token (401) yields responses that contain "login", which would count
+// as Denied.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -37,7 +38,7 @@ func ParseRefusal(body []byte) Refusal {
 	}{
 		{Missing, issue.saysMissing},
 		{NoCount, issue.saysNoCount},
-		{NeedsMore, issue.saysNeedsMore}, // before Denied: if a parameter is missing, athenahealth states "forbidden"
+		{NeedsMore, issue.saysNeedsMore}, // precedes Denied: if a parameter is missing, athenahealth states "forbidden"
 		{Denied, issue.saysDenied},
 		{Unsupported, issue.saysUnsupported},
 	} {
@@ -92,7 +93,7 @@ func readIssues(body []byte) []issue {
 	return issues
 }
 
-// Wordings of refusals observed from servers. Two words of a pattern must be in the same sentence.
+// Wordings of refusals observed from servers. If a pattern has two words, both must be in the same sentence.
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)
 

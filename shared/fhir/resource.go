@@ -8,7 +8,7 @@ import (
 // the original only in white space between tokens.
 type Resource struct {
 	Type string // resourceType, which satisfies ValidType
-	// verbatim id; empty if absent or longer than 512 bytes; may fail ValidID, because some servers violate the rules
+	// id, verbatim; empty if absent or longer than 512 bytes; may fail ValidID, because some servers violate the rules
 	ID          string
 	JSON        []byte       // compact JSON without line breaks, as a slice of the scanned buffer
 	References  []string     // every "reference" string in document order, including references in contained resources
@@ -33,7 +33,7 @@ type Attachment struct {
 
 // Scan parses one resource. It compacts raw in place: raw is overwritten, and Resource.JSON is a slice of it. A
 // duplicate resourceType or id is invalid, because FHIR requires unique names (json.html) and consumers of the exported
-// line would disagree about the value. Scan returns ErrInvalid if raw is invalid.
+// line might disagree about the value. Scan returns ErrInvalid if raw is invalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
 	var found Resource
@@ -99,8 +99,8 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr parses a value of any type. It returns a string short enough for a name, id or code. For any other value, it
-// returns "".
+// stringOr parses a value of any type. If the value is a string short enough for a name, id or code, stringOr returns
+// that string. For any other value, it returns "".
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -122,7 +122,7 @@ func (s *scanner) addressOr(depth int) (string, error) {
 }
 
 // collect parses the value of the member with the given name and adds its references and attachments to found.
-// attachment is the enclosing Attachment, or nil outside an Attachment.
+// attachment is the enclosing Attachment, or nil if there is none.
 func (s *scanner) collect(depth int, name word, attachment *Attachment, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -136,7 +136,7 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
-		plain := word{raw: name.text()} // decoded once rather than per element, because a hostile name can be long
+		plain := word{raw: name.text()} // decoded once rather than for each element, because a hostile name can be long
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
 				return s.skip(depth + 1) // A list of strings contains no reference or attachment.
@@ -176,7 +176,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether the resource can store another reference or attachment URL. If not, it increments r.Cut.
+// keeps reports whether the resource can store another reference or attachment URL. Otherwise, it increments r.Cut.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -190,8 +190,8 @@ func keeps(r *Resource, address word) bool {
 // holdsAttachment reports whether a member with the given name is an Attachment or a list of Attachments. It decides by
 // the member's name, because JSON doesn't contain FHIR data types. The names are those of
 // DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content and Patient.photo, and names that
-// end in Attachment, such as Communication.payload.contentAttachment. Extensions also have a url, but never such a
-// name.
+// end in Attachment, such as Communication.payload.contentAttachment. An Extension also has a url, but no member with
+// one of these names holds an Extension.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

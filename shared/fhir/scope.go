@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// Access is an interaction that a scope may permit for a resource type. Its value is a letter of SMART App Launch 2.
+// Access is an interaction that a scope may permit for a resource type. Its value is a permission letter from SMART App
+// Launch 2.
 type Access byte
 
 // Interactions that an export requires.
@@ -44,12 +45,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether any scope concerns clinical data. If there is none, the scopes don't state what the authorization
-// covers, because some platforms decide that at registration.
+// Any reports whether any scope concerns clinical data. If there is none, the scopes don't determine what the
+// authorization covers, because some platforms determine that at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
-// Allows reports whether any scope grants the given access to resources of the type. A scope that is restricted to a
-// part of the type ("?category=…") counts, because the server returns that part.
+// Allows reports whether any scope grants the given access to resources of the type. A scope restricted to part of the
+// type ("?category=…") counts, because the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&

@@ -7,7 +7,7 @@ import (
 
 // WriteLine writes the resource as one line of NDJSON, with its origin in meta.source (FHIR R4 resource.html#Meta). The
 // rest of the resource is unchanged. Nothing is added if source is empty, the resource already has a source, or its
-// meta is duplicated or not an object. The resource is not copied, and JSON must not have changed since the scan.
+// meta is duplicated or not an object. The resource is not copied, so JSON must not have changed since the scan.
 // WriteLine returns the writer's error.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
@@ -32,7 +32,7 @@ func (r Resource) sourceMember(source string) []byte {
 		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
 	case r.JSON[r.sourceAt] == '}': // meta is empty
 		return appendString([]byte(`"source":`), source)
-	default: // insert before the first member of meta
+	default: // insert before meta's first member
 		return append(appendString([]byte(`"source":`), source), ',')
 	}
 }

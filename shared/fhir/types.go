@@ -5,7 +5,7 @@ package fhir
 const AnyType = "Resource"
 
 // TypeName returns the name under which resources of a type are counted: the type itself, or AnyType if no FHIR release
-// defines it, so a server can't add names. The types are from the resourcelist.html of each release.
+// defines it. A server therefore can't add names. The types are from the resourcelist.html of each release.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4
 	case "Account", "ActivityDefinition", "AdverseEvent", "AllergyIntolerance", "Appointment", "AppointmentResponse",

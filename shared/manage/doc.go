@@ -1,7 +1,7 @@
 // Package manage contains packages for accounts and for changes made by operators and members.
 //
 // Package manage imports words, fhir, catalog, webhook, connect, export and tefca, and the packages due, maillimit,
-// mailtext and ratelimit from platform. Only passkey depends on HTTP. The subpackages are:
+// mailtext and ratelimit from platform. Only package passkey depends on HTTP. The subpackages are:
 //
 //   - account defines the dashboard's accounts, sessions, roles, memberships and invitations (ADR 36). Package
 //     account/signin signs users in, account/members manages members, account/totp and account/freemail support both.

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf returns a network error's class for a log line: the class of its cause (fault.ClassOf), or else that of the
-// wrapped tefca error.
+// ClassOf returns a network error's class for a log line. This is the class of its cause (fault.ClassOf) or, failing
+// that, of the wrapped tefca error.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

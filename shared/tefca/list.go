@@ -1,7 +1,7 @@
 package tefca
 
-// ListError reports that a facility's list of documents is incomplete. The error accompanies the documents that could
-// be listed.
+// ListError reports that a facility's list of documents is incomplete. The documents that could be listed are returned
+// along with the error.
 type ListError struct{ Lost []Loss }
 
 // Loss describes list entries that are missing for the same reason.
@@ -23,7 +23,7 @@ func (e *ListError) Unwrap() []error {
 	return all
 }
 
-// Add counts one more missing entry.
+// Add counts one more missing entry with the given error and attribute.
 func (e *ListError) Add(err error, attribute string) {
 	for i := range e.Lost {
 		if l := &e.Lost[i]; l.Attribute == attribute && l.Err == err { //nolint:errorlint // counts the very same

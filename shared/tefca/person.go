@@ -9,15 +9,16 @@ import (
 
 // Is reports whether a facility's patient is this person. Call Is before using any of the patient's data. The family
 // name, the first given name and the complete birth date (YYYY-MM-DD) must match (RCE, SOP "Exchange Purpose
-// Implementation: Individual Access Services" v3.0, 4.7 (a)). Further given names and the sex must not contradict each
-// other if both sides state them, because twins may differ in nothing else. given contains all given names, in order.
+// Implementation: Individual Access Services" v3.0, 4.7 (a)). If both sides state further given names or the sex, these
+// must not contradict each other, because twins may differ in nothing else. given contains all given names, in order.
 // The comparison ignores case, punctuation and accents.
 func (p Person) Is(given, family, birthDate, sex string) bool {
 	return p.BirthDate != "" && p.BirthDate == birthDate && sameName(p.Family, family) &&
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
 }
 
-// isOtherSex reports whether one value means female and the other male. Any other combination of values allows a match.
+// isOtherSex reports whether one value means female and the other male. Any other combination is compatible with a
+// match.
 func isOtherSex(a, b string) bool {
 	a, b = sexOf(a), sexOf(b)
 	return a != "" && b != "" && a != b
@@ -65,7 +66,7 @@ func parts(names string) []string {
 }
 
 // isWithin reports whether each name in the shorter list matches a name in the longer list, in any order. An initial
-// matches any name that starts with it.
+// matches any name that starts with that letter.
 func isWithin(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -80,7 +81,7 @@ func isWithin(a, b []string) bool {
 	}
 	rest := slices.DeleteFunc(slices.Clone(a),
 		func(name string) bool { return take(func(other string) bool { return other == name }) })
-	for _, name := range rest { // names that are equal in both lists were removed above
+	for _, name := range rest { // equal names were removed from both lists above
 		if !take(func(other string) bool { return isInitial(name, other) || isInitial(other, name) }) {
 			return false
 		}

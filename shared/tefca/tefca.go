@@ -19,7 +19,7 @@ const Scope = "patient/*.read"
 type Person struct {
 	Given, Middle, Family string
 	BirthDate             string // YYYY-MM-DD
-	Sex                   string // value from the token
+	Sex                   string // as stated in the token
 	Addresses             []Address
 	Phone, Email          string
 }
@@ -59,7 +59,7 @@ type Match string
 // Outcomes of a match. Only a facility that reports Found can be connected.
 const (
 	Found      Match = "found"
-	Ambiguous  Match = "ambiguous"  // several people match; the facility needs more data and discloses nothing
+	Ambiguous  Match = "ambiguous"  // several people match, so the facility needs more data and discloses nothing
 	Unanswered Match = "unanswered" // no readable response arrived in time; the facility may still have records
 )
 
@@ -89,22 +89,22 @@ var (
 	ErrNotFound    = errors.New("tefca: the document no longer exists")
 	ErrTooLarge    = errors.New("tefca: exceeds the size limit")
 	ErrContent     = errors.New("tefca: unreadable response")
-	ErrUnavailable = errors.New("tefca: no response at present") // any other error; may be temporary
+	ErrUnavailable = errors.New("tefca: no response at present") // any other error, which may be temporary
 
 	// ErrDemographics is an ErrIdentity for an identity that lacks verified attributes required by a query.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent for a response about a different person. Such a response can't be used.
+	// ErrOtherPerson is an ErrContent for a response that can't be used because it is about a different person.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
 // Network is a network of facilities that hold records. The implementations are tefca/sim (simulated), tefca/ihe (XCPD
-// and XCA) and tefca/facilitated (FHIR). All methods are safe for concurrent use and return when ctx ends. Their errors
-// wrap one of this package's errors.
+// and XCA) and tefca/facilitated (FHIR). All methods are safe for concurrent use and return when ctx ends. Every error
+// that they return wraps one of this package's errors.
 type Network interface {
-	// Locate finds the facilities that have records of the person. Locate calls found when a facility responds, and at
-	// the end for each Unanswered facility. Calls are sequential, in no particular order. If a facility is reported
-	// repeatedly, its last report counts. Locate returns found's error, or an error if the network could not be queried
-	// at all.
+	// Locate finds the facilities that have records of the person. Locate calls found for each facility that responds
+	// and, at the end, for each Unanswered facility. Calls are sequential, in no particular order. If a facility is
+	// reported repeatedly, the last report counts. Locate returns found's error, or an error if the network could not
+	// be queried at all.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error
 	// Documents returns the list of documents at a facility whose Access is Documents. An empty list is not an error.
 	// If the list is incomplete, Documents returns the incomplete list and a ListError.

@@ -43,7 +43,7 @@ func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch,
 	return d, nil
 }
 
-// waitFor schedules a delivery for the time at which the breaker next admits attempts. Times are spread so that
+// waitFor schedules a delivery for the time at which the breaker next admits attempts. The times are spread so that the
 // deliveries don't all compete for the single probe.
 func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	d.delivery.Paced, d.delivery.Slowly = false, false
@@ -56,7 +56,7 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	// Slots reserved before the endpoint became slow are ignored, because too many were reserved.
+	// Slots reserved before the endpoint became slow are ignored, because there are too many of them.
 	hasReservation := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if hasReservation && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
@@ -79,8 +79,8 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// reservedAtOnce returns the total duration of the slots that a process reserves with one call: one slot and, if no
-// slots are taken, further slots for attempts that may follow. Unused slots expire.
+// reservedAtOnce returns the total duration of the slots that a process reserves with one call. These are one slot and,
+// if no slots are taken, further slots for attempts that may follow. Unused slots expire.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -89,10 +89,10 @@ func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	return max(interval, takenAhead.Truncate(interval))
 }
 
-// Pacer reduces the number of store calls that enforce endpoints' rate limits. The store allocates the slots in an
-// endpoint's rate. Each allocation requires a store call, so a process reserves slots in advance. In the time of 500
-// slots, a process also admits one attempt per subscription without a store call. Across all processes, such attempts
-// exceed the rate by at most a tenth. Pacer is safe for concurrent use.
+// Pacer reduces the number of store calls that enforce endpoints' rate limits. The store allocates slots at an
+// endpoint's rate. Each allocation requires a store call, so a process reserves slots in advance. In the time that 500
+// slots take, a process also admits one attempt per subscription without a store call. Across all processes, attempts
+// without a store call exceed the rate by at most a tenth. Pacer is safe for concurrent use.
 type Pacer struct {
 	mu    sync.Mutex
 	known *cache.Cache[string, allowance]
@@ -107,7 +107,7 @@ func NewPacer(now func() time.Time) *Pacer {
 type allowance struct {
 	spared time.Time // time of the last attempt admitted without a slot
 	places int       // number of slots reserved in advance
-	until  time.Time // expiry of the slots
+	until  time.Time // time at which the slots expire
 }
 
 const (
@@ -116,12 +116,12 @@ const (
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
-	pacerLife  = time.Hour   // longer than any allowance lasts
-	burstEvery = time.Second // An endpoint may use a full second's slots at once.
+	pacerLife  = time.Hour   // longer than the lifetime of any allowance
+	burstEvery = time.Second // An endpoint may use one second's worth of slots at once.
 	takenAhead = burstEvery / 5
-	// lateBy is the maximum delay after which a slot may still be used. Messages arrive up to a second late, because
-	// queue delays are whole seconds, and wait briefly in the queue. With a larger lateBy, a backlog would start at
-	// once and defeat the rate limit.
+	// lateBy is the maximum delay with which a slot may still be used. Messages wait briefly in the queue, and arrive
+	// up to a second late because queue delays are whole seconds. If lateBy were larger, a backlog would start at once
+	// and defeat the rate limit.
 	lateBy = 2 * time.Second
 )
 

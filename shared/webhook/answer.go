@@ -30,7 +30,8 @@ const (
 	controlAbort   = "abort-message" // end this delivery without further attempts
 )
 
-// failure classifies the response. It returns "" for success, which requires a 2xx status. Redirects are not followed.
+// failure returns the class of the response's failure. It returns "" on success, which requires a 2xx status. Redirects
+// are not followed.
 func (a Answer) failure() Failure {
 	if a.Failure == "" && (a.Status < 200 || a.Status > 299) {
 		return FailedStatus
@@ -42,7 +43,7 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending returns the response's reason for disabling the subscription, or "".
+// ending returns the reason that the response gives for disabling the subscription, or "" if it gives none.
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:
@@ -63,7 +64,7 @@ func (a Answer) isOverloaded() bool {
 }
 
 // retryAfter parses the Retry-After header, which contains seconds or a date in one of HTTP's three formats. A date in
-// the past means no delay.
+// the past results in no delay.
 func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(a.RetryAfter)
 	if text == "" {
@@ -71,7 +72,7 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		// Larger numbers are capped at longestAsked, so it is enough to detect overflow.
+		// Larger numbers are capped at longestAsked, so it suffices to detect an overflow.
 		if err != nil || seconds > int64(longestAsked/time.Second) {
 			return longestAsked, true
 		}
@@ -85,5 +86,5 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// longestAsked is the cap on a parsed Retry-After delay. It is more than twice the schedule's longest delay.
+// longestAsked is the cap on a parsed Retry-After delay. The value is more than twice the schedule's longest delay.
 const longestAsked = 100 * time.Hour

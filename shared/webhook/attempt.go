@@ -86,7 +86,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 		d.tell(ctx, a, reason)
 		return w.record(ctx, d.delivery, a)
 	}
-	// The outcome is already stored, so a failure to count doesn't repeat the attempt.
+	// The outcome is already stored, so the attempt is not repeated if counting fails.
 	isDisabled, uncounted := w.countFailure(ctx, d, now)
 	wait, isMore := nextDelay(d.delivery.Attempt+1, answer, now, w.Jitter())
 	switch {
@@ -111,7 +111,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 }
 
 // countFailure adds a failure to the subscription's health. Depending on the new health, it warns the owner, updates
-// the breaker, or disables the subscription.
+// the breaker or disables the subscription.
 func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (isDisabled bool, err error) {
 	s := d.subscription
 	counted, err := w.Health.CountFailure(ctx, s.Tenant, s.ID, now)
@@ -133,7 +133,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	if !e.revised {
 		return false, nil
 	}
-	// If another worker wrote first, that write or the next failure has the same effect.
+	// If another worker wrote first, its write or the next failure has the same effect.
 	err = w.Health.ReviseHealth(ctx, s.Tenant, s.ID, counted, e.next)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return false, fmt.Errorf("revise health: %w", err)

@@ -7,7 +7,7 @@ type Choice string
 
 // Choices for an event type.
 const (
-	Locked      Choice = "required" // every subscription receives the type and can't remove it
+	Locked      Choice = "required" // every subscription receives events of this type and can't opt out of them
 	OnByDefault Choice = "on"       // a new subscription receives the type unless its owner opts out
 	OptIn       Choice = "opt-in"   // a subscription receives the type only if its owner opts in
 )
@@ -19,7 +19,7 @@ type Kind struct {
 	When    string // one-sentence description of the event that the type reports
 	Default Choice
 	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so
-	// receivers that don't support an extension never get its events.
+	// receivers that don't support an extension never receive its events.
 	Extension bool
 	Example   any // example of the event's data; see Example
 }
@@ -39,7 +39,7 @@ func ParseType(text string) (Type, bool) {
 // Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
-// Default returns the optional types that a new subscription receives unless its owner chooses differently.
+// Default returns the optional types that a new subscription receives unless its owner chooses other types.
 func Default() []Type { return typesOf(OnByDefault) }
 
 // Example returns synthetic data for an event of type t. The data includes every field that exists outside TEFCA mode,

@@ -39,7 +39,7 @@ type Delivery struct {
 	Fence          int64     // incremented by every claim; writes by older claims are rejected
 	NextAt         time.Time // earliest start of the next attempt
 	Paced          bool      // whether NextAt is a slot reserved under the endpoint's rate limit
-	Slowly         bool      // whether NextAt was reserved while the endpoint was slow
+	Slowly         bool      // whether the slot at NextAt was reserved while the endpoint was slow
 	Trigger        Trigger   // reason for the next or current attempt
 	LastStatus     int       // HTTP status of the last attempt; 0 if there was no attempt or no response
 	LastFailure    Failure   // failure of the last attempt; empty on success
@@ -50,7 +50,7 @@ type Delivery struct {
 
 // Attempt records a delivery's POST for the delivery log.
 type Attempt struct {
-	Number  int // the delivery's attempt number; repeated after an internal failure
+	Number  int // the delivery's attempt number, which is repeated after an internal failure
 	Trigger Trigger
 	At      time.Time
 	Latency time.Duration
@@ -91,15 +91,15 @@ type Store interface {
 	// scheduled and due at now, or in flight with an expired lease.
 	ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Delivery, error)
 	// RecordAttempt stores an attempt and the outcome of the claim d.Fence. It returns fault.Conflict if another claim
-	// has replaced that claim.
+	// has replaced the caller's claim.
 	RecordAttempt(ctx context.Context, d Delivery, attempt Attempt) error
-	// ParkDelivery ends the claim d.Fence without an attempt. It returns fault.Conflict if another claim has replaced
-	// that claim.
+	// ParkDelivery releases the claim d.Fence without making an attempt. It returns fault.Conflict if another claim has
+	// replaced the caller's claim.
 	ParkDelivery(ctx context.Context, d Delivery) error
 }
 
-// Poster sends a signed POST and reports its outcome. Errors are internal; a failure of the receiver does not cause an
-// error.
+// Poster sends a signed POST and reports its outcome. All errors are internal; a failure of the receiver is reported in
+// the Answer instead.
 type Poster interface {
 	Post(ctx context.Context, url string, header map[string]string, body []byte) (Answer, error)
 }

@@ -14,7 +14,7 @@ type Edit struct {
 	Headers    map[string]string // replaces all custom headers; empty removes them
 	Rate       *int              // attempts per second; 0 for the default
 	Note       *string
-	SigningKey *bool // true adds a signature with a new ed25519 key; false removes it
+	SigningKey *bool // if true, adds a signature with a new ed25519 key; if false, removes the signature
 }
 
 // Edited returns a subscription with a change applied. It returns fault.Invalid if the change is not acceptable.

@@ -24,8 +24,8 @@ type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// Editor creates and changes subscriptions. The caller stores the result. Changing one sealed value reseals all of
-// them, so a worker needs only one data key per subscription.
+// Editor creates and changes subscriptions. The caller must store the result. Changing one sealed value reseals all of
+// a subscription's values, so a worker needs only one data key per subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
@@ -36,8 +36,8 @@ type Editor struct {
 
 // Reach reports the hosts to which a worker may send requests; safehttp.Options implements it.
 type Reach interface {
-	// MayReach reports whether a worker would attempt a request to target. Host names are checked only after they are
-	// resolved.
+	// MayReach reports whether a worker would attempt a request to target. Host names are checked only after they have
+	// been resolved.
 	MayReach(target *url.URL) bool
 }
 
@@ -58,11 +58,11 @@ const (
 	secretOverlap = 24 * time.Hour
 	// maxOldSecrets is the maximum number of old secrets that sign at the same time.
 	maxOldSecrets = 10
-	// maxRate is the maximum rate of an endpoint, in attempts per second, which is higher than any endpoint needs.
+	// maxRate is the maximum rate of an endpoint, in attempts per second. It exceeds the rate that any endpoint needs.
 	maxRate = 1000
 )
 
-// Create creates a subscription and its signing secret, and returns both. It returns fault.Invalid for an unacceptable
+// Create creates a subscription and its signing secret and returns both. It returns fault.Invalid for an unacceptable
 // draft.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
 	address, err := e.normalURL(d.Tenant.Mode, d.URL)
@@ -97,8 +97,8 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 }
 
 // Rotate adds a new signing secret to the subscription. The previous secret continues to sign for 24 hours. If atOnce
-// is true, all older secrets stop signing immediately, as is needed after a leak. Rotate returns fault.Conflict if the
-// subscription has too many old secrets.
+// is true, all older secrets stop signing immediately, as is necessary after a leak. Rotate returns fault.Conflict if
+// the subscription has too many old secrets.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -132,7 +132,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
-// Reseal reseals a subscription's values under the current key version, and drops expired secrets.
+// Reseal re-encrypts a subscription's values under the current key version and drops expired secrets.
 func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)

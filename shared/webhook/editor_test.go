@@ -185,7 +185,7 @@ func TestCreateRejectsPrivateAddress(t *testing.T) {
 			netip.MustParsePrefix("127.0.0.0/8"),
 			netip.MustParsePrefix("::1/128"),
 		}}
-		for address, allowed := range map[string][2]bool{ // allowed in any stack; allowed locally
+		for address, allowed := range map[string][2]bool{ // whether it is allowed in any stack, and locally
 			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
 			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
 			"https://167772161/": {}, "https://0xa000001/": {}, "https://[64:ff9b::a00:1]/": {},

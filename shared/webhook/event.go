@@ -31,7 +31,7 @@ const (
 
 // Event holds an event and its serialised form, which never changes between attempts.
 type Event struct {
-	ID        string // UUIDv5, so one occurrence can't yield two events
+	ID        string // a UUIDv5, so one occurrence can't produce two events
 	Tenant    org.Tenant
 	Type      Type
 	Body      []byte // body as stored; Wire returns the bytes to send
@@ -67,7 +67,7 @@ func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time
 	return Event{ID: id, Tenant: tenant, Type: t, Body: body, CreatedAt: date}, nil
 }
 
-// Subjects returns the connection and the export that the event is about, if any.
+// Subjects returns the connection and the export, if any, that the event is about.
 func (e Event) Subjects() []string {
 	var body struct {
 		Data struct {

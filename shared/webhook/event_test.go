@@ -22,7 +22,8 @@ type fact struct {
 	data any
 }
 
-// facts returns an event of every type with all its fields, and variants without optional fields or sent in TEFCA mode.
+// facts returns an event of every type with all its fields, and variants that lack optional fields or are sent in TEFCA
+// mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {

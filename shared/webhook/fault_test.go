@@ -112,7 +112,7 @@ func TestFailureIsStoredAfterDeadline(t *testing.T) {
 			return webhook.Answer{Status: 500}, nil
 		}
 		event := w.emit(t)
-		_ = w.worker().DeliverEvent(ctx, tenant, event.ID) // the retry's message may fail, and the sweeper replaces it
+		_ = w.worker().DeliverEvent(ctx, tenant, event.ID) // if the retry's message isn't sent, the sweeper resends it
 		d, err := w.store.Delivery(t.Context(), tenant, webhook.DeliveryID(event.ID, "s1"))
 		expect.NoError(t, err)
 		if d.Attempt != 2 || d.Status != webhook.Scheduled || w.subscription(t).Health.Failures != 1 {

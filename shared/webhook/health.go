@@ -19,7 +19,7 @@ const (
 )
 
 // Health records the outcomes of a subscription's attempts since its last success. A working subscription has no
-// record, so only failures, slow responses and the first success after failures require a write.
+// record, so a write is required only for failures, slow responses and the first success after failures.
 type Health struct {
 	Failures     int       // number of attempts that failed since the last success
 	FailingSince time.Time // time of the first failure since the last success
@@ -29,20 +29,20 @@ type Health struct {
 	OpenUntil    time.Time // time until which the breaker blocks all attempts
 	Trips        int       // number of times the breaker has opened in the current run of failures
 	NextSlot     time.Time // time of the next free slot under the endpoint's rate limit
-	// SlowUntil is the time until which the webhook counts as slow, regardless of failures. Answers is the webhook's
-	// response time.
+	// SlowUntil is the time until which the webhook counts as slow, regardless of failures. Answers is the time that
+	// the webhook takes to respond.
 	SlowUntil time.Time
 	Answers   time.Duration
 }
 
 const (
 	// disableAfter is the time after which a subscription whose attempts all fail is disabled. A subscription is
-	// disabled only after a failure, so the run of failures lasts at least disableAfter. The run must also have at
+	// disabled only after a failure, so the run of failures lasts at least disableAfter. The run must also contain at
 	// least fewestFailures failures, which protects rarely used webhooks.
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
-	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFor, and
-	// for twice as long each time it opens again.
+	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFor the
+	// first time, and twice as long each time it reopens.
 	tripAfter   = 10
 	openFor     = time.Minute
 	longestOpen = 15 * time.Minute
@@ -60,7 +60,7 @@ type effect struct {
 }
 
 // afterFailure returns the consequences of the failure at h.LastFailure. A probe is the single attempt that an open
-// breaker admits. The failure of an attempt that was in progress when the breaker opened has no consequences.
+// breaker admits. The failure of an attempt that was already in progress when the breaker opened has no effect.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -80,7 +80,7 @@ func (h Health) afterFailure(isProbe bool) effect {
 	return e
 }
 
-// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, the breaker admits a single attempt:
+// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, the breaker admits a single attempt,
 // the probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 

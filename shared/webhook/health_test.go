@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// failed returns a response that ends a delivery at its first attempt, so that tests control the times of failures.
+// failed returns a response that ends a delivery at its first attempt, so that tests control when failures occur.
 func failed(string, int) (webhook.Answer, error) {
 	return webhook.Answer{Status: 500, Control: "abort-message"}, nil
 }
@@ -234,7 +234,7 @@ func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 }
 
 // TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate. Each delivery is scheduled only
-// once, and waiting uses up none of its attempts.
+// once, and waiting does not use up any of its attempts.
 func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	})
 }
 
-// TestPacerProcessCountMatchesTemplate checks that the maximum number of processes matches template.yaml, and that
+// TestPacerProcessCountMatchesTemplate checks that the maximum number of processes matches template.yaml and that
 // attempts without a slot add up to a tenth of the rate.
 func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Parallel()
@@ -318,8 +318,8 @@ func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Error("template.yaml has no webhook worker")
 }
 
-// TestPacerReservesSlotsInAdvance checks that a process reserves slots for several attempts in one store call, and
-// calls the store again after unused slots have expired.
+// TestPacerReservesSlotsInAdvance checks that a process reserves slots for several attempts in one store call, and that
+// it calls the store again after unused slots have expired.
 func TestPacerReservesSlotsInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -336,7 +336,7 @@ func TestPacerReservesSlotsInAdvance(t *testing.T) {
 			}
 			return n
 		}
-		for nth, want := range []int{0, 1, 1, 1} { // The first attempt needs no slot.
+		for nth, want := range []int{0, 1, 1, 1} { // The first attempt needs no slot under the rate limit.
 			if got := asked(); got != want {
 				t.Errorf("attempt %d: asked %d times, want %d", nth+1, got, want)
 			}

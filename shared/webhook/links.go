@@ -29,7 +29,7 @@ func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the event's body for display, with tokens removed from its download links. Errors are internal.
+// Shown returns the event's body for display, without the tokens in its download links. Errors are internal.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)
@@ -37,7 +37,7 @@ func (e Event) Shown() ([]byte, error) {
 	})
 }
 
-// withLinks returns the event's body with change applied to each download link. Every other byte is unchanged.
+// withLinks returns the event's body with change applied to each download link. All other bytes are unchanged.
 func (e Event) withLinks(change func(address string) (string, error)) ([]byte, error) {
 	body := e.Body
 	if e.Type != ExportSucceeded || len(body) == 0 {
@@ -65,7 +65,7 @@ func (e Event) withLinks(change func(address string) (string, error)) ([]byte, e
 	return body, nil
 }
 
-// linksOf returns the download links in a patient.ehi_export_success event as they appear in its body, including
+// linksOf returns the download links of a patient.ehi_export_success event as they appear in its body, including
 // quotation marks.
 func linksOf(body []byte) ([]json.RawMessage, error) {
 	type link struct {
@@ -96,7 +96,7 @@ const (
 	// hidden replaces parts of a download token in a stored response.
 	hidden = "[hidden]"
 	// minHiddenLength is the minimum length of a token part that is removed wherever it occurs. A shorter part, such as
-	// the end of a truncated token, leaves too many characters to be guessed.
+	// the end of a truncated token, leaves so many characters unknown that the token can't be guessed.
 	minHiddenLength = 12
 )
 

@@ -23,13 +23,13 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	// DownloadLink is included only if an operator has enabled it. The specification dropped this field in June 2026.
+	// DownloadLink is included only if an operator has enabled it. The specification removed this field in June 2026.
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall describes an incomplete record, using fields that are not in the specification. The zero value means that
-// the record is complete, and omits all fields. Complete is never true.
+// Shortfall describes an incomplete record, using fields that are not part of the specification. The zero value means
+// that the record is complete and adds no fields to the event. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
 	// Missing maps each missing resource type to the reason for its absence, as worded in
@@ -56,9 +56,9 @@ type Progress struct {
 	Bytes          int64 `json:"bytes"`
 }
 
-// ExportProgress is the data in a patient.ehi_export_progress event, an extension. The event is sent at most every 30
-// seconds while an export is running. Events may arrive out of order; the event with the highest sequence is the
-// latest.
+// ExportProgress is the data in a patient.ehi_export_progress event, an extension. While an export is running, the
+// event is sent at most once every 30 seconds. Events may arrive out of order; the event with the highest sequence is
+// the latest.
 type ExportProgress struct {
 	OrgConnectionID string `json:"org_connection_id"`
 	TaskID          string `json:"task_id"`
@@ -84,7 +84,7 @@ type ConnectionSuccess struct {
 }
 
 // ConnectionFailure is the data in a patient.connection_failed event, an extension. The data contains the fields of the
-// widget event of the same name, and the recommended action. The event does not exist in TEFCA mode.
+// widget event of the same name and the recommended action. The event does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`
@@ -131,7 +131,7 @@ type HealthSystemRequest struct {
 	StreetAddress string `json:"street_address,omitempty"`
 }
 
-// SupportRequest is the data in a patient.request_support event, which is in beta. The event reports that a patient
+// SupportRequest is the data in a patient.request_support event. The event is in beta. The event reports that a patient
 // needs help while connecting. Body contains the patient's own words, which may include health data.
 type SupportRequest struct {
 	Email string `json:"email"`

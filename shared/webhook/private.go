@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// private holds a subscription's private values except its secrets, sealed together.
+// private holds a subscription's private values other than its secrets. They are sealed together.
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name

@@ -39,7 +39,7 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 }
 
 // trial is one run of the property test: workers with tables, a clock, and receivers with arbitrary behaviour. Only one
-// worker call runs at a time; it is parked while a receiver delays its response.
+// worker call runs at a time; it is suspended while a receiver delays its response.
 type trial struct {
 	*rapid.T
 
@@ -51,8 +51,8 @@ type trial struct {
 	now    time.Time
 	calm   bool
 	ended  map[string]webhook.DeliveryStatus
-	said   map[string]string // event bodies by event ID
-	wrong  string            // violation found in a POST; only the test's own goroutine may fail the test
+	said   map[string]string // event bodies, keyed by event ID
+	wrong  string            // violation found while handling a POST; only the test's own goroutine may fail the test
 
 	mu          sync.Mutex // guards the fields below, because a worker calls DynamoDB concurrently
 	isWorking   bool       // whether a worker call is running
@@ -60,7 +60,7 @@ type trial struct {
 	takesEffect bool       // whether the DynamoDB call before a crash takes effect
 
 	parked []chan webhook.Answer
-	yield  chan struct{} // signals that the running worker call is parked or has ended
+	yield  chan struct{} // receives a value when the running worker call is suspended or has ended
 }
 
 func newTrial(tb testing.TB, t *rapid.T) *trial {
@@ -80,7 +80,7 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// With one subscription, POSTs are not concurrent, so the same random values give the same outcome.
+	// If there is only one subscription, POSTs are not concurrent, so the same random values produce the same outcome.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery discards every message. step sends messages at arbitrary times instead.
+// EnqueueDelivery discards every message; step sends messages at arbitrary times instead.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -184,7 +184,7 @@ func (r *trial) tell() error {
 func (r *trial) run(call func() error) {
 	r.fate()
 	go func() {
-		_ = call() // simulated crashes are the only errors
+		_ = call() // all errors are simulated crashes
 		r.yield <- struct{}{}
 	}()
 	<-r.yield
@@ -336,7 +336,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 	for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 		r.step()
 	}
-	// From here on, only the sweeper completes deliveries.
+	// From this point on, only the sweeper completes deliveries.
 	r.calm = true
 	for range 200 {
 		for len(r.parked) > 0 {
@@ -345,7 +345,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 		r.now = r.now.Add(2 * time.Hour)
 		r.sweep(r.now)
 		r.check()
-		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // no delivery is due now or later
+		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // no further delivery is due, now or later
 			r.checkAttempts()
 			return
 		}

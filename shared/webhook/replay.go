@@ -14,12 +14,12 @@ import (
 type Replays interface {
 	// Delivery reads a delivery with a consistent read.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade returns the IDs of at most limit deliveries created at or after from and before to, oldest first.
-	// It also returns the time from which more deliveries may exist, or zero if no more exist.
+	// DeliveriesMade returns the IDs of at most limit deliveries created in the interval [from, to), oldest first. It
+	// also returns the time from which more deliveries may exist, or zero if no more exist.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
-	// RestartDelivery replaces a delivery with d, which is scheduled. It returns fault.Conflict if the stored delivery is
-	// in flight or has changed since it was read.
+	// RestartDelivery replaces a delivery with d, which is scheduled. It returns fault.Conflict if the stored delivery
+	// is in flight or has changed since it was read.
 	RestartDelivery(ctx context.Context, d Delivery) error
 }
 
@@ -41,8 +41,8 @@ type Replayed struct {
 	Next       time.Time // starting point for the next call; zero if no deliveries remain
 }
 
-// One replays a delivery at once, even if its next attempt is scheduled. It returns fault.NotFound for an unknown
-// delivery, or fault.Conflict while an attempt is running.
+// One replays a single delivery at once, even if its next attempt is scheduled. It returns fault.NotFound for an
+// unknown delivery, or fault.Conflict while an attempt is running.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)
 	if err != nil {
@@ -51,8 +51,8 @@ func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	return r.restart(ctx, d)
 }
 
-// FailedSince replays a subscription's failed and held deliveries that were created since the given time, including
-// deliveries that wait for a retry.
+// FailedSince replays a subscription's failed and held deliveries created since the given time, including deliveries
+// that are waiting for a retry.
 func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	since time.Time,
 ) (Replayed, error) {
@@ -74,8 +74,7 @@ func failed(subscriptionID string) func(Delivery) bool {
 	}
 }
 
-// Range replays a subscription's deliveries that were created at or after from and before to, regardless of their
-// outcome.
+// Range replays a subscription's deliveries that were created in the interval [from, to), regardless of their outcome.
 func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
 	to time.Time,
 ) (Replayed, error) {
@@ -95,7 +94,7 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 	for _, id := range ids {
 		d, err := r.Store.Delivery(ctx, tenant, id)
 		if errors.Is(err, fault.NotFound) {
-			continue // the index is out of date
+			continue // the index entry is out of date
 		}
 		if err != nil {
 			return done, fmt.Errorf("read delivery: %w", err)

@@ -12,8 +12,8 @@ func delays() [10]time.Duration {
 }
 
 const (
-	// spread is the maximum jitter in either direction, as a fraction of the delay. Jitter keeps failed attempts from
-	// being retried all at once.
+	// spread is the maximum jitter in either direction, as a fraction of the delay. Jitter prevents failed attempts
+	// from being retried all at once.
 	spread = 0.2
 	// restFor is the minimum pause before the next attempt if a receiver is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute

@@ -34,8 +34,8 @@ func newSecret(random io.Reader) (secret.Text, error) {
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
 }
 
-// newSigningKey returns a new ed25519 key pair in base64. The private key is "whsk_" with the seed, and the public key
-// has the prefix "whpk_".
+// newSigningKey returns a new ed25519 key pair in base64. The private key consists of "whsk_" and the seed; the public
+// key has the prefix "whpk_".
 func newSigningKey(random io.Reader) (private, public string, err error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -103,10 +103,10 @@ func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]str
 	return header, nil
 }
 
-// redacted replaces values in the delivery log that only the receiver may see.
+// redacted is the placeholder for values in the delivery log that only the receiver may see.
 const redacted = "[redacted]"
 
-// shown returns headers as they are stored in the delivery log.
+// shown returns headers in the form in which the delivery log stores them.
 func (k keys) shown(header map[string]string) map[string]string {
 	shown := make(map[string]string, len(header))
 	for name, value := range header {

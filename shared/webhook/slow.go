@@ -12,7 +12,7 @@ import (
 // A webhook is slow if a recent response took longer than answersAtOnce. Attempts for a slow webhook have the usual
 // timeout (docs/guide/webhooks.md, Retries), but the number of concurrent attempts is limited. The limit exists because
 // each attempt occupies one of a worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md).
-// Attempts are spaced out rather than counted, because a crash would leave a wrong count.
+// Attempts are spaced out rather than counted, because a count would be wrong after a crash.
 
 const (
 	// answersAtOnce is the longest response time that does not count as slow.
@@ -24,14 +24,14 @@ const (
 	// longestAnswer is the maximum response time of a webhook. A webhook that has not yet responded is assumed to take
 	// that long.
 	longestAnswer = 30 * time.Second
-	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long after the
-	// webhook has recovered.
+	// slowAhead is the maximum time by which slots are reserved in advance for a slow webhook. It ensures that few
+	// attempts wait long after the webhook has recovered.
 	slowAhead = time.Minute
 )
 
 func (h Health) isSlow(now time.Time) bool { return now.Before(h.SlowUntil) }
 
-// interval returns the time between two slots at the endpoint's rate, for an attempt at now.
+// interval returns the time between two slots at the endpoint's rate, for an attempt made at now.
 func (s Subscription) interval(now time.Time) time.Duration {
 	rate := s.Rate
 	if rate <= 0 {
@@ -44,7 +44,7 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// posted is the result of a POST that was sent. The POST's response counts, so the attempt must not be repeated.
+// posted is the result of a POST that was sent. The response to the POST counts, so the attempt must not be repeated.
 type posted struct {
 	answer Answer
 	// unmarked is the error from marking a webhook as slow, if any. The error is reported after the attempt is
@@ -52,8 +52,8 @@ type posted struct {
 	unmarked error
 }
 
-// post sends the POST. The webhook is marked as slow before its response arrives, so that other workers also treat it
-// as slow. An error means that no POST was sent.
+// post sends a POST to the webhook. The webhook is marked as slow before its response arrives, so that other workers
+// also treat it as slow. If post returns an error, no POST was sent.
 func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)

@@ -122,8 +122,8 @@ func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookCannotOccupyReservedAttempts checks that a receiver that starts to hang gets none of the attempts
-// whose slots were reserved earlier. Once the receiver responds again, the waiting events are delivered within two
+// TestHangingWebhookCannotOccupyReservedAttempts checks that a receiver gets none of the attempts whose slots were
+// reserved before it started to hang. Once the receiver responds again, the waiting events are delivered within two
 // minutes.
 func TestHangingWebhookCannotOccupyReservedAttempts(t *testing.T) {
 	t.Parallel()

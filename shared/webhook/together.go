@@ -19,8 +19,8 @@ type Reference struct {
 type BatchStore interface {
 	// Events reads events with a consistent read. The result omits events that no longer exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll writes several events and their deliveries, either all or none. A call may include at most 100 events
-	// and deliveries in total.
+	// FanOutAll writes several events and their deliveries atomically. A call may include at most 100 events and
+	// deliveries in total.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
@@ -70,7 +70,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 	return plans, nil
 }
 
-// planAll plans the events that can be read and admitted in time.
+// planAll plans the deliveries of the events that can be read and admitted in time.
 func (w Worker) planAll(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestTogether)
 	defer cancel()
@@ -101,7 +101,7 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 }
 
 // readAll reads events and, concurrently, the subscriptions that can be read in time. Each tenant's subscriptions are
-// read once. An error means that the events could not be read.
+// read only once. If readAll returns an error, the events could not be read.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,
 ) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {
@@ -126,7 +126,7 @@ func (w Worker) readAll(
 	events, err = w.readEvents(ctx, references)
 	reading.Wait()
 	if ctx.Err() != nil {
-		err = nil // too late for the batch, but the events may be readable individually
+		err = nil // too late for the batch, but the events may still be readable individually
 	}
 	return events, subscriptions, err
 }

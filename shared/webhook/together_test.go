@@ -65,7 +65,7 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	return plans
 }
 
-// deliver delivers all plans, and handles events without a plan individually.
+// deliver delivers all plans and handles events without a plan individually.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
 	plans map[webhook.Reference]webhook.Plan,
 ) {
@@ -148,8 +148,8 @@ func TestPlanTogetherSeparatesTenants(t *testing.T) {
 	})
 }
 
-// brokenBatches is a store whose FanOutAll always fails. If isLost is set, FanOutAll fails only after its writes have
-// taken effect.
+// brokenBatches is a store whose FanOutAll method always fails. If isLost is set, FanOutAll fails only after its writes
+// have taken effect.
 type brokenBatches struct {
 	webhook.BatchStore
 

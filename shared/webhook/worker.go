@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// sweepGrace is the delay after a message's expected effect before the sweeper intervenes.
+	// sweepGrace is the time that the sweeper waits after a message's expected effect before it intervenes.
 	sweepGrace = 30 * time.Second
 	// longestDelay is SQS's maximum delay. Only the sweeper starts attempts that are due later.
 	longestDelay = 15 * time.Minute
@@ -35,7 +35,7 @@ type Worker struct {
 	Pacer   *Pacer
 	Now     func() time.Time
 	Jitter  func() float64 // returns a number in [0, 1)
-	Lease   time.Duration  // must exceed the duration of a POST
+	Lease   time.Duration  // must exceed the duration of a POST request
 }
 
 // dispatch holds a delivery with all the data needed to attempt it.
@@ -43,7 +43,7 @@ type dispatch struct {
 	event        Event
 	subscription Subscription
 	delivery     Delivery
-	isProbe      bool // whether the subscription's open breaker admits only this attempt
+	isProbe      bool // whether the breaker is open and admits only this attempt
 }
 
 // DeliverEvent creates an event's deliveries and makes the first attempt for each delivery. Errors are internal.
@@ -74,7 +74,7 @@ func deliveriesOf(all []dispatch) []Delivery {
 	return deliveries
 }
 
-// RetryDelivery makes the attempt of a delivery that is due. Errors are internal.
+// RetryDelivery makes the next attempt of a delivery that is due. Errors are internal.
 func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	now := w.Now()
 	claimed, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
@@ -97,7 +97,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 			s.has(event.Type)
 	})
 	if i < 0 {
-		// If the subscription is missing or no longer receives the type, the delivery must not send a request.
+		// If the subscription is missing or no longer receives the type, no request must be sent for the delivery.
 		claimed.end(Exhausted)
 		return w.record(ctx, claimed, Attempt{
 			Number: claimed.Attempt, Trigger: claimed.Trigger, At: now,
@@ -157,10 +157,10 @@ func (d *Delivery) end(status DeliveryStatus) {
 	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
 }
 
-// hold marks a disabled subscription's delivery as held. A replay can resend it.
+// hold marks a disabled subscription's delivery as held. A replay can resend the delivery.
 func (d *Delivery) hold() { d.end(Held) }
 
-// schedule postpones the next attempt until at and drops the lease, so that any worker may claim the delivery.
+// schedule postpones the next attempt until at and releases the lease, so that any worker may claim the delivery.
 func (d *Delivery) schedule(now, at time.Time) {
 	d.Status, d.NextAt, d.DueAt, d.LeaseUntil = Scheduled, at, at, time.Time{}
 	if at.Sub(now) <= longestDelay {
@@ -168,7 +168,7 @@ func (d *Delivery) schedule(now, at time.Time) {
 	}
 }
 
-// enqueue queues a message for delivery. If the delivery has to wait longer than a message's maximum delay, only the
+// enqueue queues a message for delivery. If the delivery must wait longer than a message's maximum delay, only the
 // sweeper starts it.
 func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	wait := d.NextAt.Sub(w.Now())

@@ -25,7 +25,7 @@ func schedule() []time.Duration {
 }
 
 // TestFailingReceiverReceivesTenAttempts checks that a receiver that always fails gets ten attempts. Short waits use
-// the queue's delay, and long waits use the due index. A message that is a millisecond early doesn't have any effect.
+// the queue's delay; long waits use the due index. A message that arrives a millisecond early has no effect.
 func TestFailingReceiverReceivesTenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ jitter, factor float64 }{
@@ -105,7 +105,7 @@ func TestSuccessfulDeliveryIsNotRepeated(t *testing.T) {
 		if len(w.posts) != 4 {
 			t.Errorf("%d attempts, want 4", len(w.posts))
 		}
-		// These messages are late or duplicates, and must not have any effect.
+		// These messages are late or duplicated and must have no effect.
 		for range 3 {
 			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, id))
@@ -122,7 +122,7 @@ func TestDuplicateMessagesResultInOneDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(string, int) (webhook.Answer, error) {
-			sleepUntil(time.Now().Add(10 * time.Second)) // lets all deliveries run concurrently
+			sleepUntil(time.Now().Add(10 * time.Second)) // gives all deliveries time to run concurrently
 			return webhook.Answer{Status: 500}, nil
 		}
 		for _, id := range []string{"s1", "s2", "s3"} {

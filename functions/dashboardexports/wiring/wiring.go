@@ -1,5 +1,5 @@
 // Package wiring builds the dashboardexports function's handler and its adapters. The function's binary links only the
-// adapters that this package imports. Production and tests use the same wiring with different Process values.
+// adapters that this package imports.
 package wiring
 
 import (

@@ -1,5 +1,5 @@
 // Package wiring builds the dashboardorg function's handler and its adapters. The function's binary links only the
-// adapters that this package imports. Production and tests use the same wiring with different Process values.
+// adapters that this package imports.
 package wiring
 
 import (
@@ -34,7 +34,8 @@ type Environment struct {
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 	MailFrom        string `env:"MAIL_FROM"`               // sender address; if empty, no emails are sent
-	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
+	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // maximum number of codes per mailbox and hour
+	PerOrganisation int    `env:"EXPORTS_PER_ORGANISATION,required"`
 }
 
 // Build reads a secret and an SSM parameter, and returns the dashboardorg function's handler. Build is called once per
@@ -92,7 +93,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Meter: usage.Meter{
 			Days: store.UsageDays(work), Events: store.EventLog{DB: e.DB, Table: env.WorkTable}, Deliveries: sent, Now: p.Now,
 		},
-		Now: p.Now,
+		Shares: store.Places(work), ConcurrentExports: env.PerOrganisation, Now: p.Now,
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

@@ -1,5 +1,5 @@
 // Package wiring builds the refreshworker function's handler and its adapters. The function's binary links only the
-// adapters that this package imports. Production and tests use the same wiring with different Process values.
+// adapters that this package imports.
 package wiring
 
 import (
@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// maxWait limits how long a refresh waits for a slot at its token endpoint before it is deferred.
+	// maxWait limits how long a refresh waits for a slot at its token endpoint before being deferred.
 	maxWait = 10 * time.Second
 	// concurrency equals the batch size, so that a slow token endpoint doesn't delay other messages.
 	concurrency = 10

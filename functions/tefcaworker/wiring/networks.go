@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership holds a network's PEM-encoded credentials: the service's certificate with its chain, the service's private
-// key, and the network's trust anchors.
+// membership holds a network's PEM-encoded credentials: the service's certificate chain and private key, and the
+// network's trust anchors.
 type membership struct {
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`

@@ -14,7 +14,7 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// These values of Cost.Service are not service names of wire.Call.
+// These values of Cost.Service are not service names used in wire.Call.
 const (
 	// Lambda marks rows that count function invocations.
 	Lambda = "lambda"
@@ -24,7 +24,7 @@ const (
 	Outside = "outside"
 )
 
-// Cost is a table row that holds one operation's share of a journey's cost.
+// Cost is a table row with one operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
 	Function  string // folder of the function; empty in rows for Outside and Logs
@@ -37,8 +37,8 @@ type Cost struct {
 	Reads  float64
 	Writes float64
 	Bytes  int // number of bytes sent to S3, logged or received from outside AWS
-	// Waits is the invocation time of a Lambda row in seconds, assuming that AWS calls take no time and that servers
-	// outside AWS respond after one second. Waits counts only responses that are awaited in sequence.
+	// Waits is a Lambda row's invocation time in seconds, assuming that AWS calls take no time and servers outside AWS
+	// respond after one second. Waits counts only responses that are awaited in sequence.
 	Waits float64
 }
 

@@ -1,9 +1,9 @@
-// Package us generates a synthetic list of US institutions. The list is as large and as inconsistent as all vendor
-// lists published in the United States combined. Each vendor and server has the same share of rows as in the published
-// lists. The shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal form,
-// degree or state are also the same. All data is invented: proper names, towns and customer numbers are built from
-// syllables, and server names end in us.example (RFC 2606). Only the health care vocabulary and the first three digits
-// of ZIP codes are real. The list is the same on every run.
+// Package us generates a synthetic list of US institutions. The list is as large and inconsistent as all the vendor
+// lists published in the United States combined. Each vendor and server accounts for the same share of rows as in the
+// published lists. The shares of duplicate rows, of rows with a ZIP code, and of names that are in capitals or contain
+// a legal form, degree or state are also the same. All data is invented: proper names, towns and customer numbers are
+// built from syllables, and server names end in us.example (RFC 2606). Only the health care vocabulary and the first
+// three digits of ZIP codes are real. The list is the same on every run.
 package us
 
 import (
@@ -29,8 +29,8 @@ type List struct {
 	random  *rand.Rand
 	invent  inventor
 	vendors []vendor
-	made    int           // rows generated for vendors[0] so far
-	copied  []institution // institutions copied by the collector from other vendors
+	made    int           // number of rows generated for vendors[0] so far
+	copied  []institution // institutions that the collector copied from other vendors
 	unread  bytes.Buffer
 }
 
@@ -63,7 +63,7 @@ func (l *List) Read(into []byte) (int, error) {
 	return l.unread.Read(into)
 }
 
-// institution is an invented institution. Several vendors may list the same institution.
+// institution is a fictional institution. Several vendors may list the same institution.
 type institution struct {
 	name, town, state, zip, number, host string
 }

@@ -9,7 +9,7 @@ import (
 type inventor struct {
 	random *rand.Rand
 	words  map[string]choices
-	common []string // names that several institutions share
+	common []string // names shared by several institutions
 }
 
 // choices holds alternative strings and their relative frequencies.
@@ -89,10 +89,10 @@ func (n inventor) proper(end string) string { return n.pick("begin") + n.pick("m
 
 func (n inventor) town() string { return n.proper("end") + n.pick("town") }
 
-// form returns a legal form preceded by its separator, such as a comma, for appending to a name.
+// form returns a legal form to append to a name, preceded by its separator, such as a comma.
 func (n inventor) form() string { return n.pick("comma") + n.pick("form") }
 
-// otherwise returns a variant spelling of name, as it might appear in another vendor's list.
+// otherwise returns a variant spelling of name that might appear in another vendor's list.
 func (n inventor) otherwise(name string) string {
 	for _, pair := range [][2]string{
 		{"Center", "Ctr"},

@@ -25,14 +25,14 @@ import (
 // realList is the path of the vendors' published list, which is stored next to the project but is not part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row is a list row with the institution name that the catalogue extracts.
+// row is a list row together with the institution name that the catalogue extracts from it.
 type row struct {
 	List, Name, URL, NPI, ZIP string
 
 	state, key string
 }
 
-// Rows of the synthetic and the published list. The tests share these rows so that all 47,650 are read only once.
+// Rows of the synthetic list and the published list. The tests share these rows so that all 47,650 are read only once.
 var (
 	invented = sync.OnceValues(func() ([]row, error) { return rowsIn(us.NewList()) })
 	actual   = sync.OnceValues(func() ([]row, error) {
@@ -145,7 +145,7 @@ func statistics(rows []row) map[string]float64 {
 	return s
 }
 
-// within is the maximum relative deviation of the synthetic list from the real list, by statistic.
+// within is the synthetic list's maximum relative deviation from the real list, by statistic.
 var within = map[string]float64{
 	"rows": 0.001, "lists": 0.05, "largest list": 0.01, "servers": 0.03, "largest server": 0.01, "alone at a server": 0.04,
 	"with a ZIP code": 0.05, "with an NPI": 0.2,
@@ -165,7 +165,7 @@ func TestNewListMatchesStatisticsOfPublishedList(t *testing.T) {
 	}
 }
 
-// tradeWords lists the words that are most frequent in real institutions' names.
+// tradeWords lists the words that occur most often in real institutions' names.
 const tradeWords = "md medical health center llc care family clinic associates medicine group hospital practice " +
 	"healthcare wellness pediatrics services pain specialists " +
 	"primary internal institute physicians county"
@@ -217,7 +217,7 @@ func TestNewListIsDeterministicAndValid(t *testing.T) {
 	}
 	report, err := listing.Read(t.Context(), listing.LanternNDJSON, bytes.NewReader(first),
 		func(listing.Listing) error { return nil })
-	twice := report.Entries - report.Listings // duplicate names on the largest server; the real list has 19
+	twice := report.Entries - report.Listings // duplicate names on the largest server; the published list has 19
 	if err != nil || twice > 40 || len(report.Problems) != 1 || report.Problems[0].Reason != listing.DuplicateKey {
 		t.Errorf("%+v, %v", report, err)
 	}

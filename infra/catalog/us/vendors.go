@@ -2,11 +2,11 @@ package us
 
 import "slices"
 
-// vendor is an invented list publisher with a real publisher's statistics.
+// vendor is a fictional list publisher with a real publisher's statistics.
 type vendor struct {
 	label string
 	rows  int
-	// base URLs; "#" stands for an institution's number, "@" for its host name
+	// base URLs, in which "#" stands for an institution's number and "@" for its host name
 	bases []string
 
 	// fractions of the vendor's rows that have each property
@@ -16,7 +16,7 @@ type vendor struct {
 	copies   float64 // fraction of the collector's rows that are copied from other vendors
 }
 
-// vendors returns all vendors; the collector is last.
+// vendors returns all vendors, with the collector last.
 func vendors() []vendor {
 	return append(slices.Concat(largeVendors(), smallVendors(), synthetic()), vendor{
 		label: "Allfound", rows: 6808, bases: []string{"fhir.hallow.us.example/FHIRServer/fhir/#"}, zip: 0.82, capitals: 0.02,
@@ -24,7 +24,7 @@ func vendors() []vendor {
 	})
 }
 
-// largeVendors returns the vendors that have more than a thousand rows, including those in additional lists.
+// largeVendors returns the vendors with more than a thousand rows, including those in additional lists.
 func largeVendors() []vendor {
 	return []vendor{
 		{label: "Onehall_Clinicals", rows: 17019, bases: []string{onehall}, capitals: 0.16, legal: 0.31, stateFirst: 0.72},

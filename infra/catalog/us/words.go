@@ -1,7 +1,7 @@
 package us
 
-// tables lists the possible name parts of each kind. A name part may end in "=" followed by its relative frequency. A
-// word that names a kind of name part is a placeholder for a random part of that kind.
+// tables lists the possible name parts by kind. A name part may end in "=" followed by its relative frequency. A word
+// that names a kind of name part is a placeholder for a random part of that kind.
 var tables = map[string]string{
 	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr " +
 		"First Surname=18|First Surname=42|" +

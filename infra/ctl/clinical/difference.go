@@ -14,7 +14,7 @@ type Difference struct {
 
 // Change is a fact whose values differ between the two sets.
 type Change struct {
-	Fact // fact as it was before the change
+	Fact // fact before the change
 
 	Parts map[string]Sides `json:"parts"` // differing values by element path
 }

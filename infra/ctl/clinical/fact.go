@@ -21,11 +21,10 @@ type Fact struct {
 	Code string `json:"code,omitempty"` // subject's code as system|code, or its text if there is no code
 	Time string `json:"time,omitempty"` // time when the fact applied or occurred
 
-	parts map[string][]string // values of all other elements, by path
+	parts map[string][]string // values of the remaining elements, by path
 }
 
-// contextTypes lists resource types that are not facts themselves; facts refer to such resources for people, locations
-// and provenance.
+// contextTypes lists resource types that are not facts but that facts refer to for people, locations and provenance.
 var contextTypes = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
 	"PractitionerRole", "Provenance",
@@ -72,8 +71,8 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten adds a value to parts under the value's path. flatten replaces references with labels for their targets,
-// because IDs are not part of a fact.
+// flatten adds a value to parts under the value's path. It replaces references with labels for their targets, because
+// IDs are not part of a fact.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -28,7 +28,7 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint returns commands that concern an external server and the service's client there. The result is empty if
+// atEndpoint returns commands that operate on an external server and the service's client there. The result is empty if
 // the patient caused the failure, or if the service failed to read or write a row.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
@@ -60,7 +60,7 @@ func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	return append(all, test)
 }
 
-// ofTenant returns commands that concern a tenant's objects.
+// ofTenant returns commands that operate on a tenant's objects.
 func (l Line) ofTenant(tenant string) []string {
 	var all []string
 	if id := l.id("subscription_id"); id != "" {

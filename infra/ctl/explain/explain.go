@@ -6,7 +6,7 @@ import (
 )
 
 // Explanation is the explanation of a log line. The maps contain the line's fields by name. Callers add the names of
-// the objects that ID fields identify.
+// the objects identified by ID fields.
 type Explanation struct {
 	What     string            `json:"what"` // failure's name in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`
@@ -49,7 +49,7 @@ func (t Table) Explain(line Line) Explanation {
 	return told
 }
 
-// some returns the line's non-empty fields among names.
+// some returns the line's non-empty fields with the given names.
 func (l Line) some(names ...string) map[string]string {
 	found := map[string]string{}
 	for _, name := range names {
@@ -70,7 +70,7 @@ func (l Line) summary() string {
 	return strings.Join(words, ", ")
 }
 
-// inWords returns the table's explanations of the codes in the log line.
+// inWords returns explanations from the table for the codes in the log line.
 func (t Table) inWords(line Line) string {
 	var words []string
 	for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
@@ -97,7 +97,7 @@ func (t Table) find(line Line) (Failure, bool) {
 // score counts the fields whose values agree in the row and in the line. If the line contradicts an identifying field
 // of the row, fits is false.
 func (f Failure) score(line Line) (score int, fits bool) {
-	// For each of these fields, a line fits a row only if both have the field or neither does.
+	// For each of these fields, a line fits a row only if both have the field or both lack it.
 	for _, sign := range []string{"step", "event", "disabled"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false

@@ -10,7 +10,7 @@ import (
 
 // Line is one log line.
 type Line struct {
-	Function string            // the function that wrote the line, if the prefix names it
+	Function string            // function that wrote the line, if the prefix names it
 	Fields   map[string]string // fields by name; empty if the text is not a function's log line
 }
 

@@ -15,7 +15,7 @@ import (
 type Failure struct {
 	Name string
 	// Fields holds the expected fields of the line, including msg. The value "" matches any value, "-" matches a
-	// missing value, and text between … matches part of a value.
+	// missing value, and "…text…" matches a value that contains text.
 	Fields map[string]string
 	Advice string // recommended action
 }
@@ -49,7 +49,7 @@ func NewTable(document string) (Table, error) {
 // Failures returns the rows in document order.
 func (t Table) Failures() []Failure { return t.failures }
 
-// rows returns the cells of the table whose header row is head.
+// rows returns the cells of the table in document whose header row is head.
 func rows(document, head string, width int) [][]string {
 	_, table, _ := strings.Cut(document, head)
 	var all [][]string
@@ -68,8 +68,8 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields parses the cell that lists a row's fields and adds the fields that every log line has. Values in the cell take
-// precedence over these defaults.
+// fields parses the cell that lists a row's fields, and adds the fields common to all log lines. Values in the cell
+// take precedence over these defaults.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {

@@ -13,13 +13,12 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// signInTimeout limits the time spent searching for credentials. The search for credentials may send requests to a
-// network that is unavailable.
+// signInTimeout limits the time spent searching for credentials. Searching for credentials may send requests to an
+// unavailable network.
 const signInTimeout = 15 * time.Second
 
 // signedIn loads the region and credentials from the same sources as the AWS tools: environment variables, profiles and
-// single sign-on. signedIn reports missing credentials itself, because the SDK's error describes only the last source
-// tried.
+// single sign-on. It reports missing credentials itself, because the SDK's error describes only the last source tried.
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -34,7 +33,7 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	if _, err = cfg.Credentials.Retrieve(ctx); err != nil {
 		missing := "no AWS credentials found: set AWS_PROFILE to a signed-in profile, or set AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN for temporary credentials (" + variables() + ")"
-		// The SDK tries EC2 instance metadata last, and that source is unavailable on other machines.
+		// The SDK tries EC2 instance metadata last, which is unavailable outside EC2.
 		if failed, ok := errors.AsType[*smithy.OperationError](err); ok && failed.ServiceID == "ec2imds" {
 			return aws.Config{}, errors.New(missing)
 		}

@@ -28,7 +28,7 @@ type Stack struct {
 	Name    string // display name
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // other content of the outputs file, if it is a run file
+	Run     runfile.Run // rest of the outputs file's content, if it is a run file
 }
 
 // Options returns the options for an operator on this machine. Audit rows record the given actor.
@@ -71,7 +71,7 @@ func Protect(ctx context.Context, name string) error {
 	return nil
 }
 
-// FromFile returns the stack that a file describes. If make run wrote the file, the file's outputs and credentials take
+// FromFile returns the stack that a file describes. If make run wrote the file, its outputs and credentials take
 // precedence over the environment.
 func FromFile(ctx context.Context, file string) (Stack, error) {
 	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file

@@ -110,9 +110,9 @@ func newAdapters(
 	}
 }
 
-// Each of these types combines the stores that one part of Operator uses.
+// Each of these types combines the stores used by one part of Operator.
 type (
-	// owned combines the stores of all types of rows that an organisation can own.
+	// owned combines the stores of all row types that an organisation can own.
 	owned struct {
 		store.Directory
 		store.Hooks
@@ -187,13 +187,13 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 		From:        store.Tokens{DB: db, Table: from},
 	}
 	if _, err := rows.Restored(ctx, org.Tenant{}, ids.Random()); err != nil && !errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("read the restored table: %w", err) // fails before any token set is restored
+		return nil, fmt.Errorf("read the restored table: %w", err) // fails before restoring any token set
 	}
 	return rows, nil
 }
 
-// NewProbe returns a probe that tests endpoints of the stack with the given outputs. The probe reads registrations and
-// keys through rules. The probe authenticates like the functions' client (shared/wiring/portal), but with the
+// NewProbe returns a probe that tests endpoints of the stack with the given outputs. The probe uses rules to read
+// registrations and keys. The probe authenticates like the functions' client (shared/wiring/portal), but with the
 // operator's permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()

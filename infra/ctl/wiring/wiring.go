@@ -88,7 +88,7 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inbox returns the service that replies to inquiries on the stack with the given outputs. If the stack has no sender
+// inbox returns the service for replying to inquiries on the stack with the given outputs. If the stack has no sender
 // address for email, sending replies fails.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
@@ -107,7 +107,7 @@ func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 }
 
 // PrivateRanges returns the private address ranges that the stack's health systems and webhooks may use. Only a local
-// stack has such ranges, which make run passes as AllowedPrivateRanges.
+// stack has such ranges; make run passes them to it as AllowedPrivateRanges.
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])
 	if err != nil || base.Scheme != "http" {
@@ -119,8 +119,8 @@ func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// get fetches a document without following redirects, because registered keys must come from the exact URL that health
-// systems request.
+// get fetches a document without following redirects, because registered keys must be served at the exact URL that
+// health systems request.
 func get(ctx context.Context, address string) ([]byte, error) {
 	client := http.Client{
 		Timeout:       getTimeout,

@@ -8,7 +8,7 @@ import (
 	"net/url"
 )
 
-// ask reads the export's status from the API. If the export has ended, ask returns the result in the form of a webhook
+// ask reads the export's status from the API. If the export has ended, ask returns its result in the form of a webhook
 // event. If the export is still running, the event is empty.
 func (j *Job) ask(ctx context.Context, taskID string) (event, error) {
 	at := j.stack.BaseURL + "/bridge/fhir/ehi-export/" + url.PathEscape(taskID) + "?include=result"

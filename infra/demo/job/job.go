@@ -57,7 +57,7 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 // Through makes the job send its requests through client, which must not follow redirects.
 func (j *Job) Through(client *http.Client) { j.client = client }
 
-// Perform runs all steps of the main job and stops at the first error.
+// Perform runs all steps of the main job, stopping at the first error.
 func (j *Job) Perform(ctx context.Context) error {
 	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
 	connectionID, err := j.Connect(ctx)
@@ -211,8 +211,8 @@ const (
 	askEvery  = time.Second          // polling interval of the API, which is rate-limited
 )
 
-// await polls for the task's event: in the inbox, whose webhooks it verifies, or in the API if the organisation has no
-// webhook.
+// await polls for the task's event, either in the inbox, where it verifies webhooks, or in the API if the organisation
+// has no webhook.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {

@@ -42,12 +42,12 @@ type Options struct {
 	URL string // base URL of the cloud and its queues; "" means http://127.0.0.1:4566
 	Dir string // directory for the journal and S3's objects; "" stores everything in memory
 	// SecretKey is the secret key for every access key, so its holder may use any access key ID. If SecretKey is empty,
-	// the secret key is "local", which is suitable only for tests. A cloud that listens on a port must have a
-	// confidential secret key.
+	// the secret key is "local", which is suitable only for tests. A cloud that listens on a port must have a secret
+	// key that is kept confidential.
 	SecretKey  string
-	Middleware []wire.Middleware // middleware for every call; the first element is the outermost
+	Middleware []wire.Middleware // middleware for every call, outermost first
 	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The clock skew affects signatures
-	// and the Date header. If Skew is nil, the clocks don't differ.
+	// and the Date header. If Skew is nil, the clocks agree.
 	Skew func(caller string) time.Duration
 }
 

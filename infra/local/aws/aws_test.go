@@ -137,8 +137,8 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// A second key's description stores the data key, both encrypted and in plain text, because checkKey has no state
-	// of its own.
+	// The description of a second key stores the data key, both encrypted and in plain text, because checkKey has no
+	// state of its own.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

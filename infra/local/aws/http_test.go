@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// counter is middleware that records every call and rejects calls of the refused operation.
+// counter is middleware that records every call and rejects calls to the operation named by refused.
 type counter struct {
 	refused string
 

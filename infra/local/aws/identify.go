@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// identity is the caller and service that a request claims, before verification.
+// identity holds the caller and service that a request claims, before verification.
 type identity struct {
 	service string // service name as in wire.Call; may be unknown
 	caller  string // access key ID, or "" if the request is not signed

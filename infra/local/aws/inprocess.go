@@ -14,7 +14,7 @@ import (
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	incoming := serverSide(r)
-	defer incoming.Body.Close() // like an HTTP client, Do closes the body even on error
+	defer incoming.Body.Close() // like an HTTP client, Do closes the body even if it returns an error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -191,7 +191,7 @@ func TestCloudRejectsChangesAfterClose(t *testing.T) {
 	}
 }
 
-// afterKill returns a copy of dir in the state it would have if its process were killed now.
+// afterKill returns a copy of dir as it would be if its process were killed now.
 func afterKill(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxBody exceeds every service's request limit except that of S3, which streams bodies. The largest such limit is
-	// 16 MB, for DynamoDB's BatchWriteItem.
+	// maxBody exceeds the request limit of every service except S3, which streams bodies. The largest such limit is 16
+	// MB, for DynamoDB's BatchWriteItem.
 	maxBody = 17 << 20
 	// maxAccessKey is the maximum length of an access key ID. AWS's access key IDs consist of [A-Za-z0-9_]. In the
 	// embedded AWS, access key IDs are names from the template, which may also contain hyphens.

@@ -27,8 +27,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// caller creates a client for one service and returns a function that makes a call with the client. On a cloud returned
-// by filled, every call succeeds.
+// caller creates a client for one service and returns a function that makes a call with it. On a cloud returned by
+// filled, every call succeeds.
 type caller func(cfg awssdk.Config) func(ctx context.Context) error
 
 func callers() map[string]caller {
@@ -86,8 +86,8 @@ func callers() map[string]caller {
 	}
 }
 
-// between is an HTTP client that passes an SDK's signed requests to the cloud. It can modify the requests, and it
-// records the status codes of the responses.
+// between is an HTTP client that passes an SDK's signed requests to the cloud. It can modify the requests and records
+// the responses' status codes.
 type between struct {
 	cloud   *aws.Cloud
 	change  func(*http.Request)
@@ -105,7 +105,7 @@ func (b *between) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// filled returns a cloud that contains the data that all callers need.
+// filled returns a cloud that contains the data needed by all callers.
 func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	t.Helper()
 	cloud := newCloud(t, o)
@@ -156,7 +156,7 @@ func TestClientCorrectsClockSkewAfterOneRejection(t *testing.T) {
 	}
 }
 
-// A signature in the header protects everything except the access key. On AWS, every caller has its own secret; in the
+// A signature in the header protects everything except the access key. On AWS, every caller has its own secret. In the
 // embedded AWS, all callers share one.
 func TestServicesRejectTamperedRequest(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestServicesRejectTamperedRequest(t *testing.T) {
 		json    string // error code used by DynamoDB and KMS
 		query   string // error code used by SES and SQS
 		s3      string
-		noneFor string // names of services whose requests lack the changed part
+		noneFor string // names of the services whose requests don't contain the changed part
 	}{
 		"another body": {setBody, json, query, sha, ""},
 		"another header": {

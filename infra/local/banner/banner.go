@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print reports that the stack is ready, and prints its URLs and the next steps. filesAt is the URL of files, or empty
-// if files have their own host name.
+// Print reports that the stack is ready, and prints its URLs and the next steps. filesAt is the files' URL, or empty if
+// files have their own host name.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")

@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags returns the build flags, which must match those in the Makefile. With different flags, the SDK would be
-// compiled a second time (docs/develop/architecture.md, "Builds").
+// flags returns the build flags, which must match the Makefile's. With different flags, the SDK would be compiled a
+// second time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/build"
 )
 
-// project creates a module with the functions greet, which uses shared/words, and part.
+// project creates a module with two functions: greet, which uses shared/words, and part.
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -107,7 +107,7 @@ func TestFunctionBuildReplacesChangedBinaries(t *testing.T) {
 }
 
 // TestFunctionBuildUsesSeparateFolderForOtherPlatforms checks that binaries for other platforms, such as containers on
-// a Mac, do not replace this machine's binaries.
+// a Mac, do not replace this machine's.
 func TestFunctionBuildUsesSeparateFolderForOtherPlatforms(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64

@@ -6,7 +6,7 @@
 // interfaces in Options.
 //
 // Any user of this machine can open the page, so the page never shows keys. The page omits environment variables,
-// Secrets Manager, KMS, binary values, and everything that by its name or form could be a key, secret, token or hash
+// Secrets Manager, KMS, binary values, and anything whose name or form suggests that it is a key, secret, token or hash
 // (hide.go). The page uses the following JSON endpoints. Names are in snake_case, and times are in RFC 3339. An error
 // has the form {"error": "…"} and a status of 4xx or 5xx.
 //
@@ -112,7 +112,7 @@ func New(o Options) (http.Handler, error) {
 	return withHeaders(http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
-// servePage serves index.html at Root, together with the scripts and styles in the same folder.
+// servePage serves index.html at Root, and the scripts and styles in the same folder.
 func servePage(mux *http.ServeMux, page fs.FS) error {
 	entries, err := fs.ReadDir(page, ".")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// evil contains scripts that would run if the page parsed the text as HTML.
+// evil contains scripts that would run if the page parsed it as HTML.
 const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
 
 type stack struct{ done []string }
@@ -117,8 +117,8 @@ func (f fixture) serve(t *testing.T, method, target string, header map[string]st
 	return recorder
 }
 
-// get requests an endpoint, checks the status and decodes the response into answer. parameters alternates between names
-// and values.
+// get requests an endpoint, checks the status and decodes the response into answer. parameters contains alternating
+// names and values.
 func (f fixture) get(t *testing.T, status int, answer any, path string, parameters ...string) {
 	t.Helper()
 	query := url.Values{}

@@ -18,7 +18,7 @@ import (
 
 const (
 	objectsOfPage = 200
-	shownBytes    = 64 << 10 // maximum number of bytes of an object's text to display
+	shownBytes    = 64 << 10 // maximum number of bytes of text to display for an object
 	downloadChunk = 8 << 20  // a download reads chunks of this size, so that objects need not fit into memory
 )
 
@@ -121,7 +121,7 @@ func (c *console) serveObject(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, shown)
 }
 
-// serveDownload sends the object as an attachment, so that browsers don't display the object on the console's origin.
+// serveDownload sends the object as an attachment so that browsers don't display it on the console's origin.
 func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	shown, err := c.head(r)
 	if err != nil {

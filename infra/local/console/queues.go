@@ -37,7 +37,7 @@ type shownQueue struct {
 	Oldest      time.Time `json:"oldest,omitzero"`
 	DeadLetters string    `json:"dead_letters,omitempty"` // name of the queue's dead-letter queue
 	MaxReceives int       `json:"max_receives,omitempty"`
-	Serves      []string  `json:"serves,omitempty"` // names of the queues whose dead-letter queue is this queue
+	Serves      []string  `json:"serves,omitempty"` // queues that use this queue as their dead-letter queue
 }
 
 func (c *console) serveQueues(w http.ResponseWriter, _ *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// withQueues creates a queue that has one message in flight, and a dead-letter queue that has two messages. One of the
-// two messages was sent directly to the dead-letter queue.
+// withQueues creates a queue with one message in flight, and a dead-letter queue with two messages. One of the two
+// messages was sent directly to the dead-letter queue.
 func withQueues(t *testing.T, f fixture) {
 	t.Helper()
 	client := sqs.NewFromConfig(f.cloud.Config("test"))

@@ -63,7 +63,7 @@ type Webhook struct {
 	ID         int               `json:"id"` // sequence number since the runner started
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
-	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
+	Signature  string            `json:"signature"`        // verification result: "verified", "wrong" or "unknown"
 	Reason     string            `json:"reason,omitempty"` // reason why the signature is not "verified"
 	Headers    map[string]string `json:"headers"`
 	Body       string            `json:"body"`
@@ -85,7 +85,7 @@ type totals struct {
 	DeadLetters int `json:"dead_letters"` // messages in dead-letter queues
 	Mails       int `json:"mails"`
 	Webhooks    int `json:"webhooks"`
-	Unverified  int `json:"unverified"` // webhooks with a wrong signature
+	Unverified  int `json:"unverified"` // webhooks with an invalid signature
 }
 
 func (c *console) serveState(w http.ResponseWriter, _ *http.Request) {
@@ -126,7 +126,7 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 }
 
 // mailPolicy is the content security policy for the HTML of emails. The policy allows the email's own styles, as mail
-// clients do; forbids scripts, requests and forms; and gives each email a separate origin.
+// clients do. It forbids scripts, requests and forms, and gives each email a separate origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 // serveMailHTML serves a mail's HTML, which the page shows in a frame.

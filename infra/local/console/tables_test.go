@@ -16,7 +16,7 @@ type row = map[string]types.AttributeValue
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// withTable creates a table with six rows, of which three are in the table's index.
+// withTable creates a table with six rows, three of which are in the table's index.
 func withTable(t *testing.T, f fixture) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(f.cloud.Config("test"))

@@ -1,5 +1,5 @@
 // Package engine detects this machine's container engine and runs its client commands. If no engine is installed, the
-// package reports what is missing. Callers own the containers that they start.
+// package reports what is missing. Callers are responsible for the containers that they start.
 package engine
 
 import (
@@ -88,7 +88,7 @@ func SAMArchitecture(architecture string) string {
 }
 
 // Run runs a docker client command and returns its output. If the command fails, the error is the last line of its
-// error output, which states the cause.
+// error output, which gives the cause.
 func Run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", arguments...) //nolint:gosec // our own arguments
 	var stdout, stderr bytes.Buffer

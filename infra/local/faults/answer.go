@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Error messages in AWS's wording, so that readers of the logs recognise them. Clients rely only on the error codes.
+// Error messages in AWS's wording, so that people who read the logs recognise them. Clients rely only on the error
+// codes.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
@@ -65,7 +66,7 @@ func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	return &wire.Error{Code: ddbNamespace + "TransactionConflictException", Message: ongoing}
 }
 
-// cancellation returns a TransactionCanceledException in which one random item has the given reason.
+// cancellation returns a TransactionCanceledException in which a randomly chosen item has the given reason.
 func cancellation(random *rand.Rand, members int, code, message string) *wire.Error {
 	reasons := make([]map[string]string, members)
 	codes := make([]string, members)
@@ -157,6 +158,6 @@ func members(r *http.Request, c wire.Call) int {
 	return len(request.TransactItems)
 }
 
-// largestTransaction is the maximum number of request bytes to read. largestTransaction exceeds DynamoDB's limit of 4
-// MB for a transaction's items.
+// largestTransaction is the maximum number of request bytes to read. It exceeds DynamoDB's limit of 4 MB for a
+// transaction's items.
 const largestTransaction = 16 << 20

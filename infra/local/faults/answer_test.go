@@ -48,7 +48,7 @@ func probes() map[string]probe {
 	}
 }
 
-// failOnce returns a bench whose plan fails the first call of an operation, such as "sqs.SendMessage".
+// failOnce returns a bench whose plan makes the first call of an operation, such as "sqs.SendMessage", fail.
 func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*bench, *faults.Plan) {
 	t.Helper()
 	service, name, _ := strings.Cut(operation, ".")
@@ -185,7 +185,7 @@ func TestConflictFaultsAffectDynamoDBWrites(t *testing.T) {
 	}
 }
 
-// codes returns the reason codes of a cancellation. codes sorts the reason codes, because the failing item is random.
+// codes returns a cancellation's reason codes, sorted because the failing item is random.
 func codes(cancelled *ddbtypes.TransactionCanceledException) []string {
 	if cancelled == nil {
 		return nil
@@ -213,8 +213,8 @@ func TestThrottledTransactionIncludesCancellationReason(t *testing.T) {
 	}
 }
 
-// TestHeadFaultReturnsStatusWithoutBody covers HEAD requests, whose responses have no body, so that the SDK relies on
-// the status.
+// TestHeadFaultReturnsStatusWithoutBody covers HEAD requests. Their responses have no body, so the SDK relies on the
+// status.
 func TestHeadFaultReturnsStatusWithoutBody(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "s3.HeadObject", faults.Throttled, 1)

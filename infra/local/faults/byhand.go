@@ -86,7 +86,7 @@ func (f Fault) fits(c wire.Call) bool {
 	return isCaller && (f.Service == "" || f.Service == c.Service) && (f.Operation == "" || f.Operation == c.Operation)
 }
 
-// names returns the names of the tables, the queue or the bucket that a call accesses.
+// names returns the names of the tables, queue or bucket that a call accesses.
 func names(r *http.Request, c wire.Call) []string {
 	if c.Service == "s3" {
 		bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")

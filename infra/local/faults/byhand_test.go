@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// namedProbes returns functions that make calls as who, keyed by the name of the call's target.
+// namedProbes returns functions that make calls as who, keyed by the name of each call's target.
 func namedProbes(t *testing.T, cloud *aws.Cloud, who string) map[string]func() error {
 	t.Helper()
 	cfg := cloud.Config(who)

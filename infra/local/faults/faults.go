@@ -1,7 +1,7 @@
-// Package faults injects repeatable faults into the embedded AWS on demand. A Plan decides, based on a seed, which
-// calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes lag,
-// and how far clocks differ. A Life ends a function instance after one of its calls. Points selects the calls after
-// which a crash would make a difference.
+// Package faults injects repeatable faults into the embedded AWS on demand. A Plan uses a seed to decide which calls
+// from Recordbridge's functions fail and how, which messages are duplicated or reordered, how far indexes lag, and how
+// much clocks differ. A Life ends a function instance after one of its calls. Points selects the calls after which a
+// crash would make a difference.
 //
 // A plan's decision depends only on the seed and the call (caller, service, operation, ordinal), not on the order in
 // which goroutines run. The package doesn't emulate any service: calls without a fault are passed to the embedded AWS.
@@ -26,18 +26,19 @@ import (
 type Options struct {
 	Seed     uint64
 	Severity Severity // severity of random faults; if zero, only Rules apply
-	Rules    []Rule   // takes precedence over Severity; the first matching rule wins
-	// Callers reports whether calls from a caller may fail. If Callers is nil, only calls from callers whose names end
-	// in "Function" may fail. The template's functions have such names, but tests, operators and provisioning don't.
+	Rules    []Rule   // take precedence over Severity; the first matching rule applies
+	// Callers reports whether a caller's calls may fail. If Callers is nil, only calls from callers whose names end in
+	// "Function" may fail. The names of the template's functions have this suffix, but those of tests, operators and
+	// provisioning do not.
 	Callers func(caller string) bool
 }
 
-// Rule makes either one or all matching calls fail. An empty field matches every call.
+// Rule makes either a single matching call or all matching calls fail. An empty field matches every call.
 type Rule struct {
 	Caller    string // caller's name, as in wire.Call
 	Service   string
 	Operation string
-	N         int // ordinal of the matching call, from 1; 0 means all matching calls
+	N         int // one-based ordinal of the matching call; 0 means all matching calls
 	Kind      Kind
 }
 
@@ -51,7 +52,7 @@ type Injection struct {
 	Caller    string // caller's name as in wire.Call; for messages, the queue's name
 	Service   string
 	Operation string
-	N         int // ordinal among the caller's calls of the operation, from 1, including retries
+	N         int // one-based ordinal among the caller's calls of the operation, including retries
 	Kind      Kind
 }
 
@@ -184,8 +185,8 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// random returns a random source for the decision that names identify. For a given seed, equal names yield equal random
-// numbers.
+// random returns the random source for the decision identified by names. For a given seed, equal names yield equal
+// random numbers.
 func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {

@@ -27,7 +27,7 @@ import (
 
 const caller = "ProbeFunction"
 
-// bench is a cloud with a fault plan. bench counts the caller's calls that reach a service.
+// bench is a cloud with a fault plan. It counts the caller's calls that reach a service.
 type bench struct {
 	cloud *aws.Cloud
 
@@ -65,7 +65,7 @@ func (b *bench) reachedService() int {
 	return b.reached
 }
 
-// prepare creates the resources that the calls use. prepare runs without faults, like provisioning.
+// prepare creates the resources that the calls use. Like provisioning, it runs without faults.
 func (b *bench) prepare(t *testing.T) {
 	t.Helper()
 	ctx, cfg := t.Context(), b.cloud.Config("provision")

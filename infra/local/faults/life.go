@@ -11,8 +11,8 @@ import (
 var ErrCrashed = errors.New("this instance has crashed")
 
 // Life represents a function instance that crashes after a given number of external calls. The last call before the
-// crash has taken effect. As after kill -9, the crashed instance's later actions have no effect, and its caller must
-// discard its response.
+// crash took effect. As after kill -9, the crashed instance's later actions have no effect, and its caller must discard
+// its response.
 type Life struct {
 	mu         sync.Mutex
 	calls      int
@@ -72,7 +72,7 @@ func (l *Life) MarkBoundary() {
 	l.turn++
 }
 
-// Recorded returns the calls that the instance made while a crash was pending, in counting order.
+// Recorded returns the calls that the instance made while a crash was pending, in the order in which they were counted.
 func (l *Life) Recorded() []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *Life) Recorded() []Call {
 }
 
 // Through wraps next, which sends the instance's requests. The returned Doer counts requests, and returns ErrCrashed
-// once the instance has crashed. describe returns the record of a completed call.
+// once the instance has crashed. describe returns a completed call's record.
 func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
 	return way{l, next, describe}
 }

@@ -31,7 +31,7 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	return pick, twice
 }
 
-// IndexLag returns the delay of an index update, as required by ddb.Server.LagIndexes. Injected omits these delays,
+// IndexLag returns the delay of an index update, as ddb.Server.LagIndexes requires. Injected omits these delays,
 // because every write has one.
 func (p *Plan) IndexLag(table, index string) time.Duration {
 	p.mu.Lock()

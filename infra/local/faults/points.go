@@ -11,11 +11,11 @@ type Call struct {
 	Kind  string    // kind of call, for sampling
 	Reads bool      // true if the call changed no state outside the instance
 	At    time.Time // time of completion
-	Turn  int       // number of invocation starts and ends that preceded the call; set by Life
+	Turn  int       // number of invocation starts and ends before the call; set by Life
 }
 
-// Points returns the numbers of the calls after which to crash so that each wanted situation occurs exactly once. Calls
-// are counted from 1.
+// Points returns the numbers of the calls after which to crash so that each situation in wanted occurs exactly once.
+// Calls are counted from 1.
 //
 // A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. The state
 // outside the instance consists of durable state, the data that other servers and callers have received, and the time.
@@ -43,7 +43,8 @@ func isSameSituation(before, after Call) bool {
 	return after.Reads && after.Turn == before.Turn && after.At.Equal(before.At)
 }
 
-// readers lists the read-only operations by X-Amz-Target. ReceiveMessage is not included, because it hides messages.
+// readers lists the read-only operations by X-Amz-Target. readers omits ReceiveMessage, because receiving a message
+// hides it.
 var readers = map[string]bool{
 	"DynamoDB_20120810.GetItem": true, "DynamoDB_20120810.BatchGetItem": true, "DynamoDB_20120810.Query": true,
 	"DynamoDB_20120810.Scan": true, "DynamoDB_20120810.TransactGetItems": true,

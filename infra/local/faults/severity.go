@@ -11,12 +11,12 @@ import (
 // Severity sets the frequency and the magnitude of faults. Frequencies are fractions between 0 and 1.
 type Severity struct {
 	Throttle float64 // fraction of all calls that are throttled
-	Fail     float64 // fraction of all calls; half of these calls take effect first
-	Break    float64 // fraction of all calls; half of these calls take effect first
+	Fail     float64 // fraction of all calls that fail; half of these take effect first
+	Break    float64 // fraction of all calls whose connection breaks; half of these take effect first
 	Timeout  float64 // fraction of all calls that time out; half of these take effect first
 	Conflict float64 // fraction of DynamoDB writes that conflict
-	// Storm is the fraction of storms among runs of equal calls. In a storm, most calls fail, so immediate retries do
-	// not help.
+	// Storm is the fraction of runs of equal calls that become storms. In a storm, most calls fail, so immediate
+	// retries do not help.
 	Storm float64
 
 	Double  float64 // fraction of received messages that are duplicated
@@ -34,7 +34,7 @@ const (
 	stormFails = 0.8
 )
 
-// Mild returns the severity of a bad day on AWS. Clients must hide mild faults by retrying.
+// Mild returns the fault severity of a bad day on AWS. Clients must hide mild faults by retrying.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -42,8 +42,8 @@ func Mild() Severity {
 	}
 }
 
-// Harsh returns a severity that exceeds anything that AWS causes. Calls often fail despite retries, so only work that
-// is stored for later survives.
+// Harsh returns a severity greater than any that occurs on AWS. Calls often fail despite retries, so only work that is
+// stored for later survives.
 func Harsh() Severity {
 	return Severity{
 		Throttle: 0.03, Fail: 0.03, Break: 0.03, Timeout: 0.01, Conflict: 0.03, Storm: 0.04,
@@ -53,12 +53,12 @@ func Harsh() Severity {
 
 func severities() map[string]Severity { return map[string]Severity{"mild": Mild(), "harsh": Harsh()} }
 
-// String describes the settings that Injections don't show.
+// String describes the settings that don't appear in any Injection.
 func (s Severity) String() string {
 	return fmt.Sprintf("indexes up to %v late, clocks up to %v off", s.IndexLag, s.Skew)
 }
 
-// draw chooses the fault to inject into a call, if any. storm is the random number shared by all calls of a run.
+// draw chooses the fault, if any, to inject into a call. storm is the random number shared by all calls of a run.
 func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {
@@ -88,7 +88,7 @@ func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	}
 	at := random.Float64()
 	if storm < s.Storm && sum > 0 {
-		at *= sum / stormFails // scales the probabilities so that most of a storm's calls fail
+		at *= sum / stormFails // scales the probabilities so that most calls in a storm fail
 	}
 	for _, chance := range chances {
 		if at < chance.part {

@@ -3,7 +3,7 @@
 // forward keys. Only URLs given to clients contain the host name. The functions use the IP address instead, so the SDKs
 // put the bucket in the path.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl treat names below localhost as
+// Names below localhost are loopback names (RFC 6761, section 6.3). Browsers and curl treat names below localhost as
 // loopback. Most other programs query the system's resolver for names below localhost.
 package filehost
 
@@ -27,7 +27,7 @@ const lookupTime = time.Second
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 // URL returns the base URL at which clients reach the files served at listener. The URL contains Name if this machine
-// resolves Name to the listener's address and only to loopback addresses. Otherwise, the URL contains the listener's
+// resolves Name only to loopback addresses, including the listener's. Otherwise, the URL contains the listener's
 // address.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)

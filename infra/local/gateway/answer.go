@@ -100,7 +100,7 @@ func acceptsGzip(accepted string) bool {
 	return false
 }
 
-// outerName returns the name with which the client receives a function's header, because API Gateway renames some
+// outerName returns the name under which the client receives a function's header, because API Gateway renames some
 // headers. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func outerName(name string) string {
 	name = http.CanonicalHeaderKey(name)

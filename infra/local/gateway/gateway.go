@@ -26,7 +26,7 @@ import (
 const (
 	integrationTimeout = 29 * time.Second
 	maxRequestBytes    = 10 << 20 // API Gateway's maximum request body
-	maxPayloadBytes    = 6 << 20  // Lambda's maximum event or response
+	maxPayloadBytes    = 6 << 20  // Lambda's maximum event or response size
 	maxHeaderBytes     = 10240
 )
 
@@ -45,10 +45,10 @@ type Options struct {
 
 // Invoker runs a function to completion, like Lambda's Invoke with invocation type RequestResponse.
 type Invoker interface {
-	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself fails
-	// by reporting an error, exiting or timing out, the error is a *FunctionError. Any other error means that the
-	// function could not be invoked. If ctx ends, Invoke stops waiting, but the function continues until its own
-	// timeout, as on AWS.
+	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself
+	// reports an error, exits or times out, the error is a *FunctionError. Any other error means that the function
+	// could not be invoked. If ctx ends, Invoke stops waiting, but the function continues until its own timeout, as on
+	// AWS.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
@@ -93,8 +93,8 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies to excessively large headers. Package gateway uses the
-		// default 4xx response.
+		// AWS does not document which gateway response applies to excessively large headers. For such headers, package
+		// gateway uses the default 4xx response.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}

@@ -9,9 +9,10 @@ import (
 )
 
 // refuse responds with the template's gateway response of the given type, without invoking a function. If the template
-// does not define the type, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's built-in
-// response. A status that the template sets on a default response also applies to all types that fall back to that
-// default. https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+// does not define the response type, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or API Gateway's built-in
+// response if neither is defined. A status that the template sets on a default response also applies to all types that
+// fall back to that default.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
 func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	status, text := builtIn(kind)
 	fallback := "DEFAULT_4XX"
@@ -54,7 +55,7 @@ func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 }
 
 // builtIn returns API Gateway's own response for a type that the template does not define. The status for
-// INTEGRATION_FAILURE is 502, as for Lambda proxy integrations, not 504 as in the guide's table.
+// INTEGRATION_FAILURE is 502, the status for Lambda proxy integrations, rather than the 504 in the guide's table.
 func builtIn(kind string) (status int, text string) {
 	switch kind {
 	case "MISSING_AUTHENTICATION_TOKEN":

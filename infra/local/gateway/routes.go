@@ -10,7 +10,7 @@ import (
 // place is a node in the resource tree. Each place represents one segment of a path.
 type place struct {
 	literals  map[string]*place
-	variable  *place // for {name}; package template allows one name per node
+	variable  *place // child for {name}; package template allows one name per node
 	greedy    *place // {name+}
 	name      string // name of a variable or greedy segment
 	resource  string // declared path; empty if the resource has no methods
@@ -70,8 +70,8 @@ func (p *place) find(path string) (match, bool) {
 	return m, true
 }
 
-// descend prefers literal segments over variables, and variables over greedy segments. If a child does not match the
-// rest of the path, descend backtracks.
+// descend prefers literal segments to variables, and variables to greedy segments. If a child does not match the rest
+// of the path, descend backtracks.
 func (p *place) descend(parts []string, parameters map[string]string) *place {
 	if len(parts) == 0 {
 		if p.functions == nil {

@@ -34,7 +34,7 @@ type condition struct {
 }
 
 // conditions parses a statement's Condition. An unsupported condition is an error, because ignoring it would grant more
-// permissions than AWS does.
+// permissions than AWS grants.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {

@@ -105,8 +105,8 @@ func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	return keys
 }
 
-// keyOf returns the text of the attribute hash in an encoded item. If the item lacks the attribute, keyOf returns "",
-// which is not a valid key value.
+// keyOf returns the text of the attribute named hash in an encoded item. If the item lacks the attribute, keyOf returns
+// "", which is not a valid key value.
 func keyOf(item json.RawMessage, hash string) string {
 	var found json.RawMessage
 	if itemjson.Each(item, func(name, content []byte) {
@@ -138,7 +138,7 @@ func textOf(encoded json.RawMessage) string {
 	return ""
 }
 
-// queryKey returns the value of the attribute hash in a Query's key condition.
+// queryKey returns the value of the attribute named hash in a Query's key condition.
 func queryKey(in tableRequest, hash string) string {
 	var values map[string]json.RawMessage
 	if in.ExpressionAttributeValues != nil && json.Unmarshal(in.ExpressionAttributeValues, &values) != nil {
@@ -158,7 +158,7 @@ func queryKey(in tableRequest, hash string) string {
 }
 
 // keyConditionWords splits a key condition into names, values and operators. Parentheses and commas are treated as
-// separators, because they can't affect the single equality that the grammar allows for a partition key.
+// separators, because they can't affect the only equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")
 	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })

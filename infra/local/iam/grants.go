@@ -115,7 +115,7 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 }
 
 // Lambda writes a function's log lines and trace segments with the function's role, and silently drops those that the
-// role does not allow. The runner therefore checks the permission before it shows a line or an invocation; otherwise, a
+// role does not allow. The runner therefore checks the permission before it shows a line or an invocation. Otherwise, a
 // missing permission would go unnoticed. https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
 // MayLog reports whether Lambda may write a function's output to its log group.
@@ -134,7 +134,7 @@ func (a *Authority) MayTrace(function string) bool {
 	})
 }
 
-// mayAll checks and records the required permissions as if the function had made the call.
+// mayAll checks and records the required permissions as if the function itself had made the call.
 func (a *Authority) mayAll(function string, needs []need) bool {
 	caller, known := a.roles[function]
 	if !known {

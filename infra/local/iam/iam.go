@@ -1,7 +1,7 @@
 // Package iam enforces permissions in the embedded AWS. The package's middleware checks every call by a function
-// against the function's statements in the template, as IAM checks a role's statements. The middleware also records the
-// permissions that were used or denied. Package iam does not authenticate callers: package aws has already verified the
-// call's signature.
+// against the function's statements in the template, as IAM checks a role's statements. The middleware also records
+// which permissions were used or denied. Package iam does not authenticate callers: package aws has already verified
+// the call's signature.
 //
 // The package supports only roles with identity-based Allow statements. Deny statements, key, queue and bucket
 // policies, boundaries and session policies are not supported. The permissions that a call requires follow the AWS
@@ -34,12 +34,12 @@ type Authority struct {
 type role struct {
 	function    string
 	statements  []statement
-	conditional bool // true if any statement has a condition, so that requests must be parsed for keys
+	conditional bool // true if any statement has a condition, in which case requests must be parsed for keys
 }
 
-// New returns an Authority for t's functions. New also reads t's tables and buckets, whose keys determine some of the
-// permissions that a call requires. New returns an error if a statement contains an unsupported operator, key or policy
-// variable.
+// New returns an Authority for t's functions. New also reads t's tables and buckets, because their keys determine some
+// of the permissions that a call requires. New returns an error if a statement contains an unsupported operator, key or
+// policy variable.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -134,7 +134,7 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 }
 
 // decide reports whether the caller has all the permissions in needs, and records the result. If any permission is
-// missing, decide returns the first unmet need.
+// missing, decide returns the first missing one.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

@@ -250,8 +250,8 @@ func TestAuthorityReportsUsedAndUnusedGrants(t *testing.T) {
 	}
 }
 
-// TestAuthorityRecordsAccessedRowKinds checks a statement that names two kinds of rows. Only the kind of row that a
-// call accesses counts as used.
+// TestAuthorityRecordsAccessedRowKinds uses a statement that names two kinds of rows. Only the kind of row that a call
+// accesses counts as used.
 func TestAuthorityRecordsAccessedRowKinds(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(template.Statement{

@@ -33,8 +33,8 @@ func seal(key string, pairs map[string]string) step {
 	}
 }
 
-// sealed returns a step that generates a data key as the administrator, and a step that decrypts the data key. If named
-// is not nil, the decrypting step also specifies that key.
+// sealed returns two steps: one that generates a data key as the administrator, and one that decrypts it. If named is
+// not nil, the decrypting step also specifies that key.
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

@@ -13,9 +13,9 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// serveKMS authorises a KMS call. A key can be named by its ID, its ARN or one of its aliases. On a laptop, the ARN in
-// a template is an alias's ARN. If no statement allows the call under the name in the request, serveKMS tries the key's
-// other names.
+// serveKMS authorises a KMS call. A key can be named by its ID, its ARN or one of its aliases. In a local stack, the
+// ARN of a key in the template is an alias's ARN. If no statement allows the call under the key name in the request,
+// serveKMS tries the key's other names.
 func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	n, err := keyNeed(r, c)
 	if err != nil {
@@ -46,8 +46,8 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 }
 
-// keyNeed returns the need for the request's key and encryption context. If the request doesn't specify a key, the
-// resource is "*".
+// keyNeed returns the permission required for the request's key and encryption context. If the request doesn't specify
+// a key, the resource is "*".
 func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	n := need{action: "kms:" + c.Operation, resource: "*", keys: map[string][]string{}}
 	var in struct {

@@ -45,7 +45,7 @@ func getObject(bucket, key string) step {
 	}
 }
 
-// uploaded returns a step that creates a multipart upload, and a step that calls use with the upload's ID.
+// uploaded returns two steps: one that creates a multipart upload, and one that passes the upload's ID to use.
 func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error) (prepare, do step) {
 	var id *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -128,7 +128,7 @@ func objectOperations() map[string]operation {
 	return operations
 }
 
-// upload is a test case for a call that uses an upload in progress.
+// upload is a test case for a call that uses a multipart upload in progress.
 type upload struct {
 	needs []template.Statement
 	use   func(client *s3.Client, ctx context.Context, id *string) error

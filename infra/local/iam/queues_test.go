@@ -20,8 +20,8 @@ func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(
 	}
 }
 
-// withReceipt returns a step that sends and receives a message, and a step that calls use with the message's receipt
-// handle.
+// withReceipt returns two steps: one that sends and receives a message, and one that passes the message's receipt
+// handle to use.
 func withReceipt(use func(client *sqs.Client, ctx context.Context, receipt *string) error) (prepare, do step) {
 	var receipt *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

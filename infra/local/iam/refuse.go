@@ -13,7 +13,7 @@ func deny(w http.ResponseWriter, r *http.Request, c wire.Call, n need) {
 	action, resource := n.action, n.resource
 	switch c.Service {
 	case "sqs":
-		action = strings.ToLower(action) // SQS's message has the action in lower case
+		action = strings.ToLower(action) // the action in SQS's message is in lower case
 	case "s3":
 		resource = `"` + resource + `"` // S3's message quotes the resource
 	}

@@ -25,7 +25,7 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
 	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":
 		return a.writing(r, c, bucket, key)
-	default: // DeleteObject, AbortMultipartUpload and CreateBucket: the permission has the operation's name
+	default: // for DeleteObject, AbortMultipartUpload and CreateBucket, the permission has the operation's name
 		if key != "" {
 			resource += "/" + key
 		}
@@ -33,8 +33,8 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading returns the permissions for reading an object. If content is set, reading includes the permission to decrypt
-// the object's content; metadata is not encrypted.
+// reading returns the permissions required to read an object. If content is set, reading includes the permission to
+// decrypt the object's content; metadata is not encrypted.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -61,7 +61,7 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 }
 
 // sealed returns the permission that the caller needs for a bucket's KMS key, because S3 uses the key on the caller's
-// behalf. If the bucket does not have a key, sealed returns nil. All buckets in the template use S3 Bucket Keys, so the
+// behalf. If the bucket has no key, sealed returns nil. All buckets in the template use S3 Bucket Keys, so the
 // encryption context contains the bucket's ARN.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
@@ -109,7 +109,7 @@ func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call,
 	}}
 }
 
-// concealer calls missing if the response is 404. If missing itself sends a response, concealer discards the 404
+// concealer calls missing if the response is 404. If missing sends its own response, concealer discards the 404
 // response.
 type concealer struct {
 	http.ResponseWriter

@@ -65,7 +65,7 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 }
 
 // secretNeeds returns the permissions that a Secrets Manager call requires. AWS appends a hyphen and six characters to
-// the secret's name in the ARN. Both a call and the ARN in a local template may omit this suffix.
+// the secret's name in the ARN. Calls and the ARNs in a local template may omit this suffix.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {

@@ -16,7 +16,7 @@ type statement struct {
 
 	conditions []condition
 	patterns   []string // actions in lower case, for comparison
-	kinds      []string // kinds of rows that the statement names, or one empty kind
+	kinds      []string // kinds of rows that the statement names, or a single empty kind
 }
 
 func compile(declared template.Statement) (statement, error) {
@@ -45,7 +45,7 @@ type need struct {
 	keys     map[string][]string // request's values by condition key in lower case
 }
 
-// grants reports whether the statement allows n, and returns the matching action and resource from the statement.
+// grants reports whether the statement allows n, and returns the statement's matching action and resource.
 func (s *statement) grants(n need) (action, resource string, ok bool) {
 	action = strings.ToLower(n.action)
 	i := slices.IndexFunc(s.patterns, func(pattern string) bool { return matches(pattern, action) })
@@ -83,8 +83,8 @@ func (r *role) allow(n need) ([]Grant, bool) {
 	return nil, false
 }
 
-// rows returns those kinds of rows in the statement that n accesses, or a single empty string if the statement names
-// none.
+// rows returns the kinds of rows that the statement names and n accesses, or a single empty string if the statement
+// names none.
 func (s *statement) rows(n need) []string {
 	if s.kinds[0] == "" {
 		return s.kinds

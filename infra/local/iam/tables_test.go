@@ -57,8 +57,8 @@ func batchGet(tables ...string) step {
 	return onTables((*dynamodb.Client).BatchGetItem, dynamodb.BatchGetItemInput{RequestItems: all})
 }
 
-// transact returns a step with one transaction that puts an item into visits, deletes an item from visits, updates
-// notes and checks a condition on visits.
+// transact returns a step with one transaction, which puts an item into visits, deletes another one, updates notes and
+// checks a condition on visits.
 func transact(putKey string) step {
 	return onTables((*dynamodb.Client).TransactWriteItems,
 		dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{

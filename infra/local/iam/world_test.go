@@ -73,7 +73,7 @@ func world(statements ...template.Statement) *template.Template {
 	}
 }
 
-// start returns a cloud that has the template's resources and enforces its statements.
+// start returns a cloud that has the template's resources and enforces its policy statements.
 func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authority) {
 	t.Helper()
 	authority, err := iam.New(declared)
@@ -104,7 +104,7 @@ func wantAllowed(t *testing.T, cloud *aws.Cloud, do step) {
 	}
 }
 
-// wantDenied checks that a call is denied for action on resource, with AWS's message.
+// wantDenied checks that a call is denied for action on resource, and that the error has AWS's message.
 func wantDenied(t *testing.T, cloud *aws.Cloud, authority *iam.Authority, do step, action, resource string) {
 	t.Helper()
 	err := do(t.Context(), cloud.Config(worker))

@@ -17,11 +17,11 @@ import (
 
 const (
 	keep    = 1000    // maximum number of deliveries; the oldest are dropped first
-	maxBody = 1 << 20 // maximum bytes of a body; Recordbridge's webhooks are much smaller
+	maxBody = 1 << 20 // maximum body size in bytes; Recordbridge's webhooks are much smaller
 )
 
-// Delivery is a received webhook request. The JSON format is documented with run.json's inbox_url (README.md, "What
-// make run shows").
+// Delivery is a received webhook request. The JSON format is documented in README.md, "What make run shows", with the
+// inbox_url of run.json.
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
@@ -30,7 +30,7 @@ type Delivery struct {
 	Body       string            `json:"body"`
 
 	// The following fields are not part of the documented format.
-	Number    int       `json:"-"` // sequence number of the delivery, from 1
+	Number    int       `json:"-"` // one-based sequence number of the delivery
 	Signature Signature `json:"-"` // result of verifying the signature
 	Reason    string    `json:"-"` // reason why the signature is not Verified
 }

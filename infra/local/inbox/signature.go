@@ -15,7 +15,7 @@ type Signature string
 // Results of verification.
 const (
 	Verified Signature = "verified" // the signature is valid and its timestamp is recent
-	Wrong    Signature = "wrong"    // no signature is valid, or the timestamp is too far from the arrival time
+	Wrong    Signature = "wrong"    // no signature is valid, or the timestamp differs too much from the arrival time
 	Unknown  Signature = "unknown"  // not verifiable, because the inbox has no valid secret
 )
 

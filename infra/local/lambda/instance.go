@@ -23,10 +23,10 @@ type instance struct {
 	// mutex.
 	started  bool
 	current  *invocation
-	latest   string      // trace of the latest invocation; before the first, of the invocation that started the process
-	clock    *time.Timer // timer that kills the process; runs during startup, work and any limited idle time
+	latest   string      // trace of the latest invocation or, before the first, of the one that started the process
+	clock    *time.Timer // timer that kills the process; runs during startup, invocations and any limited idle time
 	timedOut bool
-	retired  bool           // process is being ended because it was idle; holds no slot
+	retired  bool           // true if the process is being stopped because it was idle; it then holds no slot
 	initFail *FunctionError // startup failure reported by the process itself
 	exit     error
 }
@@ -38,7 +38,7 @@ type invocation struct {
 	deadline  time.Time
 	delivered atomic.Bool   // true if the process has received the invocation
 	over      chan struct{} // closed when the process requests more work after receiving the invocation
-	answer    *outcome      // guarded by Subprocesses.mu until over, or the instance's gone, is closed
+	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's channel gone is closed
 }
 
 type outcome struct {
@@ -100,7 +100,7 @@ func (in *instance) waitReady() error {
 	return in.cause()
 }
 
-// wait waits for inv to end. If the process ended before it received inv, ok is false.
+// wait waits for inv to end. If the process ended before receiving inv, ok is false.
 func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	select {
 	case <-inv.over:
@@ -120,7 +120,7 @@ func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	}
 }
 
-// cause returns the error that Lambda would report for the process's end.
+// cause returns the error that Lambda would report for the way the process ended.
 func (in *instance) cause() error {
 	if in.timedOut {
 		seconds := in.pool.function.Timeout.Seconds()
@@ -136,7 +136,7 @@ func (in *instance) cause() error {
 // kill ends the process immediately. The instance's cleanup starts once the process has ended.
 func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if the process has already ended
 
-// killAll ends the instances and returns after all of them have ended.
+// killAll ends all instances and waits for them to end.
 func killAll(victims []*instance) {
 	for _, in := range victims {
 		in.kill()

@@ -26,7 +26,7 @@ var (
 	errTooLarge   = errors.New("RequestTooLargeException: the payload is over 6 MB")
 )
 
-// FunctionError is the failure of an invoked function that reported an error, exited or timed out. Any other error from
+// FunctionError is the error for an invoked function that reported an error, exited or timed out. Any other error from
 // Invoke means that the function could not be invoked.
 type FunctionError struct {
 	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or a Go type's name
@@ -42,9 +42,9 @@ type Function struct {
 	Name        string            // physical name
 	Bootstrap   string            // path of the executable
 	Environment map[string]string // the template's variables
-	LogGroup    string            // log group on AWS, which is only passed on to the function
-	Timeout     time.Duration     // time limit for an invocation, and for a process's start
-	MemoryMB    int               // only passed to the function; not enforced
+	LogGroup    string            // log group on AWS, passed to the function but not otherwise used
+	Timeout     time.Duration     // time limit for an invocation and for a process's start
+	MemoryMB    int               // passed to the function but not enforced
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
 	// IdleLife is the idle time after which a process is stopped, so that processes started for a burst eventually
 	// exit. If IdleLife is zero, idle processes are retained forever.
@@ -71,8 +71,8 @@ type Options struct {
 
 // Observer receives notifications about the progress of invocations. Each invocation is identified by trace, the root
 // of its X-Ray trace ID. The process receives the trace ID as _X_AMZN_TRACE_ID, and the AWS SDK sends it with every
-// call. The methods may be called concurrently. Some methods are called with locks held, so the methods must not block
-// or call back.
+// call. The methods may be called concurrently. Implementations must not block or call back, because some methods are
+// called with locks held.
 type Observer interface {
 	// Requested is called before all other methods, with the function's logical ID.
 	Requested(trace, function string, payload []byte)
@@ -80,20 +80,20 @@ type Observer interface {
 	Starting(trace string)
 	// Assigned reports that a process has received the invocation. The invocation has a request ID from this point on.
 	Assigned(trace, request string)
-	// Wrote reports a log line from a process whose latest invocation has the given trace. Log lines may be reported
-	// late.
+	// Wrote reports a log line from a process whose latest invocation has the given trace. A log line may be reported
+	// after the invocation's response.
 	Wrote(trace, line string)
-	// Ended reports the result that Invoke returns, and the process's peak memory, or 0 if the peak memory is unknown.
+	// Ended reports the result that Invoke returns and the process's peak memory, or 0 if it is unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
 // Subprocesses runs functions as processes on this machine, and is the http.Handler for the Lambda Runtime API that the
-// processes call. A Subprocesses must be served at Options.Address under Prefix.
+// processes call. A Subprocesses handler must be served at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
 	api      *http.ServeMux
-	pending  sync.WaitGroup // invocations, including those whose caller has stopped waiting
+	pending  sync.WaitGroup // invocations, including those whose callers have stopped waiting
 
 	mu        sync.Mutex // guards the following fields and all state of pools and instances
 	pools     map[string]*pool
@@ -212,7 +212,7 @@ func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome
 }
 
 // carry passes the invocation to an instance. If the instance ends before receiving the invocation, carry tries another
-// instance. carry also returns the instance's peak memory, or 0 if it is unknown.
+// one. It also returns the instance's peak memory, or 0 if it is unknown.
 func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
 		in, err := s.acquire(ctx, p, trace)

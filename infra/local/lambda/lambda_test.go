@@ -85,7 +85,8 @@ func TestFunctionEnvironmentExcludesRunnerVariables(t *testing.T) {
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}
-	// These variables differ between runs. The function's response shows that these variables have valid values.
+	// The values of these variables differ between runs. The function's response shows that these variables have valid
+	// values.
 	varying := []string{
 		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
 		"_X_AMZN_TRACE_ID",

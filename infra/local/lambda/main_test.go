@@ -123,7 +123,7 @@ func reportInitError() {
 	os.Exit(1)
 }
 
-// runAlone starts a runner with a single function, which waits at url.
+// runAlone starts a runner with a single function. The function waits at url.
 func runAlone(url string) {
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{

@@ -12,7 +12,7 @@ import (
 
 const (
 	tailLines   = 50       // maximum number of lines stored per function for the console
-	longestLine = 16 << 10 // maximum stored length of a line in bytes
+	longestLine = 16 << 10 // maximum length in bytes of a stored line
 )
 
 type tail struct {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pool holds a function's instances. An instance is busy from its start, or from receiving an invocation, until it
+// pool holds a function's instances. An instance is busy from its start, or from the receipt of an invocation, until it
 // requests the next invocation. Each busy instance holds one of the pool's slots.
 type pool struct {
 	function Function
@@ -87,8 +87,8 @@ func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	}
 }
 
-// next handles an instance's request for the next invocation. This request ends either the instance's startup or its
-// current invocation.
+// next handles an instance's request for the next invocation. This request marks the end of either the instance's
+// startup or its current invocation.
 func (s *Subprocesses) next(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
 
-// peakMemory returns the peak memory of an instance's process in bytes, or 0 if the peak memory can't be determined.
+// peakMemory returns an instance's peak process memory in bytes, or 0 if it can't be determined.
 func peakMemory(in *instance) int64 {
 	select {
 	case <-in.gone:

@@ -22,7 +22,8 @@ type Remote struct {
 
 // NewRemote returns a Remote for an endpoint such as "http://127.0.0.1:3001".
 func NewRemote(endpoint string) *Remote {
-	// No client timeout: a container may start slowly, and ctx and the function's timeout already limit the call.
+	// The client has no timeout, because a container may start slowly, and ctx and the function's timeout already limit
+	// the call.
 	return &Remote{endpoint: strings.TrimSuffix(endpoint, "/"), client: &http.Client{}}
 }
 

@@ -95,8 +95,8 @@ func (s *Subprocesses) serveInitError(w http.ResponseWriter, r *http.Request, in
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// readAnswer reads the response of instance in to its current invocation. If ok is false, readAnswer has already
-// written an error response.
+// readAnswer reads the response that the instance in sends for its current invocation. If ok is false, readAnswer has
+// already written an error response.
 func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *instance) (*invocation, []byte, bool) {
 	s.mu.Lock()
 	inv := in.current
@@ -112,7 +112,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}
-	if err != nil { // the process exited while sending the body; this is reported elsewhere
+	if err != nil { // the process exited while sending the body, which is reported elsewhere
 		w.WriteHeader(http.StatusBadRequest)
 		return nil, nil, false
 	}

@@ -15,7 +15,7 @@ const (
 )
 
 // generate creates a secret's value as Secrets Manager does for GenerateSecretString. Unlike Secrets Manager, generate
-// does not guarantee a character from every class, which makes no difference for 256-bit keys.
+// does not guarantee a character from every class, but this doesn't matter for 256-bit keys.
 func generate(s template.Secret) (string, error) {
 	alphabet := lettersAndDigits
 	if !s.ExcludePunctuation {

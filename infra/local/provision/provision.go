@@ -29,10 +29,9 @@ import (
 )
 
 // Apply creates the resources of t that do not exist yet. Apply never changes existing rows, messages, objects, keys or
-// secret values. Apply updates declared settings: queue attributes and SSM parameter values, which may contain this
-// run's URL. Apply returns an error if an existing table has different keys or indexes, because functions could not use
-// such a table. Apply returns the first error of each service, joined. After fixing the cause of an error, call Apply
-// again.
+// secret values. Apply updates declared settings: queue attributes and the values of SSM parameters, which may contain
+// this run's URL. Apply returns an error if an existing table has different keys or indexes, because functions could
+// not use it. Apply joins the first error of each service. After fixing the cause of an error, call Apply again.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	queues, buckets := sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -83,7 +82,7 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. If an earlier run was interrupted after it created a key, that key remains
+// createKey creates a key and its alias. If an earlier run was interrupted after creating a key, that key remains
 // unused.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})

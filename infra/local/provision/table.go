@@ -88,7 +88,7 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire enables time to live on a table. expire checks the current setting first, because DynamoDB returns an error if
+// expire enables time to live on a table. It first checks the current setting, because DynamoDB returns an error if
 // time to live is already enabled.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})

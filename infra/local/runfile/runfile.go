@@ -1,6 +1,6 @@
 // Package runfile writes .local/run.json for scripts and other programs. The file describes the stack that `make run`
-// started and contains its keys. The package defines the format (README.md, "What make run shows") and the permissions
-// of the file.
+// started and contains its keys. The package defines the file's format (README.md, "What make run shows") and
+// permissions.
 package runfile
 
 import (
@@ -20,7 +20,7 @@ const (
 
 // Run is the content of the run file.
 type Run struct {
-	Stack   string `json:"stack"` // one of the stack names defined above
+	Stack   string `json:"stack"` // one of the stack name constants
 	BaseURL string `json:"base_url"`
 	// DashboardURL is the dashboard's URL, with the host name that its cookie and passkeys require.
 	DashboardURL  string         `json:"dashboard_url"`

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	startTime = 2 * time.Minute  // limit for starting the CLI, which loads slowly
-	stopTime  = 20 * time.Second // limit for stopping the CLI and its containers
+	startTime = 2 * time.Minute  // time limit for starting the CLI, which loads slowly
+	stopTime  = 20 * time.Second // time limit for stopping the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
 
@@ -105,9 +105,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// cliEnvironment returns the CLI's environment: the runner's environment, which Docker needs, without two groups of
-// variables. AWS variables are excluded, because the CLI would pass real credentials to the functions. Variables
-// declared by the functions are excluded, because the CLI would prefer the shell's values.
+// cliEnvironment returns the runner's environment, which Docker needs, without two groups of variables. AWS variables
+// are excluded, because the CLI would pass real credentials to the functions. Variables declared by the functions are
+// excluded, because the CLI would prefer the shell's values.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -120,12 +120,12 @@ func cliEnvironment(functions []template.Function) []string {
 		"AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close stops the containers and the CLI. On its own, the CLI would stop its containers one by one, and might start
-// more in the meantime.
+// Close stops the containers and the CLI. On its own, the CLI would stop its containers one by one and might start more
+// in the meantime.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	_ = l.remove(ctx)                             // repeated later, where its error is returned
+	_ = l.remove(ctx)                             // a later call repeats this and returns its error
 	_ = l.command.Process.Signal(syscall.SIGTERM) // an error means that the process has already exited
 	select {
 	case <-l.gone:
@@ -166,7 +166,7 @@ func (l *Lambda) remove(ctx context.Context) error {
 	}
 	own := slices.DeleteFunc(strings.Fields(all), func(container string) bool {
 		variables, gone := engine.Run(ctx, "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", container)
-		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // removed, or from another run
+		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // removed, or of another run
 	})
 	if len(own) == 0 {
 		return nil
@@ -223,9 +223,9 @@ func (s *lineWriter) String() string {
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries returns an error if a function's binary is missing or was built for a different processor than the
-// containers use. The error explains how to fix the problem. For a wrong architecture, the CLI itself reports only that
-// the function timed out.
+// CheckBinaries returns an error if a function's binary is missing or was built for a processor other than the
+// containers'. The error explains how to fix the problem. For a binary with the wrong architecture, the CLI itself
+// reports only that the function timed out.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64
 	if p.Architecture == "arm64" {

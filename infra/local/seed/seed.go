@@ -1,5 +1,5 @@
-// Package seed populates a new local stack. The package creates two organisations with credentials, adds webhooks to
-// the local inbox, and adds the sandbox as an institution. Like the operator programs, the package uses
+// Package seed populates a new local stack. The package creates two organisations with credentials, adds webhooks that
+// point to the local inbox, and adds the sandbox as an institution. Like the operator programs, the package uses
 // shared/manage/operator and never writes to tables directly.
 package seed
 
@@ -26,7 +26,7 @@ type Options struct {
 	ConsoleURL string
 	ReturnURL  string // redirect URI of test credentials, on a loopback address
 	InboxURL   string // webhooks are sent to InboxURL/<name>; "" disables webhooks
-	DataDir    string // directory of the sandbox's bundles; "" for no bundles
+	DataDir    string // directory of the sandbox's bundles; "" for none
 	Catalog    shipped.Choice
 }
 

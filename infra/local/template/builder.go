@@ -4,12 +4,12 @@ type builder struct {
 	values   *resolver
 	template *Template
 	events   []event         // events of all functions, read once every queue is known
-	methods  []method        // the API's methods, read once every function and role is known
+	methods  []method        // the API's methods, read once all functions and roles are known
 	roles    map[string]role // roles of functions by ARN
 	gateway  map[string]role // roles of API Gateway, by ARN
 	closed   []string        // ARNs of queues that can't be dead-letter queues
-	denials  []keyDenial     // denials in key policies, checked once every role is known
-	needs    []functionNeeds // requirements of functions, checked once every role is known
+	denials  []keyDenial     // denials in key policies, checked once all roles are known
+	needs    []functionNeeds // requirements of functions, checked once all roles are known
 }
 
 func (b *builder) add(r resource) error {

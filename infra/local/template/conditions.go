@@ -17,7 +17,7 @@ func (r *resolver) decideAll() error {
 	return nil
 }
 
-// holds returns the value of the condition named by n, evaluating the condition only once.
+// holds returns the value of the condition named by n, evaluating each condition only once.
 func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if n.Kind != yaml.ScalarNode {
 		return false, refuse(n.Line, "a condition is referred to by its name")

@@ -40,7 +40,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject returns why value is not allowed, or "" if value is allowed.
+// reject returns the reason why value is not allowed, or "" if it is allowed.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):

@@ -123,8 +123,8 @@ func longForm(n *yaml.Node) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &out}}, nil
 }
 
-// checkKeys rejects duplicate keys and unknown intrinsic functions in long form. YAML parsers silently keep only one
-// value of a duplicate key.
+// checkKeys rejects duplicate keys and unknown intrinsic functions in long form. YAML parsers silently keep only one of
+// a duplicate key's values.
 func checkKeys(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for _, e := range entries(n) {

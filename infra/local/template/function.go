@@ -54,7 +54,7 @@ type event struct {
 	value    *yaml.Node
 }
 
-// link reads all functions' events after every resource is known, and applies AWS's checks across resources.
+// link reads all functions' events once all resources are known, and applies AWS's checks across resources.
 func (b *builder) link() error {
 	queues, err := orderQueues(b.template.Queues, b.closed)
 	if err != nil {

@@ -1,8 +1,8 @@
 package template
 
-// The API's front exists only on AWS: a domain name with its certificate, a firewall, and a CDN distribution for the
-// widget's custom element. In a local stack, clients use the API's own URL. References in these resources are resolved
-// like all others.
+// The components in front of the API exist only on AWS: a domain name with its certificate, a firewall, and a CDN
+// distribution for the widget's custom element. In a local stack, clients use the API's own URL. References in these
+// resources are resolved like those in all other resources.
 
 func inFront(r resource, o *object) {
 	switch r.kind {

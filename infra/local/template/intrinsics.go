@@ -89,7 +89,7 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // report errors about a value at the line on which it is used
+		at.Line = n.Line // report errors about a value at the line that uses it
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {

@@ -11,8 +11,8 @@ type keyDenial struct {
 	key     string // logical ID of the key
 	line    int
 	actions []string
-	// tag is the tag that the caller's role must have, with value want. If tag is empty, the call must come through the
-	// AWS service named in want.
+	// tag is the tag that the caller's role must have with the value want. If tag is empty, the call must come through
+	// the AWS service named in want.
 	tag, want string
 }
 

@@ -132,7 +132,7 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 	}
 }
 
-// leading returns a policy condition that restricts the partition keys of a request.
+// leading returns a policy condition that restricts a request's partition keys.
 func leading(keys ...string) map[string]map[string][]string {
 	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }

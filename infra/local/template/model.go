@@ -3,8 +3,7 @@ package template
 import "time"
 
 // Template is a resolved template, without resources whose Condition is false. Its lists are in file order, except for
-// Queues. In Queues, a dead-letter queue precedes the queues that refer to it, because SQS requires the dead-letter
-// queue to exist.
+// Queues. In Queues, a dead-letter queue precedes the queues that refer to it, because SQS requires that it exist.
 type Template struct {
 	Functions  []Function
 	Tables     []Table
@@ -72,7 +71,7 @@ type Table struct {
 	TTLAttribute         string // time to live attribute; empty if rows do not expire
 }
 
-// KeySchema names the attributes of a key. Range is empty if there is no sort key.
+// KeySchema names the attributes of a key. Range is empty if the key consists of only a partition key.
 type KeySchema struct{ Hash, Range string }
 
 // Index is a global secondary index. Projection is either KEYS_ONLY or ALL.

@@ -112,7 +112,7 @@ func chosenName(kind string) string {
 	return map[string]string{kindLogGroup: "LogGroupName", kindAPI: "StageName", kindDomain: "DomainName"}[kind]
 }
 
-// readChosen reads the physical names that the template sets.
+// readChosen reads the physical names that the template specifies.
 func (r *resolver) readChosen(all []resource) error {
 	r.chosen = map[string]string{}
 	for _, one := range all {

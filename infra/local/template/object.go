@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property and records each property read, so that finish can reject the others. An
-// unread property would make a local stack differ from AWS. The first error is stored and shared with nested objects,
+// object reads a mapping property by property and records each one, so that finish can reject the others. Any property
+// that is not read would make a local stack differ from AWS. The first error is stored and shared with nested objects,
 // so a caller can read all properties and check for an error once at the end.
 type object struct {
-	node  *yaml.Node // nil if the mapping is absent, which means that every property is also absent
+	node  *yaml.Node // nil if the mapping is absent, in which case all properties are also absent
 	where string     // prefix for property names, such as "Environment."
 	seen  map[string]bool
 	err   *error
@@ -26,7 +26,7 @@ func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
 
-// within starts reading a nested mapping that shares err with its parent.
+// within starts reading a nested mapping and stores errors in err, which it shares with its parent.
 func within(n *yaml.Node, where string, err *error, start int) *object {
 	o := &object{node: n, where: where, seen: map[string]bool{}, err: err, start: start}
 	if n != nil && n.Kind != yaml.MappingNode {

@@ -27,7 +27,8 @@ func loadText(t *testing.T, text string, parameters map[string]string) (*templat
 	return template.Load(file, template.Options{Parameters: parameters, BaseURL: "http://127.0.0.1:1", StackName: "s"})
 }
 
-// expectRefusals checks that loading each template fails with an error that ends with want, a position and reason.
+// expectRefusals checks that loading each template fails with an error that ends with want, which contains a position
+// and a reason.
 func expectRefusals(t *testing.T, cases map[string]struct{ text, want string }) {
 	t.Helper()
 	for name, c := range cases {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// valueOf returns the value of an output defined by expression.
+// valueOf returns the value of an output that expression defines.
 func valueOf(t *testing.T, expression string) (string, error) {
 	t.Helper()
 	tpl, err := loadText(t, `Transform: AWS::Serverless-2016-10-31

@@ -39,7 +39,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted returns the services that are allowed to assume a role. trusted rejects principals other than services.
+// trusted returns the services that are allowed to assume a role. It rejects principals other than services.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")

@@ -10,10 +10,9 @@ import (
 // segment matches a path segment that API Gateway accepts: a literal, {name} or {name+}.
 var segment = regexp.MustCompile(`^(?:[A-Za-z0-9._~:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// anyMethod is the key of the operation that serves all methods without a key of their own.
+// anyMethod is the key of the operation that handles all methods without their own key.
 const anyMethod = "x-amazon-apigateway-any-method"
 
-// method is one method of a path in the API definition.
 type method struct {
 	api         string
 	line        int

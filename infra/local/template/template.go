@@ -3,9 +3,9 @@
 // package is strict, so that a local stack can't silently differ from the deployed one. An unsupported resource type,
 // property, event type or function is an error that states the line.
 //
-// The package doesn't create or run any resources; provision, gateway and the runner do so from its data. The package
-// does not check the project's own rules (infra/test/policy). The package rejects only templates that AWS would refuse
-// to deploy or that a local stack would silently treat differently.
+// The package only describes resources; provision, gateway and the runner create and run them. The package does not
+// check the project's own rules (infra/test/policy). The package rejects only templates that AWS would refuse to deploy
+// or that a local stack would silently treat differently.
 package template
 
 import (
@@ -140,7 +140,7 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is an error at a line of the template, with the logical ID of the resource if it concerns one.
+// lineError is an error at a line of the template, with the resource's logical ID if it concerns one.
 type lineError struct {
 	line     int
 	id, text string
@@ -158,7 +158,7 @@ func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
 
-// in adds the logical ID to a lineError that does not have one.
+// in adds the logical ID to a lineError that lacks one.
 func in(id string, err error) error {
 	if refusal, ok := errors.AsType[*lineError](err); ok && refusal.id == "" {
 		return &lineError{line: refusal.line, id: id, text: refusal.text}

@@ -8,8 +8,8 @@ import (
 )
 
 // Permissions reads a template that SAM has already transformed and returns the policy statements of each function's
-// role, keyed by the function's logical ID. Permissions checks roles as strictly as Load, but reads other resources
-// only to resolve references.
+// role, keyed by the function's logical ID. Permissions checks roles as strictly as Load does, but reads other
+// resources only to resolve references.
 func Permissions(file string, o Options) (map[string][]Statement, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
 	if err != nil {

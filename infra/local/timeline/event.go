@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// largestRead is the maximum size, in bytes, of an event or response that is parsed; parsing a larger one would be too
-// slow.
+// largestRead is the maximum size in bytes of an event or response to parse. Parsing a larger one would be too slow.
 const largestRead = 256 << 10
 
 // event holds the fields that distinguish the types of Lambda events.
@@ -30,8 +29,8 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read returns an event's trigger and subject, and the request IDs that appear in its log lines. The subject of an HTTP
-// request contains the path as declared, because path parameters may be secrets (download links). Only {proxy+} is
+// read returns an event's trigger and subject, and the request IDs that appear in its log lines. An HTTP request's
+// subject contains the path as declared, because path parameters may be secrets (download links). Only {proxy+} is
 // replaced with its value.
 func read(payload []byte) (trigger, what string, requests []string) {
 	var e event

@@ -15,7 +15,7 @@ type record struct {
 	Invocation
 
 	begun     time.Time // time at which a process received the invocation
-	troubled  bool      // whether a unit-of-work log line has level ERROR
+	troubled  bool      // true if a unit-of-work log line has level ERROR
 	lineBytes int
 }
 
@@ -112,7 +112,7 @@ func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int6
 	})
 }
 
-// with calls change while r.mu is held, unless the invocation has been dropped.
+// with holds r.mu while it calls change. It does nothing if the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *Recorder) claim(known *record, request string) {
 		return
 	}
 	known.RequestIDs = append(known.RequestIDs, request)
-	r.byRequest[request] = known // a redelivered message belongs to its latest delivery
+	r.byRequest[request] = known // a redelivered message is attributed to its latest delivery
 }
 
 // started records that the process for the invocation known has started. The caller must hold r.mu.

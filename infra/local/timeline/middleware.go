@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is the number of response bytes that are buffered for reading the error code.
+// keptAnswer is the number of response bytes buffered to read the error code.
 const keptAnswer = 4 << 10
 
 // Middleware returns middleware that records invocations' AWS calls. A process has no trace ID to send before its first
@@ -95,7 +95,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// outgoing records a response's status and size, and buffers the start of an error response.
+// outgoing is a response writer that records the status and size, and buffers the start of an error response.
 type outgoing struct {
 	http.ResponseWriter
 

@@ -17,12 +17,12 @@ import (
 // Limits on the record's size. An invocation at these limits takes about 80 KB; a typical one takes 3 KB.
 const (
 	mostInvocations = 500
-	mostCalls       = 200      // maximum per invocation; later calls are dropped
+	mostCalls       = 200      // maximum number of calls per invocation; later calls are dropped
 	mostLines       = 100      // maximum per invocation; later lines are dropped
 	mostLineBytes   = 32 << 10 // per invocation
 )
 
-// Invocation describes an invocation's state. Times are in milliseconds since At.
+// Invocation describes an invocation's state. Times are in milliseconds since the field At.
 type Invocation struct {
 	ID       string    `json:"id"`       // root of the trace ID, such as "1-67465b3f-0123456789abcdef01234567"
 	Function string    `json:"function"` // logical ID of the function
@@ -32,17 +32,17 @@ type Invocation struct {
 	What    string `json:"what"`
 	State   State  `json:"state"`
 	Cold    bool   `json:"cold"`    // a process was started for the invocation
-	Outcome string `json:"outcome"` // set at the end: "200", "done", "1 of 2 messages failed", "Sandbox.Timedout"
+	Outcome string `json:"outcome"` // result, such as "200", "done" or "Sandbox.Timedout"
 	Error   string `json:"error,omitempty"`
 	// Wait is the time until a process received the invocation, including any cold start. Duration is the time that the
 	// process took to handle the invocation.
 	Wait       float64 `json:"wait_ms"`
 	Duration   float64 `json:"duration_ms"`
-	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // peak since the process started; 0 if unknown
+	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // peak since the process started, or 0 if unknown
 	CallCount  int     `json:"call_count"`
 
 	// Wide holds the JSON objects that the invocation logged for its units of work (package logx): one, or one for each
-	// message of a batch.
+	// message in a batch.
 	Wide []string `json:"wide,omitempty"`
 
 	// List leaves the following fields empty.
@@ -52,7 +52,7 @@ type Invocation struct {
 	RequestIDs  []string `json:"request_ids,omitempty"`  // IDs from Lambda, and from API Gateway or SQS messages
 }
 
-// State is an invocation's progress.
+// State is the stage that an invocation has reached.
 type State string
 
 // Invocation states.
@@ -69,7 +69,7 @@ const (
 type Call struct {
 	Service   string `json:"service"`          // service name, as in wire.Call
 	Operation string `json:"operation"`        // AWS operation name
-	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or the name of a key or secret
+	Target    string `json:"target,omitempty"` // table, index, queue, bucket and object key, KMS key or secret
 	Init      bool   `json:"init,omitempty"`   // the call was made during a cold start
 	// Start is the call's arrival in milliseconds since the invocation's At. Duration is the time from arrival to
 	// response, in milliseconds.
@@ -98,7 +98,7 @@ type Recorder struct {
 	ofEach    map[string]int // number of entries in recent, by function
 	byTrace   map[string]*record
 	byRequest map[string]*record
-	starting  map[string][]*record // invocations for which a process is starting, by function
+	starting  map[string][]*record // invocations waiting for a process to start, by function
 }
 
 // New returns an empty Recorder.
@@ -148,7 +148,7 @@ func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	return whole, true
 }
 
-// summary returns known's invocation without the fields that are omitted from lists. The caller must hold r.mu.
+// summary returns known's invocation without the fields that lists omit. The caller must hold r.mu.
 func (r *Recorder) summary(known *record) Invocation {
 	short := known.Invocation
 	short.Lines, short.LinesMissed, short.Calls, short.RequestIDs = nil, 0, nil, nil
@@ -166,8 +166,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state returns the invocation's state. An invocation that succeeded for Lambda but logged an error, such as one that
-// set a poison message aside, is Failed.
+// state returns the invocation's state. An invocation that succeeded for Lambda but logged an error, for example
+// because it set a poison message aside, is Failed.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

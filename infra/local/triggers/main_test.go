@@ -120,7 +120,7 @@ func options(t *testing.T, invoker triggers.Invoker) triggers.Options {
 	}
 }
 
-// run runs the triggers in the background. stop stops them and waits until Run returns.
+// run runs the triggers in the background. stop stops them and waits for Run to return.
 func run(t *testing.T, o triggers.Options) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -77,7 +77,7 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 }
 
 // handle invokes the function with a batch and deletes the messages that it has processed. The other messages become
-// visible again when their visibility timeout ends. SQS moves a message to the dead-letter queue once it has been
+// visible again when their visibility timeouts end. SQS moves a message to the dead-letter queue once it has been
 // received too often.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
 	payload, err := json.Marshal(t.event(source, batch))
@@ -138,7 +138,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 			Body:              aws.ToString(message.Body),
 			Md5OfBody:         aws.ToString(message.MD5OfBody),
 			Attributes:        message.Attributes,
-			MessageAttributes: map[string]events.SQSMessageAttribute{}, // senders set no message attributes
+			MessageAttributes: map[string]events.SQSMessageAttribute{}, // senders do not set message attributes
 			EventSource:       "aws:sqs",
 			EventSourceARN:    source.QueueARN,
 			AWSRegion:         t.options.Region,

@@ -69,7 +69,7 @@ func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		all     bool // whether the function reports no partial batch failures
+		all     bool // true if the function does not report partial batch failures
 		respond func(ids []string) ([]byte, error)
 		stay    []string // bodies of redelivered messages
 	}{
@@ -180,8 +180,8 @@ func TestRepeatedlyFailingMessageMovesToDeadLetterQueue(t *testing.T) {
 	})
 }
 
-// TestSlowBatchDoesNotDelayOtherBatches covers batches that are available when the slow batch starts, and batches that
-// arrive later.
+// TestSlowBatchDoesNotDelayOtherBatches covers batches available when the slow batch starts and batches that arrive
+// later.
 func TestSlowBatchDoesNotDelayOtherBatches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // ErrNoSchedule is returned by Fire if the function has no schedule.
 var ErrNoSchedule = errors.New("the function has no schedule")
 
-// Fire immediately invokes a function as its schedule would, and waits for it to complete. Fire returns ErrNoSchedule
+// Fire invokes a function immediately, as its schedule would, and waits for it to complete. Fire returns ErrNoSchedule
 // if the function has no schedule.
 func (t *Triggers) Fire(ctx context.Context, function string) error {
 	at := slices.IndexFunc(t.options.Schedules, func(s Schedule) bool { return s.Function == function })
@@ -26,8 +26,8 @@ func (t *Triggers) Fire(ctx context.Context, function string) error {
 	return t.fire(ctx, t.options.Schedules[at])
 }
 
-// tick invokes the schedule's function once per period, starting after the first period. Like EventBridge, tick does
-// not wait for the previous invocation to complete.
+// tick invokes the schedule's function at the end of each period. Like EventBridge, tick does not wait for the previous
+// invocation to complete.
 func (t *Triggers) tick(ctx context.Context, schedule Schedule) {
 	var running sync.WaitGroup
 	defer running.Wait()

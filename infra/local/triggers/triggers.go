@@ -36,7 +36,7 @@ type Source struct {
 	QueueARN        string
 	BatchSize       int  // maximum messages per invocation, from 1 to 10
 	Batches         int  // maximum concurrent invocations
-	PartialFailures bool // the function reports failed messages (ReportBatchItemFailures)
+	PartialFailures bool // true if the function reports failed messages (ReportBatchItemFailures)
 }
 
 // Schedule is a rule that invokes a function at a fixed rate.

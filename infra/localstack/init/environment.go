@@ -16,7 +16,7 @@ type options struct {
 	variables []string
 }
 
-// environment keeps a container's function running and passes it LocalStack's invocations, one at a time.
+// environment keeps a container's function running and passes it LocalStack's invocations one at a time.
 type environment struct {
 	options
 
@@ -43,8 +43,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx is done. run restarts a function that exits or times out, as Lambda does. If
-// the function fails to start, run reports the failure and ends the environment.
+// run keeps the function running until ctx is done, restarting it if it exits or times out, as Lambda does. If the
+// function fails to start, run reports the failure and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
@@ -114,7 +114,7 @@ func (e *environment) serve(ctx context.Context, p *process) {
 	}
 }
 
-// invoke passes an invocation to a process. usable reports whether the process can handle another invocation.
+// invoke passes an invocation to a process. usable reports whether the process can handle another one.
 func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
 	limit := time.NewTimer(e.limit)
 	defer limit.Stop()

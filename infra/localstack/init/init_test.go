@@ -100,7 +100,7 @@ func TestEnvironmentRestartsFunctionAfterFailure(t *testing.T) {
 		t.Fatalf("got %v, want it to be ready", got)
 	}
 	for _, test := range []struct{ does, path, body string }{
-		{"work", "response", `"work hello"`}, // no LocalStack variables in the function's environment
+		{"work", "response", `"work hello"`}, // the function's environment contains no LocalStack variables
 		{"fail", "error", "as it was told"},
 		{"exit", "error", "Runtime.ExitError"},
 		{"work again", "response", `"work again hello"`},

@@ -65,7 +65,7 @@ func run(ctx context.Context) error {
 	return err
 }
 
-// forFunctions returns all without the environment variables that LocalStack sets for this program.
+// forFunctions returns the environment variables in all, except those that LocalStack sets for this program.
 func forFunctions(all []string) []string {
 	var kept []string
 	for _, v := range all {

@@ -8,7 +8,7 @@ import (
 
 var errBadDate = errors.New("a date must be YYYY, YYYY-MM, YYYY-MM-DD or an instant, after eq, ge, gt, le or lt")
 
-// moment is the value of a date parameter: a comparison with a period whose length is the date's precision
+// moment is the value of a date parameter: a comparison with a period as long as the date's precision
 // (https://hl7.org/fhir/R4/search.html#date).
 type moment struct {
 	prefix      string

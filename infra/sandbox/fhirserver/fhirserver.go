@@ -2,8 +2,8 @@
 // binaries and the CapabilityStatement, for one patient at a time.
 //
 // A bearer token grants access to a single persona's record. Every response is built from that record alone, so other
-// patients' data is unreachable rather than merely filtered out. Package oauth issues the tokens and package persona
-// provides the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
+// patients' data is unreachable rather than merely filtered out. Package oauth issues the tokens, and package persona
+// provides the records. The rules are in https://hl7.org/fhir/R4/http.html and search.html.
 package fhirserver
 
 import (
@@ -62,7 +62,7 @@ type Server struct {
 type Options struct {
 	// Everything enables Patient/{id}/$everything.
 	Everything bool
-	// Attachments enables attachments/{id}, which serves any Binary's content.
+	// Attachments enables attachments/{id}, which serves the content of any Binary.
 	Attachments bool
 	Version     Version
 	// SearchBy is the search parameter that selects a patient's resources, for types that have both patient and subject
@@ -136,8 +136,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises a request for resources of one type. resourceType is the type's name in the served FHIR version. If
-// open returns false, it has already written a response.
+// open authorises a request for resources of one type. resourceType is the type's name in the FHIR version being
+// served. If open returns false, it has already written a response.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

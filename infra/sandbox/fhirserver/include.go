@@ -12,7 +12,7 @@ type include struct {
 	path    []string
 }
 
-// name returns the value of _include or _revinclude, using R4 names.
+// name returns the include as an _include or _revinclude value with R4 names.
 func (i include) name() string { return i.source + ":" + i.param }
 
 // provenance returns the only supported _revinclude. US Core requires _revinclude=Provenance:target for every
@@ -47,8 +47,8 @@ func links(resourceType string, body any) map[string][]string {
 	return found
 }
 
-// brought returns the resources that the requested _include and _revinclude values add to a match, as far as the scopes
-// allow. References to resources outside the record are ignored.
+// brought returns the resources that the requested _include and _revinclude values add for a match, as far as the
+// scopes allow. References to resources outside the record are ignored.
 func (c session) brought(asked []include, match *indexed) []*indexed {
 	var found []*indexed
 	for _, one := range asked {

@@ -101,7 +101,7 @@ func (p param) extract(body any) []string {
 			if address, is := element.(string); is {
 				values = append(values, address)
 			}
-		case kindDate: // date searches use indexed.updated
+		case kindDate: // date searches use the field indexed.updated
 		}
 	}
 

@@ -100,7 +100,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// Clinical notes may be HTML. The sandbox directive prevents scripts from running if a browser opens such a note.
+	// Clinical notes may be HTML. If a browser opens such a note, the sandbox directive prevents scripts from running.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

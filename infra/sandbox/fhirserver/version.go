@@ -7,8 +7,7 @@ import (
 )
 
 // Version is the FHIR version that the server claims to support. Records are always R4. The versions differ only in the
-// CapabilityStatement and the name of one type, the only differences visible to a client that does not interpret
-// resources.
+// CapabilityStatement and the name of one type. A client that doesn't interpret resources sees no other difference.
 type Version string
 
 // FHIR versions other than R4, which is represented by the empty string.

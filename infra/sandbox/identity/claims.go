@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-// Formats of an id_token's claims.
+// Formats of the claims in an id_token.
 const (
 	shapeCMS      = "cms-flat"
 	shapeSOP      = "sop-flat"
@@ -143,7 +143,7 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 }
 
 // vouched adds the identity assurance level in the format that the code specifies. The RCE's format implies the
-// assurance level by contract, so vouched adds a level to it only if the level is low.
+// assurance level by contract, so vouched includes the level in that format only if it is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

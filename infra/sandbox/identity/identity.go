@@ -3,9 +3,8 @@
 // shared/tefca/people. The provider doesn't verify identities: anyone who opens the page can select an identity. The
 // patient's browser calls authorize; the service's relying party calls all other endpoints.
 //
-// On the page, a tester chooses the id_token's format (shapes) and a fault (faults), so that every outcome of a
-// verification can be tested. Specifications: OpenID Connect Core 1.0 and Discovery 1.0, and RFCs 6749, 7636, 9126 and
-// 9207.
+// On the page, a tester chooses the id_token's format (shapes) and a fault (faults), so that every verification outcome
+// can be tested. Specifications: OpenID Connect Core 1.0 and Discovery 1.0, and RFCs 6749, 7636, 9126 and 9207.
 package identity
 
 import (

@@ -110,7 +110,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt and returns the provider URL to open in the browser, and the pinned provider.
+// leave starts an attempt, and returns the provider URL to open in the browser and the pinned provider.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -126,7 +126,7 @@ func (w world) leave(t *testing.T) (string, identity.Authority) {
 	return left, pinned
 }
 
-// returned returns the query parameters of the URL that redirects the browser to the relying party.
+// returned returns the query parameters of the relying party's URL to which the browser is redirected.
 func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	address, err := url.Parse(answered.Header().Get("Location"))
@@ -287,7 +287,7 @@ func TestProviderRejectsInvalidPlainAndPushedRequests(t *testing.T) {
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // shows an error page, because the redirect URI has not been verified
+		shown  bool // an error page is shown, because the redirect URI has not been verified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Records in the store. The records' keys differ from the keys that package oauth uses. Times are in Unix seconds.
+// Types of records in the sandbox's store. The records' keys differ from the keys that package oauth uses. Times are in
+// Unix seconds.
 type (
 	requestRecord struct {
 		Query     url.Values `json:"query"`

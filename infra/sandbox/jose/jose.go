@@ -91,8 +91,8 @@ func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]an
 	return signed.CompactSerialize()
 }
 
-// Verify verifies a JWT with the key that its header names in set, and returns its claims. Verify returns an error if
-// token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
+// Verify verifies a JWT with the key in set that the JWT's header names, and returns the JWT's claims. Verify returns
+// an error if token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
 func Verify(token string, set KeySet) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS384, jose.ES384})
 	if err != nil || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != "JWT" {

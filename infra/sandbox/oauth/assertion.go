@@ -14,7 +14,7 @@ import (
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	// assertionLasts is the maximum lifetime of an assertion (SMART App Launch 2: five minutes). clockSkew is the
-	// maximum allowed clock skew between client and server.
+	// maximum clock skew allowed between client and server.
 	assertionLasts = 5 * time.Minute
 	clockSkew      = 10 * time.Second
 	maxJTI         = 200
@@ -42,7 +42,7 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	return given, nil
 }
 
-// checkAssertion verifies a client assertion. The assertion must be signed with one of the client's keys, name the
+// checkAssertion verifies a client assertion. The assertion must be signed with one of the client's keys, identify the
 // client and this token endpoint, be short-lived, and not have been used before (SMART App Launch 2,
 // client-confidential-asymmetric).
 func (g *registry) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {

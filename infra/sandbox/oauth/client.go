@@ -44,7 +44,7 @@ type registry struct {
 	clients map[string]Client
 }
 
-// client returns the registered client with the given ID, including any secret or keys that switches give to every
+// client returns the registered client with the given ID, including any secret or keys that switches assign to every
 // client of the portal.
 func (g *registry) client(id string) (Client, bool) {
 	client, known := g.clients[id]
@@ -109,7 +109,7 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 	return nil
 }
 
-// credentials holds the identity that a client claims and the client's proof of that identity.
+// credentials holds the identity that a client claims and the proof of that identity.
 type credentials struct{ method, id, secret, assertion string }
 
 // presented returns the credentials in a request whose form has already been parsed. If raw is true, HTTP Basic

@@ -10,8 +10,8 @@ import (
 
 type scopeRules struct{ *profile }
 
-// grantable returns the requested scopes that a person can grant at this portal. The result is empty if those scopes
-// would not give access to any data.
+// grantable returns the requested scopes that a person can grant at this portal. The result is empty if the scopes
+// would not grant access to any data.
 func (s *scopeRules) grantable(requested string) []string {
 	var known []string
 	for one := range strings.FieldsSeq(requested) {
@@ -37,8 +37,7 @@ func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
 
-// listsTypes returns the access rights in the scopes of a portal that lists every resource type, or "" for other
-// portals.
+// listsTypes returns the access rights in the portal's scopes if the portal lists every resource type, or "" otherwise.
 func (s *scopeRules) listsTypes() string {
 	switch s.with.Text(switches.Scopes) {
 	case "types-v1":
@@ -50,7 +49,7 @@ func (s *scopeRules) listsTypes() string {
 	}
 }
 
-// asksEnough reports whether the requested scopes include the one that the portal requires, if any.
+// asksEnough reports whether the requested scopes include the one, if any, that the portal requires.
 func (s *scopeRules) asksEnough(requested string) bool {
 	required := s.with.Text(switches.RequireScope)
 

@@ -22,7 +22,7 @@ const (
 	scopeFHIRUser = "fhirUser"
 	// idTokenLasts is the lifetime of an id_token.
 	idTokenLasts = 5 * time.Minute
-	// SigningKeyID is the signing key's kid. signingKey is the key's name in the store.
+	// SigningKeyID is the signing key's kid. signingKey is its name in the store.
 	SigningKeyID = "sandbox-1"
 	signingKey   = "KEY#id-token"
 	signingBits  = 2048

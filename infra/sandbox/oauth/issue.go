@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenAnswer is a successful token response (RFC 6749 §5.1 with the SMART launch context). The fields after
-// RefreshToken are set only by portals with switches.
+// tokenAnswer is a successful token response (RFC 6749 §5.1 with the SMART launch context). Only portals with switches
+// set the fields after RefreshToken.
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -101,7 +101,7 @@ func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	return i.personas[grant.PersonaID].PatientID
 }
 
-// tellExpiry sets the response field that states the refresh token's lifetime, in seconds.
+// tellExpiry sets the response field that gives the refresh token's lifetime in seconds.
 func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":

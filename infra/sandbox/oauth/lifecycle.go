@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// statusEndpoints serves token revocation, introspection and userinfo. statusEndpoints can't issue tokens.
+// statusEndpoints serves token revocation, introspection and userinfo. It can't issue tokens.
 type statusEndpoints struct {
 	*profile
 	responder

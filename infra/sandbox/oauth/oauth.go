@@ -41,7 +41,7 @@ type Client struct {
 	Keys jose.KeySet
 	// RedirectURIs lists the allowed redirect URIs. Redirect URIs must match exactly, except that an entry ending in
 	// "/*" allows any final segment of letters, digits and dashes. Such entries exist because any caller can use the
-	// sandbox's own registration.
+	// client registration that the sandbox itself provides.
 	RedirectURIs []string
 }
 
@@ -55,7 +55,7 @@ type Config struct {
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
-	// Random is the source of codes and tokens. Random must be safe for concurrent use.
+	// Random is the source of randomness for codes and tokens. Random must be safe for concurrent use.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
@@ -127,8 +127,8 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 }
 
 // At returns a server for another portal, with the same personas, clients and store but a different issuer and the
-// simulated faults in with. Codes and tokens issued for one site are unknown at every other site. tokenMoved means that
-// the token endpoint is at its second URL.
+// simulated faults in with. Codes and tokens issued for one site are unknown to every other site. tokenMoved reports
+// whether the token endpoint is at its second URL.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with

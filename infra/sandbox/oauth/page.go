@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Template for the pages, which share one HTML document (package page).
+// Template for the pages, all of which use the same HTML document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -25,7 +25,7 @@ var (
 
 // view is the JSON data embedded in the page. Kind determines which other fields are set.
 type view struct {
-	Kind     string   `json:"kind"` // "sign_in", "consent" or "error"
+	Kind     string   `json:"kind"` // page to display: "sign_in", "consent" or "error"
 	App      string   `json:"app,omitempty"`
 	People   []choice `json:"people,omitempty"`
 	Person   string   `json:"person,omitempty"`

@@ -19,11 +19,11 @@ import (
 type Store interface {
 	// Put writes the value under key, replacing any existing value.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	// Get returns the value under key. If the key does not exist, found is false.
+	// Get returns the value stored under key. If the key does not exist, found is false.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
 	// Swap atomically replaces the value under key if the current value equals old. If old is nil, Swap writes only if
-	// the key does not exist. If the current value differs from old, Swap writes nothing and returns false. Of several
-	// identical concurrent calls, only one returns true.
+	// the key does not exist. If the current value differs from old, Swap writes nothing and returns false. If several
+	// identical calls run concurrently, only one returns true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
 
@@ -119,7 +119,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces a record if its bytes still equal old, as returned by load. It returns false if they differ.
+// swap replaces a record if its bytes still equal old, as returned by load. It returns false if the record has changed.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -156,7 +156,7 @@ func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 			return nil
 		}
 		grant.Revoked = true
-		// A grant can change only once, so after a failed swap, the next load finds the grant revoked.
+		// A grant can change only once, so if a swap fails, the next load finds the grant revoked.
 		swapped, err := l.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
 		if err != nil || swapped {
 			return err

@@ -206,11 +206,11 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 type foundToken struct {
 	token tokenRecord
 	grant grantRecord
-	raw   []byte // stored bytes of the token, for a compare-and-swap
+	raw   []byte // stored bytes of the token, for compare-and-swap
 }
 
 // liveToken looks up a token and its grant. If the token or its grant has expired or been revoked, or the token has
-// already been used, liveToken sets found and returns false for live.
+// already been used, liveToken sets found but returns false for live.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

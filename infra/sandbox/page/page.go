@@ -13,7 +13,7 @@ import (
 const place = "__PAGE_DATA__"
 
 // policy forbids everything except the page's own style sheet and script. Pages use links instead of forms, because
-// browsers apply form-action to every redirect after a form submission, and the client chooses the redirect targets.
+// browsers apply form-action to every redirect after a form submission and the client chooses the redirect targets.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 

@@ -24,7 +24,7 @@ type chart struct {
 	shared map[string]bool // shared resources already in the chart, by Type/id
 	visits int
 
-	// References for use in later sections. A reference is empty if the section that creates its target was dropped.
+	// References that later sections use. A reference is empty if the section that creates its target was dropped.
 	encounter, condition, coverage, medication string
 
 	err error
@@ -115,7 +115,7 @@ func (c *chart) put(resourceType, id string, body object) string {
 }
 
 // roll returns a pseudorandom number below n that depends only on the persona, the label and the serial number. All
-// randomness comes from roll, because with a seeded math/rand, an additional draw would change every later value.
+// randomness comes from roll, because an additional draw from a seeded math/rand would change every later value.
 func (c *chart) roll(label string, serial, n int) int {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
 

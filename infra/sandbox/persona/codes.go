@@ -2,7 +2,7 @@ package persona
 
 type code struct{ system, code, display string }
 
-// measure is a vital sign or laboratory measurement, with its LOINC code, unit and plausible range in steps.
+// measure is a vital sign or laboratory measurement with its LOINC code, unit, and plausible range in steps.
 type measure struct {
 	loinc, display, unit string
 	low, step            float64

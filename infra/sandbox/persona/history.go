@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest for visit n. what identifies the drug, by reference or by code.
+// prescribe adds a MedicationRequest for visit n. what identifies the drug by reference or code.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",

@@ -85,7 +85,7 @@ func (c *chart) examRoom() string {
 	})
 }
 
-// formulary adds the Medication that requests for the drug reference.
+// formulary adds the drug's Medication, to which MedicationRequests refer.
 func (c *chart) formulary(drug code) string {
 	return c.once("Medication", "rx-"+drug.code, object{
 		"status": "active",
@@ -93,7 +93,7 @@ func (c *chart) formulary(drug code) string {
 	})
 }
 
-// largeNote is the size of the largest attachment in bytes: larger than a client's read buffer, smaller than a Lambda
+// largeNote is the largest attachment's size in bytes. It exceeds a client's read buffer and is below a Lambda
 // function's maximum response.
 const largeNote = 1 << 20
 

@@ -54,7 +54,7 @@ func Builtin() []Persona {
 }
 
 // Of returns a generated persona with the given demographics. sex is a FHIR administrative gender, and birth is a FHIR
-// date. The record is that of a healthy adult with a few years of check-ups.
+// date. The record describes a healthy adult with a few years of check-ups.
 func Of(id, given, family, sex, birth string) Persona {
 	return spec{
 		id: id, given: given, family: family, gender: sex, birth: birth, size: 75, firstVisit: "2023-01-10",

@@ -66,7 +66,7 @@ func TestBuiltinRecordsAreDeterministic(t *testing.T) {
 			t.Errorf("%s: two runs differ: %s, %s", p.ID, got[p.ID], second)
 		}
 	}
-	// Records are identical in every process and on every machine. After an intended change to the generator, update
+	// Records are identical in every process and on every machine. After an intentional change to the generator, update
 	// these hashes.
 	want := map[string]string{
 		"alder-maple":  "5862dd7f44bd",
@@ -133,7 +133,7 @@ func TestBuiltinResourceBodiesMatchTypeAndID(t *testing.T) {
 	}
 }
 
-// required returns the R4 elements with a minimum cardinality of 1.
+// required returns the R4 elements that have a minimum cardinality of 1.
 func required(resourceType string) []string {
 	return map[string][]string{
 		"AllergyIntolerance": {"patient"},

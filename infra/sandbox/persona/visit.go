@@ -40,7 +40,7 @@ func visit(c *chart) {
 	}
 }
 
-// homeReading adds one Observation that references only the patient. homeReading pads a record to its exact size.
+// homeReading adds one Observation that references only the patient, to pad a record to its exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
 	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})

@@ -31,7 +31,7 @@ const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntoleranc
 	"VerificationResult VisionPrescription"
 
 // Listed returns a scope with the given rights for every R4 resource type, in alphabetical order. Servers without
-// wildcard support advertise one such scope for each type.
+// wildcard support advertise one scope for each resource type.
 func Listed(rights string) []string {
 	all := strings.Fields(resourceTypes)
 	for i, name := range all {

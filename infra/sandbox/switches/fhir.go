@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// Switches of the FHIR server, in table order.
+// Switches for the FHIR server, in table order.
 const (
 	OutcomeEntry     = "outcome-entry"
 	SessionNext      = "session-next"

@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// Switches of the authorization server, in table order.
+// Switches for the authorization server, in table order.
 const (
 	NoPatient         = "no-patient"
 	PatientUnnamed    = "patient-unnamed"

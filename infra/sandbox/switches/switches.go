@@ -1,5 +1,5 @@
-// Package switches defines the sandbox's simulated faults. It holds the table of all switches and parses the switches
-// in a FHIR base URL's path, such as /sandbox/with/outcome-entry,access:5s/fhir.
+// Package switches defines the sandbox's simulated faults. It holds the table of all switches and parses those in a
+// FHIR base URL's path, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
 // The package defines only the switches' names and values. Packages oauth and sandbox implement the switches' effects
 // on responses.
@@ -36,7 +36,7 @@ const (
 // maxNumber is the maximum value of a numeric switch. The limit keeps counters and lifetimes within a reasonable range.
 const maxNumber = 1_000_000_000
 
-// maxText is the maximum length of a text or JWKS value, in characters. It leaves room for a JWKS in the path and stays
+// maxText is the maximum length of a text or JWKS value, in characters. The limit allows for a JWKS in the path and is
 // below API Gateway's limit.
 const maxText = 6000
 
@@ -48,8 +48,8 @@ var (
 // Switch describes a simulated fault.
 type Switch struct {
 	Name string `json:"name"`
-	// Value specifies the value that follows the colon: one of the kinds above, or the accepted words, separated by
-	// "|". It is empty if the switch takes no value.
+	// Value specifies the value that follows the colon: either one of the kinds above, or the accepted words, separated
+	// by "|". Value is empty if the switch takes no value.
 	Value string `json:"value,omitempty"`
 	// About describes a portal's behaviour when the switch is enabled.
 	About string `json:"about"`
@@ -166,7 +166,7 @@ func parseKeys(value string) (jose.KeySet, error) {
 	return jose.ParseKeySet(raw)
 }
 
-// Types returns the resource types listed in the switch's value. The result is empty if the switch is not enabled or
+// Types returns the resource types named in the switch's value. The result is empty if the switch is not enabled or
 // applies to every type.
 func (s Set) Types(name string) []string {
 	value := s.values[name]

@@ -26,11 +26,10 @@ import (
 
 const (
 	// lasts is the validity period of the anchor and of the keys in the store. leafLasts is the validity period of
-	// certificates that the anchor issues.
+	// certificates issued by the anchor.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
-	// skew is the tolerated clock skew.
-	skew = time.Minute
+	skew      = time.Minute
 )
 
 var errCommunity = errors.New("the stored trust community cannot be read")

@@ -44,7 +44,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, document)
 }
 
-// signedMetadata returns a JWT containing the endpoints' URLs, signed by a member of the trust community.
+// signedMetadata returns a JWT that contains the endpoints' URLs and is signed by a member of the trust community.
 func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {

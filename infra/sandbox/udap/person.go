@@ -83,7 +83,7 @@ func (p patient) is(who demographics) bool {
 	return len(own) > 0 && len(given) >= len(own) && slices.EqualFunc(given[:len(own)], own, strings.EqualFold)
 }
 
-// identity verifies an id_token with the keys of its issuer.
+// identity verifies an id_token with its issuer's keys.
 func (s *Server) identity(ctx context.Context, token string) (demographics, bool, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
 	if err != nil {

@@ -147,7 +147,7 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	return said.claims.Issuer, claims.Extensions, problem{}, nil
 }
 
-// complete reports whether the extensions contain everything required for a patient's request for their own record.
+// complete reports whether the extensions contain everything that a patient's request for their own record requires.
 func (e extensions) complete() bool {
 	oneself := e.IAS.User.Type == "RelatedPerson" && len(e.IAS.User.Relationship) == 1 &&
 		len(e.IAS.User.Relationship[0].Coding) == 1 && e.IAS.User.Relationship[0].Coding[0].Code == "ONESELF"

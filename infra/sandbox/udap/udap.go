@@ -23,7 +23,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Issuers provides the keys of the identity providers that the portal trusts.
+// Issuers provides the keys of the identity providers trusted by the portal.
 type Issuers interface {
 	// Keys returns an issuer's public keys. Keys returns an empty set if the portal does not trust the issuer.
 	Keys(ctx context.Context, issuer string) (jose.KeySet, error)
@@ -46,7 +46,7 @@ type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // prefix of store keys that isolates each portal's clients
+	site      string // prefix of store keys that separates the portals' clients
 }
 
 // New returns a server for a portal without simulated faults.
@@ -54,7 +54,7 @@ func New(c Config) *Server {
 	return &Server{config: c, community: &community{store: c.Store, now: c.Now, random: c.Random}}
 }
 
-// At returns a server for another portal in the same trust community; with holds its faults.
+// At returns a server for another portal in the same trust community. with contains its faults.
 func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) *Server {
 	moved := *s
 	moved.config.Base, moved.config.Portal, moved.site, moved.with = base, portal, site, with
@@ -62,7 +62,7 @@ func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) 
 	return &moved
 }
 
-// Serve handles a request whose path, relative to the mount point, is path.
+// Serve handles a request. path is relative to the mount point.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	method, serve := http.MethodPost, s.register
 	switch path {

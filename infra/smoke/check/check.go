@@ -1,10 +1,11 @@
-// Package check checks a running stack from outside. It acts as an organisation in test mode and as that organisation's
-// patient. The steps verify that the API is reachable, follows docs/openapi.yaml, applies rate limits and connects
-// patients. If the stack includes the sandbox, the check also signs in a synthetic patient and exports a record.
+// Package check tests a running stack from the outside. It acts as an organisation in test mode and as that
+// organisation's patient. The steps verify that the API is reachable, complies with docs/openapi.yaml, applies rate
+// limits and connects patients. If the stack includes the sandbox, the check also signs in a synthetic patient and
+// exports a record.
 //
 // The check is safe on a stack that serves patients, because it rejects a live mode credential before sending any
-// request. It affects only one organisation. At the end, even if a step failed, it deletes the data that it created and
-// lists any that remain. It never prints keys, tokens or URL query strings.
+// request. The check affects only one organisation. At the end, even if a step failed, it deletes the data that it
+// created and lists any that remain. It never prints keys, tokens or URL query strings.
 package check
 
 import (
@@ -33,7 +34,7 @@ type Options struct {
 	Credential runfile.Organisation
 	Rules      *wiring.Operator // the stack's operator rules; nil without operator access
 	EndpointID string           // endpoint to connect to; defaults to the sandbox's, from Rules
-	InboxURL   string           // URL of a webhook inbox such as that of make run; "" if there is none
+	InboxURL   string           // URL of a webhook inbox such as the one that make run starts; "" if there is none
 	HTTP       *http.Client     // client configured not to follow redirects
 	Now        func() time.Time
 	Out        io.Writer
@@ -60,7 +61,7 @@ type check struct {
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
-	first bool // whether a failure skips all remaining steps
+	first bool // true if a failure skips all remaining steps
 }
 
 // Run performs all checks. It prints each step's result and duration, followed by any objects that remain after
@@ -92,8 +93,8 @@ func Run(ctx context.Context, o Options) error {
 // ErrRefused means that the run was rejected before any request was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse returns an error unless the options contain a test mode credential, or no credential but the rules for
-// creating one.
+// refuse returns an error unless the options contain a test-mode credential, or rules for creating one and no
+// credential.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil

@@ -51,8 +51,8 @@ func (c *check) connect(ctx context.Context) (string, error) {
 	return "redirects to the portal at " + portal.Host + portal.Path, nil
 }
 
-// bound checks that the response sets at least one cookie and that every cookie is HttpOnly and SameSite=Lax. If
-// isSecure is set, every cookie must also have the Secure attribute.
+// bound checks that the response sets at least one cookie and that all its cookies are HttpOnly and SameSite=Lax. If
+// isSecure is set, every cookie must have the Secure attribute.
 func bound(header http.Header, isSecure bool) error {
 	cookies := (&http.Response{Header: header}).Cookies()
 	for _, cookie := range cookies {
@@ -105,7 +105,7 @@ func (c *check) export(ctx context.Context) (string, error) {
 	return "the webhook arrived, its signature is valid, and the file is complete", nil
 }
 
-// job returns the main job with a sandbox patient, run as the check's organisation.
+// job returns the main job for a sandbox patient and the check's organisation.
 func (c *check) job() (*job.Job, error) {
 	stack := runfile.Run{BaseURL: c.BaseURL, Organisations: []runfile.Organisation{c.Credential}}
 	stack.Sandbox.EndpointID = c.EndpointID

@@ -18,7 +18,7 @@ import (
 // the browser and does not follow the redirect.
 const returnURL = "https://smoke.example/return"
 
-// arrive creates an organisation with a test mode credential, unless the options contain a credential.
+// arrive creates an organisation with a test-mode credential unless the options contain a credential.
 func (c *check) arrive(ctx context.Context) (string, error) {
 	if c.Rules != nil && c.EndpointID == "" {
 		var err error
@@ -60,7 +60,7 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 	return said + " with a webhook", nil
 }
 
-// clean deletes what the run created and records whatever remains.
+// clean deletes what the run created and records anything that remains.
 func (c *check) clean(ctx context.Context) {
 	if c.connectionID == "" && !c.isMade {
 		return

@@ -21,8 +21,8 @@ func TestConvertAcceptsTemplateAliases(t *testing.T) {
 		ruleOf[template.Root] = rule
 		most = max(most, len(rules[rule]))
 	}
-	// with replaces every template ID of the rule named by only with that rule's alias at index place. If only is
-	// empty, with replaces the template IDs of every rule.
+	// with replaces every template ID with its rule's alias at index place, for the rule named by only. If only is
+	// empty, the template IDs of all rules are replaced.
 	with := func(document []byte, only string, place int) []byte {
 		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
 			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]

@@ -3,6 +3,6 @@
 // them. The tests count missing facts by kind: codes, times, statuses, authors, performers, values with units, and
 // reference ranges.
 //
-// The package contains only tests. The converter's unit tests are in the converter's package. The script .ci/ccda
-// validates the resources.
+// The package contains only tests. The converter's unit tests are in its own package. The script .ci/ccda validates the
+// resources.
 package ccdatest

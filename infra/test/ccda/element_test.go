@@ -73,7 +73,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below returns all descendants that have one of the given names, including nested matches.
+// below returns all descendants with one of the given names, including nested matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measure is a kind of fact. Recall is computed separately for each measure.
+// measure names a kind of fact, such as a code or a time. Recall is computed separately for each measure.
 type measure = string
 
 const (
@@ -13,7 +13,7 @@ const (
 	ofTime      measure = "time"
 	ofStatus    measure = "status"
 	ofAuthor    measure = "author"
-	ofWriting   measure = "written" // time at which the author wrote it
+	ofWriting   measure = "written" // time at which the author wrote the statement
 	ofPerformer measure = "performer"
 	ofValue     measure = "value"
 	ofRange     measure = "range"
@@ -28,8 +28,8 @@ func measures() []measure {
 type fact struct {
 	measure measure
 	about   []coding // the statement's codes; empty if it has none
-	held    bool     // whether about holds the codes of nested statements
-	want    []string // accepted representations, any one of which suffices
+	held    bool     // true if about holds the codes of nested statements
+	want    []string // accepted representations; any one is sufficient
 }
 
 type coding struct{ system, code string }

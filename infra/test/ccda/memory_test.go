@@ -12,7 +12,7 @@ import (
 	large "recordbridge/infra/testkit/ccdatest"
 )
 
-// largeDocument is the size of the test documents, in bytes. peakLimit limits the memory for converting one document
+// largeDocument is the test documents' size in bytes. peakLimit limits the memory used to convert one document
 // (docs/develop/performance.md).
 const (
 	largeDocument = 50 << 20
@@ -50,8 +50,8 @@ func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:para
 	}
 }
 
-// writeLarge streams a document to a file so that the test process stays small, because a child process counts its
-// parent's memory as its own until it executes a program.
+// writeLarge streams a document to a file to keep the test process small, because a child process counts its parent's
+// memory as its own until it executes a program.
 func writeLarge(t *testing.T, file, shape string) {
 	t.Helper()
 	out, err := os.Create(file)

@@ -10,8 +10,9 @@ import (
 	"unicode/utf16"
 )
 
-// mutation is a variation that occurs in real senders' documents. If same is set, the mutation preserves the document's
-// meaning, and the converted resources must be byte-identical. A mutation without same may remove information.
+// mutation is a variation found in real senders' documents. If same is set, the mutation preserves the document's
+// meaning, and the converted resources must be byte-identical. A mutation for which same is not set may remove
+// information.
 type mutation struct {
 	name string
 	same bool

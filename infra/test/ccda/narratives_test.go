@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element, or a text node if name is empty. parts is in document order.
+// passage is an XML element, or a text node if name is empty. parts lists its children in document order.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -120,7 +120,7 @@ func openable(div string) (*passage, string) {
 	return p, ""
 }
 
-// opened holds the text in the resources that an application can display.
+// opened holds the displayable text of the resources.
 type opened struct {
 	narratives []*passage
 	plain      []string // text/plain attachments, with white space removed
@@ -195,8 +195,8 @@ func (o opened) holdsNote(words string) bool {
 }
 
 // checkTexts requires that the text of every section and note can be displayed, and that the conversion report is
-// correct. lost is the expected number of texts that the report counts as lost. checkTexts returns the numbers of
-// sections and note texts.
+// correct. lost is the expected number of texts reported as lost. checkTexts returns the numbers of sections and note
+// texts.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -242,7 +242,7 @@ func isNote(act *passage) bool {
 }
 
 // checkCounted checks the report's totals: it must count at least as many texts as the document has sections, and
-// exactly missing texts as lost.
+// exactly as many lost texts as missing specifies.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })

@@ -55,7 +55,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
 		{"Slot", "completed", "completed", false}, // a resource type without known statuses
-		{"Encounter", "normal", "finished", true}, // a status code that HL7 does not define
+		{"Encounter", "normal", "finished", true}, // a status code not defined by HL7
 		{"Encounter", "normal", "entered-in-error", false},
 	} {
 		if got := fits(c.kind, c.status, c.told); got != c.fits {
@@ -64,7 +64,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 	}
 }
 
-// stripped returns a copy of value from which every member selected by without is removed.
+// stripped returns a copy of value without the members selected by without.
 func stripped(value any, without func(string, any) bool) any {
 	switch value := value.(type) {
 	case map[string]any:

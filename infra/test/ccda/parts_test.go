@@ -81,7 +81,7 @@ func valuesOf(s *element, about []coding) []fact {
 			want := []string{value}
 			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
 				if n <= 0 && s.name == "substanceAdministration" {
-					continue // the repeat count belongs to a medication that was not given
+					continue // the repeat count belongs to a medication that was not administered
 				}
 				if n >= 999 && strings.Trim(value, "9") == "" {
 					continue // unknown frequency

@@ -70,8 +70,8 @@ func recall(facts []fact, told []*content) map[measure]count {
 	return counts
 }
 
-// isAbout reports whether a resource has one of the codes. If held is set, the code may instead be in a resource that
-// references it or that it references. If codes is empty, isAbout returns true.
+// isAbout reports whether a resource has one of the codes. If held is set, the code may instead be in a referenced or
+// referencing resource. If codes is empty, isAbout returns true.
 func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -135,8 +135,7 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// checkRecall fails the test if the recall for any kind of fact is below minRecall. checkRecall also logs every missing
-// fact.
+// checkRecall fails the test if the recall for any kind of fact is below minRecall, and logs every missing fact.
 func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {

@@ -55,7 +55,7 @@ func systemURI(oid string) string {
 }
 
 // namesOf returns the acceptable forms of a coding: the code with FHIR's URI or with the OID. If the sender wrote a
-// name or a value set instead of a code system, a match of the code alone is accepted.
+// name or value set instead of a code system, matching the code alone is sufficient.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}
@@ -64,7 +64,7 @@ func namesOf(c coding) []string {
 }
 
 // equivalents maps FHIR's required values to C-CDA codes with the same meaning. It covers SNOMED CT severities and
-// statuses ("C-CDA on FHIR", Allergies and Problems), and HL7 criticalities and genders.
+// statuses ("C-CDA on FHIR", Allergies and Problems), and HL7 codes for criticality and gender.
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},
 	"severity severe": {{snomed, "24484000"}, {snomed, "371923003"}, {snomed, "399166001"}},

@@ -17,12 +17,12 @@ type content struct {
 	codes   map[string]bool // system|code
 	nearby  map[string]bool // codes of referenced and referencing resources
 	times   []string        // FHIR dates and times
-	amounts map[string]bool // numbers with and without units, and strings
+	amounts map[string]bool // numbers, with and without units, and strings
 	ranges  map[string]bool // quantities in reference ranges
 	status  []string
 	refs    []string        // references, as Type/id
 	targets []string        // a Provenance's targets
-	names   map[string]bool // identifiers and names, including those of referenced resources
+	names   map[string]bool // identifiers and names, including those in referenced resources
 }
 
 func newTelling() *content {
@@ -102,7 +102,7 @@ func add(to, from map[string]bool) {
 
 var fhirTime = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?)?)?$`)
 
-// read records a member's value. within means that the member is inside a reference range.
+// read records a member's value. within reports whether the member is inside a reference range.
 func (told *content) read(name string, value any, within bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -209,7 +209,7 @@ func fromIdentifier(system, value string) string {
 	return identifier(strings.TrimPrefix(strings.TrimPrefix(system, "urn:oid:"), "urn:uuid:"), value)
 }
 
-// number returns a decimal in its shortest form.
+// number formats a decimal in its shortest form.
 func number(text string) string {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {

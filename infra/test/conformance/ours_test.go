@@ -188,7 +188,8 @@ func isProgram(path string) bool {
 	return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
 }
 
-// found returns the name of every match of pattern in the folders' files. wanted selects the files to search.
+// found applies name to every match of pattern in the folders' files and returns the results. wanted selects the files
+// to search.
 func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
 	folders ...string,
 ) []string {

@@ -296,7 +296,7 @@ func read(t *testing.T, file string, into any) {
 	expect.NoError(t, yaml.Unmarshal(text, into))
 }
 
-// lookUp resolves a reference within the document. lookUp returns nil if the target does not exist.
+// lookUp resolves a reference within the document, or returns nil if its target does not exist.
 func lookUp(document map[string]any, reference string) any {
 	var at any = document
 	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {

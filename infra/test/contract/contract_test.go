@@ -70,7 +70,7 @@ func TestAPICheckRejectsResponseThatViolatesSchema(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path string
 		answer       contract.Answer
-		want         string // substring of the expected error; empty for none
+		want         string // substring of the expected error; empty if none is expected
 	}{
 		"as described":    {"GET", "/things/7", answer(200, whole), ""},
 		"with a number":   {"GET", "/things/7", answer(200, whole, "X-Left", "3"), ""},

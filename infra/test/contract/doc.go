@@ -2,7 +2,7 @@
 // reverse. Each response and event must match its schema and must not contain undeclared members. By the end of the
 // tests, every part of the documents must have appeared in a response or event.
 //
-// The package validates only the subset of JSON Schema that the two documents use. Any other schema keyword is an
-// error, so that no rule is silently ignored. The package sends no requests itself; tests pass it the responses and
-// events that they receive.
+// The package validates only the subset of JSON Schema used by the two documents. Any other schema keyword is an error,
+// so that no rule is silently ignored. The package sends no requests itself. Tests pass it the responses and events
+// that they receive.
 package contract

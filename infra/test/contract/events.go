@@ -45,7 +45,7 @@ func ReadEvents(text []byte) (*Events, error) {
 }
 
 // Check compares a webhook delivery with its event type's message in the AsyncAPI document. Check returns an error that
-// lists all violations; if there are none, it records which parts of the document the delivery covers.
+// lists all violations. If there are none, it records which parts of the document the delivery covers.
 func (e *Events) Check(header http.Header, body []byte) error {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

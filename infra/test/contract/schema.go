@@ -20,7 +20,7 @@ type schema struct {
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // a value that matches when must also match then; any other must match other
+	when     *schema // values that match when must match then; all others must match other
 	then     *schema
 	other    *schema
 }
@@ -170,7 +170,7 @@ func texts(rule any) ([]string, error) {
 	return all, nil
 }
 
-// scalar returns the test for a keyword that doesn't involve subschemas.
+// scalar compiles a keyword without subschemas into a test.
 func scalar(keyword string, rule any) (test, error) {
 	failing := func(holds func(value any) bool) test {
 		return func(value any) string {

@@ -28,7 +28,7 @@ func (r *record) declare(place string) {
 	r.seen[place] = false
 }
 
-// note records that the parts in places have appeared. Undeclared parts are ignored.
+// note marks the declared parts in places as seen. Undeclared parts are ignored.
 func (r *record) note(places ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -106,12 +106,12 @@ func shapeOf(schemas []*schema) shape {
 		}
 	}
 	if len(together.members) == 0 && len(together.others) == 0 {
-		together.open = true // no schema restricts the members
+		together.open = true // none of the schemas restricts members
 	}
 	return together
 }
 
-// undeclared returns the members of value that no schema declares. It calls note for each declared member.
+// undeclared returns the members of value that no schema declares, and calls note for each declared member.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -172,7 +172,7 @@ func formats() map[string]func(text string) bool {
 		},
 		"uri": func(text string) bool {
 			parsed, err := url.Parse(text)
-			// The characters below can't occur in a URI (RFC 3986, appendix A).
+			// A URI can't contain the characters listed below (RFC 3986, appendix A).
 			return err == nil && parsed.IsAbs() && utf8.ValidString(text) && !strings.ContainsAny(text, " \"<>\\^`{|}")
 		},
 		"email": func(text string) bool {

@@ -17,7 +17,7 @@ type access int
 const (
 	keyed      access = iota + 1 // HTTP Basic authentication
 	keyedList                    // JSON for backends; the key selects the organisation whose list is returned
-	keyedMode                    // JSON for backends; every key of a mode returns the same list
+	keyedMode                    // JSON for backends; all keys for a mode return the same list
 	keyedTest                    // JSON for backends, authenticated with a test key
 	byPublicID                   // JSON for browsers, identified by a public ID
 	page                         // a page that a browser can open
@@ -46,9 +46,9 @@ func routeAccess() map[string]access {
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
-		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also requires the attempt's token
-		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // also requires the attempt's token
-		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // also requires the attempt's token
+		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // the attempt's token is required too
+		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // the attempt's token is required too
+		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // the attempt's token is required too
 		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,

@@ -28,7 +28,7 @@ type expected struct {
 }
 
 // checkKeys checks that the route rejects invalid keys. others is the expected response to another organisation's key,
-// and live the one to the organisation's own live key.
+// and live is the one to the organisation's own live key.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -76,13 +76,13 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode checks that all keys of a mode result in the same status and error code. The status must be 200, or 404 if
+// checkMode checks that all keys for a mode produce the same status and error code. The status must be 200, or 404 if
 // the mode has no data.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
 	for i := range stands {
-		pair := f.seeded.Organisations[i] // the test key, then the live key
+		pair := f.seeded.Organisations[i] // Organisations[0] holds the test key, Organisations[1] the live key
 		got := f.as(route, pair.PublicID, pair.PrivateKey)
 		stands[i] = expected{got.status, got.Error}
 		if !slices.Contains([]expected{{http.StatusOK, ""}, {http.StatusNotFound, "svc_not_found"}}, stands[i]) {

@@ -205,11 +205,11 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
-// wrong describes a request that must fail, and the expected status.
+// wrong describes a request that must fail and its expected status.
 type wrong struct {
 	status int
 	rules  []faults.Rule
-	slow   bool // whether functions take longer than API Gateway's timeout
+	slow   bool // whether functions exceed API Gateway's timeout
 	// change modifies a request, or returns false if the change does not apply to the operation.
 	change func(operation string, r *http.Request) (is bool)
 }
@@ -230,7 +230,7 @@ func wrongs() map[string]wrong {
 		},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
-			_, path, _ := strings.Cut(operation, " ") // the paths below support PUT
+			_, path, _ := strings.Cut(operation, " ") // skips the paths below, which support PUT
 			return !slices.Contains([]string{
 				"/dashboard/account/totp", "/dashboard/account/email",
 				"/dashboard/organisations/{orgId}/emails",
@@ -244,7 +244,7 @@ func wrongs() map[string]wrong {
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
 				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
-				r.URL.RawQuery = "%zz" // any other invalid input would result in an unknown path
+				r.URL.RawQuery = "%zz" // any other invalid input would lead to an unknown path
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
@@ -271,7 +271,7 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all returns fault rules that break the dependencies of every operation: the tables, the JWKS's keys and other
+// all returns fault rules that break the dependencies of every operation: the tables, the keys of the JWKS and other
 // releases' files.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{

@@ -32,7 +32,7 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 }
 
 // TestConnectWithholdsCodeFromHostInHostileList checks that the client does not send a code to a host that only an
-// imported list names. An imported list with priority 0 gives the attacker's server as the hospital's. The hospital's
+// imported list names. An imported list with priority 0 assigns the attacker's server to the hospital. The hospital's
 // portal omits iss, and the client is a public client registered for the whole platform. As a control, the attack
 // succeeds once an operator approves the host.
 func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
@@ -63,7 +63,7 @@ func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
 				m.clock.advance(1)
 				m.checkHarmless(t)
 
-				for range 2 { // the host waits for approval, first as the hospital's and then as the platform's
+				for range 2 { // the host needs approval first for the hospital, then for the platform
 					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
 						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
 					)

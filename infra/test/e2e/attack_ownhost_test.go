@@ -15,8 +15,8 @@ import (
 )
 
 // TestRedirectURICannotPointToOwnConnectEndpoint checks that an organisation's redirect URI can't be the URL that
-// starts an attempt at another organisation. The service must reject the registration of such a URI, and must not
-// redirect to one that an earlier release stored.
+// starts an attempt at another organisation. The service must reject registration of such a URI, and must not redirect
+// to one stored by an earlier release.
 func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -92,8 +92,8 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestConnectRejectsUnregisteredRedirectURI checks that a redirect_uri must exactly match a registered URI. For any
-// other redirect URI, connect and reconnect must neither redirect nor start an attempt.
+// TestConnectRejectsUnregisteredRedirectURI checks that redirect_uri must exactly match a registered URI. For any other
+// redirect URI, connect and reconnect must neither redirect nor start an attempt.
 func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

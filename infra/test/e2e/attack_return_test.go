@@ -40,7 +40,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	return nil
 }
 
-// with returns a copy of address with the given query parameters replaced. An empty value removes the parameter.
+// with returns a copy of address with the given query parameters replaced. A parameter with an empty value is removed.
 func with(address *url.URL, changes map[string]string) *url.URL {
 	changed, query := *address, address.Query()
 	for name, value := range changes {
@@ -139,8 +139,8 @@ func TestCallbackIsSingleUse(t *testing.T) {
 	})
 }
 
-// TestCallbackRequiresSameBrowserFromOutside checks that a victim's browser can't finish an attacker's sign-in,
-// regardless of the browser's cookies. The attacker's own browser must still be able to complete the attempt.
+// TestCallbackRequiresSameBrowserFromOutside checks that a victim's browser, whatever its cookies, can't finish an
+// attacker's sign-in. The attacker's own browser must still be able to complete the attempt.
 func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -192,7 +192,7 @@ func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 }
 
 // TestCallbackRejectsWrongIss checks that a portal that advertises the iss parameter must send its own issuer (RFC
-// 9207). If the issuer is wrong, the client must not redeem the code anywhere.
+// 9207). If the issuer is wrong, the client must not redeem the code at any token endpoint.
 func TestCallbackRejectsWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{

@@ -126,8 +126,8 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that only forms on the service's pages can start an attempt, not links or forms on
-// other sites.
+// checkStartsNowhereElse checks that an attempt can be started only by forms on the service's pages, and not by links
+// or by forms on other sites.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{

@@ -22,7 +22,7 @@ func TestGetAttemptHidesAttemptStartedByRedirect(t *testing.T) {
 }
 
 // checkBearer checks that requests with a wrong token, ID or public ID get the same response as requests for a
-// nonexistent attempt. Requests for the attempts in hidden must also get that response.
+// nonexistent attempt. Requests for the attempts in hidden must get the same response.
 func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID

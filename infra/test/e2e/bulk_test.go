@@ -34,7 +34,7 @@ const (
 	answerTakes = 100 * time.Millisecond
 )
 
-// bulkSize returns the number of a customer's connections to revoke at once.
+// bulkSize returns how many of a customer's connections to revoke at once.
 func bulkSize() int {
 	switch {
 	case isLongSoak():
@@ -47,8 +47,8 @@ func bulkSize() int {
 }
 
 // TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that a burst of revocations by one customer does not delay
-// another customer's events. The burst drains at the endpoint's rate, and each event is delivered once. The other
-// customer's export events arrive within seconds, whether they are sent right after the burst or while it drains. The
+// another customer's events. The burst must drain at the endpoint's rate, with each event delivered once. The other
+// customer's export events arrive within seconds, whether sent right after the burst or while the queue drains. The
 // simulated queue delivers messages in the order in which they were sent. This is the worst case, because SQS's fair
 // queues would favour other customers' messages.
 func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
@@ -145,8 +145,8 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 	}
 }
 
-// checkRate checks that no interval contains more deliveries than allowed. In addition to the rate, checkRate allows a
-// burst of one second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without
+// checkRate checks that no interval contains more deliveries than allowed. In addition to the rate, checkRate allows
+// for a burst of one second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without
 // checking the rate. Deliveries may be late, because message delays are in whole seconds and messages wait briefly in
 // the queue.
 func checkRate(t *testing.T, times []time.Time) {

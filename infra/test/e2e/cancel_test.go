@@ -153,8 +153,8 @@ func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after the callback crashes at any point. The
-// cancellation must either report the new connection or prevent it.
+// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after the callback function has crashed, for each
+// possible crash point. The cancellation must either report the new connection or prevent it.
 func TestCancelAfterCallbackCrashMatchesConnections(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CallbackFunction", func(t *testing.T, s *stack) {

@@ -154,7 +154,7 @@ func (c *console) useCredentials() {
 		c.t.Errorf("the second key is not taken: %d", got.status)
 	}
 	c.queues.pump()
-	synctest.Wait() // key use is recorded in the background
+	synctest.Wait() // the key's last use is recorded in the background
 	keys, _ := c.do(http.MethodGet, path, nil)["keys"].([]any)
 	isUsed := func(key any) bool { known, _ := key.(map[string]any); return known["last_used_at"] != nil }
 	if !slices.ContainsFunc(keys, isUsed) {

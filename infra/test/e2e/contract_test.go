@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isWhole reports whether the run includes every test: no filters, no -short.
+// isWhole reports whether the run includes every test, without filters or -short.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
@@ -109,7 +109,7 @@ func unseen() []string {
 	return all
 }
 
-// neverSeen returns the documented responses, events and members that no journey covers, each with the reason.
+// neverSeen returns the documented responses, events and members that no journey covers, with the reason for each.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"

@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// quiet is longer than a warm function caches any value. After this delay, the counts include cache misses.
+	// quiet is longer than a warm function caches any value. The delay ensures that the counts include cache misses.
 	quiet = 10 * time.Minute
 	// tableOfCalls is the file with the counts that docs/operate/scaling.md cites.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestCallTableMatchesMeasuredJourneys compares the table of AWS calls with the journeys' measured calls. If
+// TestCallTableMatchesMeasuredJourneys compares the table of AWS calls with the calls measured during the journeys. If
 // RECORDBRIDGE_CALLS is "write", the test updates the table instead.
 func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
-				synctest.Wait() // so that work after the response is counted
+				synctest.Wait() // also count work done after the response
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)
@@ -73,8 +73,8 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	}
 }
 
-// writeTable writes the table. Byte counts and waits keep their previous values if the new ones are close, so that a
-// diff shows only changes caused by the product.
+// writeTable writes the table, keeping previous byte counts and waits that are close to the new ones so that a diff
+// shows only changes caused by the product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
 	measures := map[journey.Cost]journey.Cost{}
@@ -93,8 +93,8 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure reports whether a field varies slightly between runs because of the number of digits in times or the timing
-// of read-ahead. The numbers of calls and units do not vary between runs.
+// isMeasure reports whether a field varies slightly between runs, because of the number of digits in times or the
+// timing of read-ahead. The numbers of calls and units do not vary between runs.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -137,8 +137,8 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey in which every schedule fires but finds no work. The costs of journeys that start with a
-// schedule exclude the cost of an idle minute.
+// idleMinute is the journey in which every schedule fires but finds no work. Journeys that start with a schedule
+// exclude an idle minute's cost.
 const idleMinute = "idle minute"
 
 func without(cost, idle []journey.Cost) []journey.Cost {
@@ -157,8 +157,8 @@ func without(cost, idle []journey.Cost) []journey.Cost {
 	return left
 }
 
-// performed is a journey and the functions whose calls count towards it. If it has no name, it only prepares the next
-// journey.
+// performed is a journey and the functions whose calls count towards it. A journey without a name only prepares the
+// next one.
 type performed struct {
 	name string
 	of   []string

@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/export"
 )
 
-// crashPersona has a small record. Tests that inject a crash at every call repeat the export many times.
+// crashPersona has a small record, because tests that inject a crash at every call repeat the export many times.
 const crashPersona = "juniper-vale"
 
-// TestConnectSurvivesCrashAnywhere checks that a crash leaves either a complete connection or none. The response to the
-// crashed request must ask for a retry, and the retry must succeed.
+// TestConnectSurvivesCrashAnywhere checks that a crash leaves either a complete connection or none. If a crash
+// interrupts a request, the response must ask for a retry, and the retry must succeed.
 func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
@@ -74,7 +74,7 @@ func TestExportSurvivesCrashAnywhere(t *testing.T) {
 				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.queues.loseMessages() // the sweeper has work only if messages are lost
+					s.queues.loseMessages() // the sweeper has work to do only if messages are lost
 				}
 				s.clock.finish(130) // longer than the export queue's visibility timeout
 				s.check.oneResult(t)

@@ -18,13 +18,14 @@ const (
 	// mostAtOnce is the maximum number of concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The
 	// life of a connection").
 	mostAtOnce = 4
-	// The surge guard engages if the portal rejects nearly all of surgeFrom refreshes within surgeWindow. While
-	// engaged, the guard revokes a connection only if the portal rejects the token again at least secondAfter later.
+	// The surge guard engages if at least surgeFrom refreshes receive a response within surgeWindow and the portal
+	// rejects more than one in five. While the surge guard is engaged, it revokes a connection only if the portal
+	// rejects the token again at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
 // crowdSizes returns the number of patients at each portal that must not trigger the surge guard (few) and at the
-// portal that must (many). many is always 100, because the guard needs enough data; in a soak, both are 100.
+// portal that must (many). many is always 100 because the guard needs enough data. In a soak test, few is also 100.
 func crowdSizes() (few, many int) {
 	if isSoak() {
 		return 100, 100
@@ -43,7 +44,8 @@ type crowd struct {
 // TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals due for a
 // refresh at once. A portal must receive at most 4 concurrent refreshes, and a failing portal must not lose any
 // connection. If a portal rejects every refresh, only the first few connections are revoked immediately. The remaining
-// connections are revoked when the portal rejects their tokens again an hour later. Each revocation is reported once.
+// connections are revoked an hour later, when the portal rejects their tokens again. Each revocation must be reported
+// once.
 func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

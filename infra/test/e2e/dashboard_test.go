@@ -67,7 +67,7 @@ func (p *person) ask(method, path string, body any, into any) int {
 	return response.StatusCode
 }
 
-// sign adds the headers that a dashboard page and the browser send.
+// sign adds the headers that a dashboard page and the browser would send.
 func (p *person) sign(r *http.Request) {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("X-Csrf-Token", p.csrf)

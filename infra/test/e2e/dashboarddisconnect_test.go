@@ -11,8 +11,8 @@ import (
 )
 
 // TestDashboardDisconnectIsPerformedByWorker checks that a worker performs a disconnection requested in the dashboard.
-// From the request on, the connection rejects new exports, and its file can't be downloaded. The refresh worker deletes
-// the tokens and asks the portal to revoke them.
+// Once the disconnection is requested, the connection rejects new exports, and its file can't be downloaded. The
+// refresh worker deletes the tokens and asks the portal to revoke them.
 func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,8 @@ func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 }
 
 // TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker in turn, after each of
-// their calls. The test's client retries failed requests. Every step must take effect and be recorded exactly once.
+// their calls. The test's client retries failed requests. Every step of the disconnection must take effect and be
+// recorded exactly once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestConnectionCanBeFoundByExternalID checks that a search for the organisation's own ID for a patient finds the
-// patient's connections. The search must also find rejected connections and match only the exact ID.
+// patient's connections. The search must also find rejected connections, and must match only the exact ID.
 func TestConnectionCanBeFoundByExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 // unknownID is a well-formed ID that no row contains.
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// dashboardRequests returns a request for each dashboard operation, as the dashboard's page would send it. The requests
-// don't change data that other requests need. leaving is the user who signs out.
+// dashboardRequests returns a request for each dashboard operation, as the dashboard's page would send it. None of the
+// requests changes data that another request needs. leaving is the user who signs out.
 func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	const proof = `{"email":"new@alder.example","verification_id":"` + unknownID + `","code":"000000"}`
 	client := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"x"}`))

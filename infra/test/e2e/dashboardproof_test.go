@@ -18,9 +18,9 @@ type proofCase struct {
 	body               any
 }
 
-// TestRecordAccessActionsRequireRecentProof sends every request that opens records or weakens their protection, at
-// first with a proof of identity that is too old. Each of these requests must be rejected without changing data. With a
-// recent proof of identity, each request must succeed.
+// TestRecordAccessActionsRequireRecentProof sends every request that gives access to records or weakens their
+// protection, first with a proof of identity that is too old. Each of these requests must be rejected without changing
+// data. With a recent proof of identity, each request must succeed.
 func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -89,7 +89,7 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	c.want(http.MethodGet, "/connections/"+id, nil, http.StatusNotFound, "svc_not_found")
 }
 
-// TestDashboardShowsMissingData checks that the dashboard shows missing data by resource type, with the amount and
+// TestDashboardShowsMissingData checks that the dashboard shows missing data by resource type, with the amount and the
 // reason.
 func TestDashboardShowsMissingData(t *testing.T) {
 	t.Parallel()

@@ -117,7 +117,8 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 }
 
 // TestFileDeletionSurvivesCrashAnywhere checks that a deleted file can't be downloaded, even after a crash at any
-// point. If the function crashes, the sweeper deletes the remaining files, whether or not the organisation retries.
+// point. If DeleteExportFilesFunction crashes, the sweeper deletes the remaining files, whether or not the organisation
+// retries.
 func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"

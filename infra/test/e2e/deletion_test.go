@@ -131,8 +131,8 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays searches rows and objects for the IDs. Only the data listed in docs/develop/lifecycles.md may contain
-// the IDs.
+// checkWhatStays searches the remaining rows and objects for the given IDs. Only the data listed in
+// docs/develop/lifecycles.md may contain the IDs.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -211,7 +211,7 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.clock.advance(20)
-		// The running export fails and the grants are revoked, but the service must not send events.
+		// The running export must fail and the grants must be revoked, but the service must not send events.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
@@ -237,8 +237,8 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	})
 }
 
-// TestOrganisationDeletionSurvivesCrashAnywhere checks that only the documented rows and a single proof of deletion
-// remain, regardless of the call after which the eraser crashes.
+// TestOrganisationDeletionSurvivesCrashAnywhere checks that, whichever call the eraser crashes after, only the
+// documented rows and a single proof of deletion remain.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)

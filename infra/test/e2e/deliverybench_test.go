@@ -38,18 +38,18 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants in the benchmark. Each tenant has its own webhook at the receiver, so
-	// that an endpoint's rate limit never affects the measurement.
+	// benchedTenants is the number of tenants in the benchmark. Each tenant has its own webhook at the receiver so that
+	// an endpoint's rate limit never affects the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
 	benchedBatch = 1000
-	// benchedBatches is the runner's limit on concurrent batches per queue. BenchmarkDeliveryCalls has the same
+	// benchedBatches is the runner's limit on concurrent batches per queue. BenchmarkDeliveryCalls uses the same
 	// concurrency.
 	benchedBatches = 4
 )
 
-// deliveries benchmarks the webhook worker in this process with the embedded AWS, the runner's triggers and a receiver
+// deliveries benchmarks the webhook worker in this process, with the embedded AWS, the runner's triggers and a receiver
 // on a local socket.
 type deliveries struct {
 	b        *testing.B
@@ -116,7 +116,7 @@ func (d *deliveries) worker() template.Function {
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept is a log writer that discards all lines. With io.Discard, the logger would skip formatting the lines, which
+// unkept is a log writer that discards all lines. With io.Discard, the logger would skip the formatting of lines, which
 // takes time in production.
 type unkept struct{ io.Writer }
 

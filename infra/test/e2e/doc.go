@@ -1,3 +1,3 @@
 // Package e2e runs complete journeys within one process, in virtual time, and injects crashes after every outbound
-// call. The package contains only tests. Package process contains the tests that start real processes.
+// call. Package process contains the tests that start real processes.
 package e2e

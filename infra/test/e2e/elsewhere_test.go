@@ -30,7 +30,7 @@ import (
 )
 
 // nameEnd is the name suffix of tests that use only the stack's public interfaces. The make e2e command selects these
-// tests by their name suffix.
+// tests by the suffix of their names.
 const nameEnd = "FromOutside"
 
 // Polling interval and maximum number of polls for a running stack, whose first responses may require container cold
@@ -138,7 +138,7 @@ func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	}
 }
 
-// ask sends a request. If the response comes from the service's API, ask checks it against docs/openapi.yaml.
+// ask sends a request and, if the response comes from the service's API, checks the response against docs/openapi.yaml.
 func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)

@@ -25,7 +25,7 @@ func onlyWithAPatient() []string {
 }
 
 // TestEndpointTestPredictsWhetherSignInSucceeds checks that a patient can connect if all of an endpoint test's checks
-// succeed. If one of the checks fails, the patient can't connect, or the connection does not last.
+// succeed. If any check fails, the patient can't connect or the connection doesn't last.
 func TestEndpointTestPredictsWhetherSignInSucceeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -70,8 +70,8 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft searches every row and object for the IDs. It allows the IDs in the erasure's audit rows and in two
-// kinds of expired rows: rows of attempts, and rows that prevent attempts from creating the connection again.
+// nothingIsLeft searches every row and object for the IDs. It permits the IDs in the erasure's audit rows and in two
+// kinds of expired rows: attempts, and rows that prevent an attempt from creating the connection again.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere checks that the erasure completes with a single proof, regardless of the call after
-// which the eraser crashes.
+// TestErasureSurvivesCrashAnywhere checks that, whichever call the eraser crashes after, the erasure completes with a
+// single proof.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

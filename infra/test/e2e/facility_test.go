@@ -106,7 +106,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// Recognisable keys let tests find the rows named after them.
+		// Recognisable keys let tests find the rows that contain them.
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -176,7 +176,7 @@ func runFacility(s *stack) {
 
 // TestFacilityRecordCanBeExportedUntilConnectionExpires checks that a facility's record can be exported until the
 // connection expires, and that the expiry is announced immediately. When the connection expires, it must be revoked
-// once and its cached record deleted. Events must omit IDs that the connection does not have.
+// exactly once and its cached record must be deleted. Events must omit IDs that the connection does not have.
 func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 }
 
 // TestFacilityExportFailsWithoutDocuments checks that an export without documents fails unless the request specifies a
-// fixture. A later request without a fixture must fail again.
+// fixture. A later request that specifies no fixture must fail again.
 func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

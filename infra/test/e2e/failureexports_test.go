@@ -62,8 +62,8 @@ func failedExports() map[string]stage {
 	}
 }
 
-// unsearchable returns a stage that exports from a server on which every search fails. The stage also advances the
-// clock by the given number of minutes.
+// unsearchable returns a stage that exports from a server on which every search fails, and advances the clock by the
+// given number of minutes.
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *awsFailure) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")

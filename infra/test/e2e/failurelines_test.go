@@ -97,8 +97,8 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 }
 
 // TestFailuresProduceDocumentedLogLines produces every failure in docs/operate/failures.md. Each failure must log a
-// line that has all documented fields, and ctl must explain that line as the same failure. Documented failures and
-// stages must match one to one.
+// line with all documented fields, and ctl must identify that line as the same failure. Every documented failure must
+// have exactly one stage, and vice versa.
 func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
@@ -128,7 +128,7 @@ func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	}
 }
 
-// checkTold checks that a log line matches the row and that ctl explain attributes the line to it.
+// checkTold checks that a log line matches row, and that ctl explain identifies the line as that failure.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

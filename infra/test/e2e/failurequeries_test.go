@@ -40,7 +40,7 @@ func (f *seenFields) checkQueries(t *testing.T) {
 	if len(queries) < 15 {
 		t.Errorf("only %d queries were found", len(queries))
 	}
-	// These fields are logged only for crashes and panics.
+	// The fields stack and panic are logged only for crashes and panics.
 	maps.Copy(f.names, map[string]bool{"stack": true, "panic": true})
 	literal, alias := regexp.MustCompile(`"[^"]*"|/(?:[^/\\ ]|\\.| )+/`), regexp.MustCompile(`\bas (\w+)`)
 	word := regexp.MustCompile(`[@A-Za-z_]\w*|\d\w*`)

@@ -234,7 +234,7 @@ func failedRefreshes() map[string]stage {
 	}
 }
 
-// posted returns a stage in which a webhook receiver responds to the given number of events with status.
+// posted returns a stage in which a webhook receiver responds to the given number of events with the given status.
 func posted(status, events int) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.ehr.answering(status, "text/plain", "", "/_local/inbox")

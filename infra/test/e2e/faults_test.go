@@ -30,7 +30,7 @@ func survive(t *testing.T, o simulation) {
 	o.begin()
 	wanted := map[string]persona.Persona{} // expected persona, by connection ID
 	for range 1 + o.random.IntN(3) {
-		who := persona.Builtin()[o.random.IntN(4)] // one of the small patient records
+		who := persona.Builtin()[o.random.IntN(4)] // the first four personas have small records
 		connectionID := o.connectUntilAuthorized(t, who.ID)
 		wanted[connectionID] = who
 	}
@@ -187,8 +187,8 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has exactly one task with exactly one event. Each task must have a reported
-// failure, or a file that contains every resource of the record exactly once.
+// checkEnds checks that each connection has exactly one task, and that task exactly one event. Each task must have a
+// reported failure, or a file that contains every resource of the record exactly once.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
 	told := map[string]map[string]exportData{} // event data by task ID and event ID
@@ -257,7 +257,7 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 }
 
 // firstPage is an upper bound on the number of calls that a new export worker makes before the refresh completes.
-// TestExportSurvivesCrashAnywhere covers later calls.
+// TestExportSurvivesCrashAnywhere crashes the worker at later calls.
 const firstPage = 16
 
 // TestExportRefreshSurvivesCrashAnywhere starts an export whose access token has expired. The export may fail only if a
@@ -281,7 +281,8 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that no row or queue has pending work. The work of every dead-lettered message must be complete.
+// nothingWaits checks that no row or queue has pending work. The work of every message in a dead-letter queue must be
+// complete.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {
@@ -319,7 +320,7 @@ func checkDead(t *testing.T, s *stack, name string) {
 func TestKMSThrottlingPreservesConnections(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
-	for n := range cap(busy) { // one rule per attempt that the SDK makes for a call
+	for n := range cap(busy) { // one rule for each of the SDK's attempts
 		busy = append(busy, faults.Rule{
 			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
 			Kind: faults.Throttled,

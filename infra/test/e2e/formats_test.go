@@ -97,7 +97,7 @@ func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 }
 
 // checkFiles downloads the files in a task's result and returns them by export_type. Each file must have the stated
-// size and digest, and the event must contain the same links as the task's result.
+// size and digest, and the event's links must equal those in the task's result.
 func (o organisation) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {

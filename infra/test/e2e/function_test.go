@@ -77,8 +77,8 @@ import (
 type function struct {
 	stack    *stack
 	declared template.Function
-	starting chan struct{} // semaphore that serialises instance starts; blocking on a mutex would stop virtual time
-	queue    *sqs.Client   // client of Lambda's poller, for functions that have a queue
+	starting chan struct{} // serialises instance starts; blocking on a mutex would stop virtual time
+	queue    *sqs.Client   // client with which Lambda polls the function's queue, if any
 	mu       sync.Mutex
 	life     *faults.Life
 	armed    bool         // whether a crash is still pending
@@ -163,7 +163,7 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	return life, serve, nil
 }
 
-// present returns the current instance. The invocation is nil if the instance has not started.
+// present returns the current instance and its invocation, which is nil if the instance has not started.
 func (f *function) present() (*faults.Life, invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,12 +220,12 @@ func kindOf(r *http.Request) string {
 		return "FHIR"
 	case strings.Contains(r.URL.Path, "/sandbox/"):
 		return r.Method + " " + path.Base(r.URL.Path)
-	default: // S3, SES and webhooks
+	default: // calls to S3, SES and webhooks
 		return r.Method + " " + strings.Join(slices.Sorted(maps.Keys(r.URL.Query())), " ")
 	}
 }
 
-// steadily returns the production retryer without random delays, so that runs with the same seed are identical.
+// steadily returns the production retryer without random delays so that runs with the same seed are identical.
 func (s *stack) steadily() awssdk.Retryer {
 	standard, ok := s.retryer().(awssdk.RetryerV2)
 	if !ok {
@@ -349,7 +349,7 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 	}
 }
 
-// quietly adapts the constructor of a handler that calls servers outside AWS and whose only result is an error.
+// quietly adapts the constructor of a handler that calls servers outside AWS and returns only an error.
 func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H,
 	error),
 ) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {

@@ -67,8 +67,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
 		// A receiver gets 20 requests in the second before its webhook is classified as slow. Once the webhook has been
-		// classified as slow, its receiver gets a burst of one second's requests, then as many requests as the limit of
-		// 50 allows.
+		// classified as slow, its receiver gets a burst of one second's requests, then as many as the limit of 50
+		// allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -79,8 +79,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 // slowAtOnce is the maximum number of concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang: 24 of one organisation, and one of
-// each of many other organisations. The test uses the maximum number of workers allowed on AWS.
+// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang: 24 that belong to one organisation,
+// and one each for many other organisations. The test uses the maximum number of workers allowed on AWS.
 func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +125,8 @@ func newHangs(t *testing.T) *hangs {
 	return h
 }
 
-// answer responds on behalf of every receiver. A receiver whose host begins with "hang-" responds only after its caller
-// has stopped waiting.
+// answer responds for every receiver. A receiver whose host begins with "hang-" responds only after its caller has
+// stopped waiting.
 func (h *hangs) answer(r *http.Request) *http.Response {
 	host, isReceiver := strings.CutSuffix(r.URL.Host, ".example")
 	if !isReceiver {

@@ -69,7 +69,7 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth probes a server when it is healthy, when its refreshes fail, when its discovery fails, and after it
+// runHealth probes a server while it is healthy, while its refreshes fail, while its discovery fails, and after it
 // recovers.
 func runHealth(s *stack) {
 	s.t.Helper()

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// patientsAddress is a patient's email address. patientsWords is the text of the patient's inquiry.
+// patientsAddress is a patient's email address, and patientsWords is the text of the patient's inquiry.
 const (
 	patientsAddress = "juniper.vale@mailbox.example"
 	patientsWords   = "The portal of my cardiologist says <no>."
@@ -132,8 +132,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's email address and sends two inquiries: one to add a health system and one for help. It
-// sends the second inquiry twice, as a client that lost the first response would.
+// runForms verifies a patient's email address and sends two inquiries: one to add a health system and one for help. To
+// imitate a client that lost the first response, it sends the second inquiry twice.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)

@@ -65,7 +65,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
-			known && first != d.Path { // skip the same event sent to another webhook
+			known && first != d.Path { // skip an event that was first delivered to another webhook
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))

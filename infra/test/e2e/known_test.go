@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// asked counts the FHIR requests sent by exports, by kind.
+// asked counts the exports' FHIR requests by kind.
 type asked struct{ searches, trials, posts int }
 
 type counter struct {

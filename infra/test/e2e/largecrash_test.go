@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal delays every FHIR response, so that a large export takes several worker runs, each resuming from saved
-// state.
+// slowPortal delays every FHIR response so that a large export takes several worker runs, each of which resumes from
+// saved state.
 func slowPortal(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
@@ -42,8 +42,9 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 }
 
 // TestLargeExportSurvivesCrashAnywhere checks that the exported file is byte-identical regardless of the call after
-// which the export worker crashes. A long soak exports a record of 2,000 resources in several runs and covers every
-// call. A short soak covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
+// which the export worker crashes. A long soak test exports a record of 2,000 resources in several runs and covers
+// every call. A short soak test covers one call in 31. Any other run uses a record of 900 resources and covers one call
+// in 97.
 func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	who, step := "hazel-fern", 97 // 97 and 31 are coprime to the period of the engine's repeating sequence of calls

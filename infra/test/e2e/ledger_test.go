@@ -66,7 +66,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 	return answer.Result()
 }
 
-// passOn forwards a request to the portal and parses its form.
+// passOn forwards a request to the portal and returns the request's form and the portal's response.
 func (s ehr) passOn(r *http.Request) (url.Values, *httptest.ResponseRecorder) {
 	body, err := io.ReadAll(r.Body)
 	expect.NoError(s.t, err)

@@ -16,8 +16,8 @@ import (
 )
 
 // TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker who has a copy of the table. The attacker tries every
-// combination of IP address, limit name and public ID. Without the secret key, no combination may yield the key of a
-// row.
+// combination of IP address, limit name and public ID. Without the secret key, no combination may produce the key of a
+// stored row.
 func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -108,8 +108,8 @@ func TestStoredDataContainsNoUsableDownloadToken(t *testing.T) {
 	})
 }
 
-// everythingAtRest returns all stored text by location, including the tables, object keys, log lines, queues, emails
-// and the operator commands' output.
+// everythingAtRest returns all stored text by location, including tables, object keys, log lines, queues, emails and
+// the output of operator commands.
 func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{

@@ -98,8 +98,7 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive checks that a live credential is accepted by key, by public ID and in a browser if and only if isOpen is
-// set.
+// checkLive checks that a live credential works as a key, as a public ID and in a browser if and only if isOpen is set.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -174,7 +173,7 @@ func TestLiveModeRequiresGrantedAccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		n := s.staff.newNewcomer()
-		if stage, open := n.access(); stage != "none" || len(open) != 3 { // sign-up verified the founder's email
+		if stage, open := n.access(); stage != "none" || len(open) != 3 { // the founder's email was verified at sign-up
 			t.Errorf("a newcomer is %s with %q open", stage, open)
 		}
 		draft := map[string]any{"redirect_uris": []string{"https://cedar.example/return"}}

@@ -55,8 +55,8 @@ type who struct {
 	account string
 }
 
-// column is a kind of caller: a role, a fresh or stale proof of identity, and the organisation's live-access stage. The
-// test calls every dashboard operation in both modes for each column of the permission matrix.
+// column is a kind of caller, defined by a role, a fresh or stale proof of identity, and the organisation's live-access
+// stage. The test calls every dashboard operation in both modes for each column of the permission matrix.
 type column struct {
 	role    account.Role
 	isStale bool
@@ -89,7 +89,7 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 }
 
 // createsCredential reports whether an operation creates a credential. Adding a key to a live credential also requires
-// live access. In the matrix, however, only organisations with live access have live credentials.
+// live access. In the permission matrix, only organisations with live access have live credentials.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
@@ -266,8 +266,8 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	}
 }
 
-// askAccount calls an operation that affects only the caller's account. It uses separate accounts because the operation
-// may end an account's sessions.
+// askAccount calls an operation that affects only the caller's account. askAccount uses separate accounts because the
+// operation may end an account's sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
 	if strings.Contains(g.Path, "{orgId}") {
@@ -320,7 +320,7 @@ func TestDashboardIsolatesTestAndLiveModes(t *testing.T) {
 				"in the other mode":       {pathOf(path, own, org.Live), owner},
 				"of another organisation": {pathOf(path, stranger.ID, org.Test), other},
 			} {
-				// The body is empty, so 400 means that the operation rejects the request regardless of the row.
+				// The request body is empty, so a 400 means that the operation would reject it for any row.
 				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound &&
 					got.status != http.StatusBadRequest {
 					t.Errorf("%s: %s %s: %d %s", name, g.Method, ask.path, got.status, got.raw)

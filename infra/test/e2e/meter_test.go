@@ -23,7 +23,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the response time that simulated external servers have while costs are counted, and the unit of
+// answersAfter is the response time of simulated external servers while costs are counted, and the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
@@ -33,7 +33,7 @@ type meter struct {
 	refusals atomic.Int32 // number of webhook deliveries that will still fail
 
 	mu   sync.Mutex
-	rows map[journey.Cost]journey.Cost // rows by their descriptive fields (see aboutOf)
+	rows map[journey.Cost]journey.Cost // rows, keyed by their descriptive fields (see aboutOf)
 }
 
 // add adds c's counts to the row with the same descriptive fields.
@@ -47,7 +47,7 @@ func (m *meter) add(c journey.Cost) {
 	m.rows[about] = sum
 }
 
-// aboutOf returns c without its counts.
+// aboutOf returns c's descriptive fields, without its counts.
 func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
@@ -93,7 +93,7 @@ type lines struct {
 	folder string
 }
 
-// Write implements io.Writer. Each call writes one log line.
+// Write implements io.Writer, counting each call as one log line.
 func (l lines) Write(p []byte) (int, error) {
 	l.meter.add(journey.Cost{Function: l.folder, Service: journey.Logs, Operation: "Line", Calls: 1, Bytes: len(p)})
 	return len(p), nil
@@ -120,8 +120,8 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart returns a delay of up to a millisecond, so that the responses to simultaneous requests arrive in the same order
-// in each run. The requests of an export depend on the order of the earlier responses.
+// apart returns a delay of up to a millisecond so that the responses to simultaneous requests arrive in the same order
+// in each run. An export's requests depend on the order of earlier responses.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
@@ -153,7 +153,7 @@ func (m *meter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// rowKey is a row's primary key; it can be decoded from a complete row's JSON.
+// rowKey is a row's primary key. It can be decoded from the JSON of a complete row.
 type rowKey struct {
 	PK, SK struct{ S string }
 }
@@ -230,9 +230,9 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a row write, including one whose condition failed, and the affected index entries. A write unit is 1
-// KB of the old or the new row, whichever is larger. A transactional write costs twice as much, including its index
-// entries (DynamoDB Local).
+// written counts a row write, including one whose condition failed, and the affected index entries. A write unit covers
+// 1 KB of the larger of the old and the new row. A transactional write costs twice as much, including its index entries
+// (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
@@ -324,5 +324,5 @@ func tableName(physical string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
 }
 
-// unitsOf returns the number of units for the given size, at least one.
+// unitsOf returns the number of billing units for the given size, which is at least one.
 func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	honestHost   = "http://127.0.0.7" // the sandbox in the role of a hospital with its own origin
+	honestHost   = "http://127.0.0.7" // the sandbox in the role of a hospital with a separate origin
 	hostileHost  = "http://127.0.0.66"
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"
@@ -39,7 +39,7 @@ type mixup struct {
 
 	mu        sync.Mutex
 	discovery map[string]any // the hostile portal's discovery document
-	silent    string         // the honest portal's URL if that portal must not send iss
+	silent    string         // URL of the legitimate portal; set only if that portal omits iss
 	// redirect URI used at the honest portal; empty if both portals share one
 	callback  string
 	challenge string                       // replaces the service's code challenge; empty for no change

@@ -20,8 +20,8 @@ import (
 )
 
 // These switches simulate portals that do not issue refresh tokens. A connection to a portal that issues no refresh
-// tokens ends when its access token expires. The constants briefly and forYear select the shortest and the longest
-// token lifetime.
+// tokens ends when its access token expires. The constants briefly and forYear select the shortest and longest token
+// lifetimes.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
@@ -109,7 +109,7 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 }
 
 // connectUntil connects a patient at a portal that issues no refresh token, and returns the connection's expiry. The
-// redirect, the event and the connection's details must state this expiry.
+// redirect, the event and the connection's details must all state this expiry.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})

@@ -52,7 +52,7 @@ func TestUnknownVendorCanBeConnectedThroughDiscovery(t *testing.T) {
 		if got := result.Get("platform_type"); got != "smart" {
 			t.Fatalf("the application got %v", result)
 		}
-		<-time.After(2 * time.Hour) // forces a refresh, for which this portal requires the scope
+		<-time.After(2 * time.Hour) // forces a refresh, for which this portal requires the scope parameter
 		s.org.startExport(result.Get("org_connection_id"))
 		s.clock.finish(60)
 		s.org.checkDownload(crashPersona)

@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// withoutOwnURLs removes the parameter that holds the service's own URLs. During an upgrade, the functions are replaced
-// before this parameter is created.
+// withoutOwnURLs removes the parameter that holds the service's own URLs. An upgrade replaces the functions before it
+// creates this parameter.
 func withoutOwnURLs(all []template.Parameter) []template.Parameter {
 	return slices.DeleteFunc(slices.Clone(all),
 		func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })

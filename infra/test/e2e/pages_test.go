@@ -31,7 +31,7 @@ func (o browsing) page(at string, header ...string) answer {
 	return o.send(http.MethodGet, at, given, nil)
 }
 
-// booted is a page's initial data.
+// booted is the initial data embedded in a page.
 type booted struct {
 	Shell    string `json:"shell"`
 	BaseURL  string `json:"base_url"`
@@ -212,8 +212,8 @@ func hashOf(token string) string {
 }
 
 // TestAttemptWithClientChosenIDBelongsToCreator checks that an attempt whose ID and token were chosen by the caller can
-// be used only with that token. An older version of the widget element chooses both, because its window creates the
-// attempt.
+// be used only with that token. An older version of the widget element chooses both itself, because its window creates
+// the attempt.
 func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package e2e_test
 
-// A stack is divided into parts by subject, so calls read like sentences: s.patient.connect, s.org.startExport,
-// s.clock.advance and s.check.nothingPending, for example. Each part can access the other parts.
+// A stack is divided into parts by subject so that calls read like sentences, such as s.patient.connect,
+// s.org.startExport, s.clock.advance and s.check.nothingPending. Each part of a stack can access the other parts.
 
 // browsing acts as a browser on the service's pages and in the portal.
 type browsing struct{ *outside }
@@ -12,7 +12,7 @@ type verifying struct{ *outside }
 // organisation acts as the first organisation's backend. Its methods use the organisation's keys and inspect its data.
 type organisation struct{ *outside }
 
-// webhooks reads the first organisation's inbox.
+// webhooks reads the webhook deliveries in the first organisation's inbox.
 type webhooks struct{ *outside }
 
 // queues delivers messages to the workers as Lambda's event source mappings do.
@@ -24,13 +24,13 @@ type clock struct{ *stack }
 // state reads rows and objects directly from the stores, without the API.
 type state struct{ *stack }
 
-// checks contains assertions about the stack's rows, objects and messages.
+// checks makes assertions about the stack's rows, objects and messages.
 type checks struct{ *stack }
 
 // catalogs publishes institutions and reads the catalogue as customers do.
 type catalogs struct{ *stack }
 
-// ehr controls the behaviour of portals and facilities.
+// ehr controls how the portals and facilities behave.
 type ehr struct{ *stack }
 
 // staff simulates dashboard users and people who verify an email address.

@@ -16,9 +16,8 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
-// permission, it checks that a scenario that uses the permission fails without it. A long soak covers all permissions;
-// a short soak covers a fifth. Other runs cover a fixed sample of the permissions, chosen from those that cheap
-// scenarios use.
+// permission, it checks that a scenario that uses it fails without it. A long soak test covers all permissions; a short
+// one covers a fifth. Other runs cover a fixed sample of the permissions, chosen from those that cheap scenarios use.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
@@ -47,12 +46,13 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	}
 }
 
-// performScenarios returns the first scenario that uses each permission, and the unused permissions.
+// performScenarios runs all scenarios and returns the first one that uses each permission, and the permissions that
+// none uses.
 func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.Grant) {
 	t.Helper()
 	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
-	grants := make([][]iam.Grant, len(all)) // permissions by scenario; they are the same in every stack
+	grants := make([][]iam.Grant, len(all)) // each scenario's permissions, which are the same in every stack
 	t.Run("scenarios", func(t *testing.T) { // t.Run returns when all subtests have finished
 		for i, e := range slices.Backward(all) { // the longest scenarios start first
 			t.Run(e.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
-					synctest.Wait() // also records permissions that background work uses
+					synctest.Wait() // wait for background work, which also uses permissions
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})
@@ -170,7 +170,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied checks that no call was denied for lack of permissions. Every test runs this check.
+// checkNothingDenied checks that no call was denied for lack of permissions. Every test runs checkNothingDenied.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

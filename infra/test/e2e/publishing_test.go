@@ -29,9 +29,8 @@ func TestPatientCanConnectToInstitutionFromPublishedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing imports and publishes a list, then connects a patient to the listed institution through the service's
-// client registration with the institution's platform. A later change to the endpoint must require an operator's
-// approval.
+// runPublishing imports and publishes a list, then connects a patient to the listed institution through the client
+// registered with the institution's platform. A later change to the endpoint must require an operator's approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -79,8 +78,8 @@ func (s catalogs) institution(mode, typed string) institution {
 }
 
 // TestConnectRejectsInstitutionWithoutEndpoint checks that connect accepts an endpoint only with one of its
-// institutions, which may be hidden or identified by a former ID. For other institutions, other modes and mixed IDs,
-// both connect and the hosted page redirect with an error.
+// institutions, which may be hidden or identified by a former ID. For any other institution, another mode or mismatched
+// IDs, both connect and the hosted page redirect with an error.
 func TestConnectRejectsInstitutionWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

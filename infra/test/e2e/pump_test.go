@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump delivers queued messages to the workers, as Lambda's event source mappings do, until all queues are empty. With
-// several pollers, invocations overlap.
+// pump delivers queued messages to the workers, as Lambda's event source mappings do, until all queues are empty. If
+// there are several pollers, invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -70,7 +70,7 @@ func poller(s *stack, f template.Function) *sqs.Client {
 	return sqs.NewFromConfig(s.cloud.Config(f.LogicalID))
 }
 
-// attach makes the calls that Lambda makes when it attaches queues to functions.
+// attach makes the calls that Lambda makes when queues are attached to functions.
 func (s queues) attach() {
 	s.t.Helper()
 	for _, f := range s.template.Functions {
@@ -162,8 +162,8 @@ func (s clock) advance(minutes int) {
 	}
 }
 
-// finish waits up to the given number of minutes until no work is pending. After six minutes, when only visibility
-// timeouts are still pending, it runs the schedules less often.
+// finish waits until no work is pending, for at most the given number of minutes. After six minutes, when only
+// visibility timeouts are pending, finish runs the schedules less often.
 func (s clock) finish(most int) {
 	s.t.Helper()
 	s.queues.pump()

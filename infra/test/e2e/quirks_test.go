@@ -65,7 +65,7 @@ func quirks() []quirk {
 		{with: "patient-fhiruser,id-token:signed"},
 		{with: "patient-jwt"},
 		{with: "patient-userinfo"},
-		{with: "no-patient"}, // a search finds the patient
+		{with: "no-patient"}, // the patient is found by a search
 		{with: "patient-unnamed", refused: "svc_token_exchange"},
 		{with: "patient-unnamed,id-token:signed"},
 		{with: "scopes:types-v1,query-limit:2048", platform: "smart"},

@@ -77,7 +77,8 @@ func runRevocationByExport(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// revoked checks that a connection is revoked, its revocation was reported exactly once, and its tokens are deleted.
+// revoked checks that a connection is revoked, that its revocation was reported exactly once, and that its tokens are
+// deleted.
 func (s checks) revoked(id, cause string) {
 	s.t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -102,7 +103,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers the warning that precedes the consent's expiry, whose time the portal states.
+// runWarning covers the warning before the consent's expiry at a portal that states the expiry time.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -227,7 +228,7 @@ func runWidget(s *outside) {
 	}
 }
 
-// attempt holds the page data about an attempt.
+// attempt holds a page's data about an attempt.
 type attempt struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`

@@ -11,11 +11,11 @@ import (
 )
 
 // firstTick is an upper bound on the number of calls in the scheduler's first run with work: a query for each shard, a
-// claim and a message. The refresh worker makes fewer calls.
+// claim and a message. The refresh worker makes fewer calls than that.
 const firstTick = store.DueShards + 4
 
 // refreshers lists the functions that process due connections. The scheduler handles all due connections alike, so only
-// a soak crashes it in every scenario.
+// a soak test crashes it in every scenario.
 func refreshers() []string {
 	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
@@ -62,7 +62,7 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// advanceQuarters advances virtual time by the given number of quarter hours. A quarter hour is longer than the refresh
+// advanceQuarters advances virtual time by the given number of quarter hours. A quarter of an hour exceeds the refresh
 // queue's visibility timeout.
 func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()

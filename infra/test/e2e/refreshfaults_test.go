@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTokenRefreshSurvivesFaults simulates connections with a few random seeds, or with a hundred in a soak.
+// TestTokenRefreshSurvivesFaults simulates connections with a few random seeds, or with a hundred in a soak test.
 func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 1, survivePatients, 2000, 2003)
@@ -33,7 +33,7 @@ const unrenewing = "no-refresh,access:48h"
 // survivePatients simulates several connections over weeks, with patients and a backend that retry when a response
 // tells them to. A connection may end only if the portal rejected it, the organisation disconnected it, a worker
 // crashed before storing the new refresh token, or the portal issued no refresh token. The end of each connection must
-// be reported once. No work may remain pending, and no tokens of ended connections may remain stored.
+// be reported exactly once. No work may remain pending, and no tokens of ended connections may remain stored.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
@@ -71,8 +71,7 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd records that a connection was revoked. It must be called before a later action changes the connection's
-// status.
+// noteEnd records that a connection was revoked. Call noteEnd before a later action changes the connection's status.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {

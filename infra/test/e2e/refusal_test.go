@@ -30,7 +30,7 @@ type probe struct {
 }
 
 // TestFunctionsAreDeniedUngrantedActions makes each function attempt, on every resource, every action that the template
-// does not grant it. Each function also attempts its granted actions on other functions' rows and for purposes not
+// does not grant it. Each function also attempts its granted actions on other functions' rows, and for purposes not
 // granted to it.
 func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
@@ -59,8 +59,8 @@ func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	})
 }
 
-// mayUnconditionally reports whether a function may make the probe's call without any condition. The rows and purposes
-// in probes belong to no function, so conditional grants never match.
+// mayUnconditionally reports whether a function may make the probe's call unconditionally. The rows and purposes in
+// probes belong to no function, so conditional statements never match.
 func mayUnconditionally(f template.Function, p probe) bool {
 	return slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 		return slices.Contains(s.Actions, p.action) && slices.Contains(s.Resources, p.resource) && len(s.Condition) == 0

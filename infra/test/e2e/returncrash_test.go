@@ -18,7 +18,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // whether only a soak covers the case
+		soak         bool // whether only soak tests cover the case
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -53,7 +53,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack checks that a retry succeeds, and that only its tokens are used afterwards.
+// checkBack checks that a retry succeeds and that only its tokens are used afterwards.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)

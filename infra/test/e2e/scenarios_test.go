@@ -88,7 +88,7 @@ func cheapScenarios() []scenario {
 		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
-		{name: "files whose time is over", run: runExpiry}, // runs last, because runExpiry takes days and renews tokens
+		{name: "files whose time is over", run: runExpiry}, // runs last because runExpiry takes days and renews tokens
 	}
 }
 
@@ -204,8 +204,8 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	return left
 }
 
-// runSlowExport exports from a slow portal, so that the export takes several worker runs, each resuming from saved
-// state.
+// runSlowExport exports from a slow portal so that the export takes several worker runs, each of which resumes from
+// saved state.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -223,8 +223,8 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport starts two exports for the same organisation. One export waits for a slot while several worker runs
-// process the other.
+// runWaitingExport starts two exports for the same organisation. One export waits for a slot while the other is
+// processed in several worker runs.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
@@ -357,7 +357,7 @@ func runLongExport(s *stack) {
 	}
 }
 
-// runBrokenExport makes the portal withdraw all access after more than one part of the file was uploaded.
+// runBrokenExport makes the portal withdraw all access after more than one part of the file has been uploaded.
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")

@@ -37,7 +37,7 @@ func realCatalogue(b *testing.B) record.Catalog {
 
 // BenchmarkSearch measures searches in a catalogue of real institutions through the gateway, the production wiring and
 // the embedded AWS. The cases are a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a
-// warm function. Each case reports how much memory a function retains.
+// warm function. Each case reports the memory that a function retains.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})

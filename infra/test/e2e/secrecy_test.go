@@ -65,8 +65,8 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	}
 }
 
-// network records the traffic between the service and external servers. All data exchanged with the portal counts as
-// secret. The service's responses and outgoing messages must contain no secrets, except in files intended for the
+// network records the traffic between the service and external servers. All data exchanged with the portal is treated
+// as secret. The service's responses and outgoing messages must contain no secrets, except in files intended for the
 // recipient.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
@@ -93,7 +93,7 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	}
 }
 
-// hideOwn records secrets that the service issues to a single browser or widget. A value may appear only in the
+// hideOwn records secrets that the service issues to a single browser or widget. A secret value may appear only in the
 // response that issues it.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
@@ -169,8 +169,8 @@ func (w *wiretap) hideLeaves(name string, value any) {
 }
 
 // TestSecretsAndRecordsDoNotLeak runs the main job, repeats it with refreshed tokens, and then runs it at a portal
-// whose errors contain private data. Further cases cover every later scenario of a connection. The test searches logs,
-// queues, webhooks, responses, URLs and rows for every secret and every part of the record.
+// whose errors contain private data. Further cases cover all later scenarios in a connection's life. The test searches
+// logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -266,7 +266,7 @@ func runGossipingPortal(s *stack) {
 	tell("/oauth/token")
 	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
-	s.org.startExport(connectionID) // this export fails because the tokens can't be refreshed
+	s.org.startExport(connectionID) // this export fails because it can't refresh the tokens
 	s.clock.advance(30)
 	s.intercept = nil
 	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -279,8 +279,8 @@ func runGossipingPortal(s *stack) {
 	}
 }
 
-// noteRows records the rows of every table. Encrypted attributes are recorded as stored, because the ciphertext doesn't
-// reveal their content.
+// noteRows records the rows of every table. Encrypted attributes are recorded as stored, because ciphertext doesn't
+// reveal its content.
 func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {

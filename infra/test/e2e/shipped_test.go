@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// These constants equal the endpoint's values in sandbox.yaml.
+// These constants match the endpoint's values in sandbox.yaml.
 const (
 	replacedBrand = "0a1b0000-5a4d-4b0c-8000-000000000001"
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are the minimum numbers of seeds that a soak runs for the main job and for simulated
-// connections. A short soak runs a tenth of these numbers.
+// soakSeeds and soakLives are the minimum numbers of seeds that a soak test runs for the main job and for simulated
+// connections. A short soak test runs a tenth of these numbers.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
-// atLeast returns the minimum number of seeds to run regardless of the time budget.
+// atLeast returns the minimum number of seeds to run, regardless of the time budget.
 func atLeast(seeds int) int {
 	if isLongSoak() {
 		return seeds
@@ -39,7 +39,7 @@ func TestSoakMainJobSurvivesFaults(t *testing.T) {
 }
 
 // TestSoakTokenRefreshSurvivesInjectedErrors simulates connections between exports, with seeded faults, until a quarter
-// of the time budget is used.
+// of the time budget is used up.
 func TestSoakTokenRefreshSurvivesInjectedErrors(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

@@ -42,7 +42,7 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is the base URL of the simulated customer servers, which use a different port from the service.
+	// customer is the base URL of the simulated customer servers, whose port differs from the service's.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
@@ -63,7 +63,7 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
-	plan     *faults.Plan     // fault plan; nil for no faults
+	plan     *faults.Plan     // fault plan; nil if no faults are injected
 	pollers  int              // number of pollers per queue; 0 means 1
 	rows     *dynamodb.Client // client for tests that inspect rows
 	inbox    *inbox.Inbox
@@ -186,7 +186,7 @@ func load(dataDir string) (*template.Template, error) {
 			"EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",
 			"SupportMail":            operatorsAddress,
-			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // passkeys do not work with an IP address
+			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // passkeys don't work with an IP address
 			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
 			"ExportsPerOrganisation":   "1", // a second export must wait for the first
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
@@ -205,8 +205,9 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. The
-// folder is created once and shared by all tests, so tests must not modify it. TestMain removes the folder.
+// deployed returns a folder with the files deployed next to every binary, namely the pages from functions/web. The
+// folder is created once and shared by all tests, so tests must not modify it. TestMain deletes the folder when the
+// tests end.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {

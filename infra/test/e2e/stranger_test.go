@@ -65,7 +65,7 @@ func (o stranger) receivedByPath() map[string][]string {
 }
 
 // checkReceivedOnly checks that each of the organisation's webhooks received exactly one event, about the connection
-// with the given ID. If id is empty, no webhook may have received an event.
+// with the given ID. An empty id means that no webhook may have received an event.
 func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {

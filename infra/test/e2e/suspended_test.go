@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cached is slightly longer than the time for which functions cache an organisation.
+// cached slightly exceeds the period for which functions cache an organisation.
 const cached = 31 * time.Second
 
 // TestSuspensionStopsNewWorkAndKeepsData checks that a suspended organisation can't start new work but keeps its data
@@ -34,7 +34,7 @@ func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// Work already in progress (the sign-in at the portal and the export) still completes and sends its events.
+		// Work already in progress (the sign-in at the portal and the export) must still complete and send its events.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)

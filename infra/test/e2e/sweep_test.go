@@ -16,17 +16,17 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// aCall is the number of the only call after which a function crashes with -short. Crashes after other calls would show
-// the race detector no new code.
+// aCall is the number of the outbound call after which the only crash is injected with -short. Crashes after other
+// calls would exercise no additional code under the race detector.
 const aCall = 3
 
-// A soak crashes functions after each of their first eachOf calls. Later calls are of the same kinds, so a short soak
-// crashes functions after only one call in everyNth.
+// A soak test crashes functions after each of their first eachOf calls. Later calls are of the same kinds, so a short
+// soak test crashes functions only after one call in everyNth.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes repeats a scenario, crashing a function at a different point each time (faults.Points). A long soak
-// covers all crash points; a short soak covers most. Runs other than soaks cover the first call of each kind and the
-// last call, or only one call with -short.
+// sweepCrashes repeats a scenario, crashing a function at a different point each time (faults.Points). A long soak test
+// covers all crash points; a short one covers most. Runs other than soak tests cover the first call of each kind and
+// the last call, or only one call with -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -73,8 +73,8 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return calls
 }
 
-// sample returns the 1-based numbers of the calls after which a function crashes. Outside a soak, the sample is the
-// first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// sample returns the 1-based numbers of the calls after which a function crashes. Outside soak tests, the sample
+// consists of the first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
@@ -98,7 +98,7 @@ func skipIfShort(t *testing.T) {
 }
 
 // sampleIfShort returns every fifth element with -short, as in `make race`. All elements run the same code, so a sample
-// suffices for the race detector.
+// is enough for the race detector.
 func sampleIfShort[T any](all []T) []T {
 	if !testing.Short() {
 		return all
@@ -110,7 +110,7 @@ func sampleIfShort[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes is like sweepCrashes, but crashes only a function's first calls. most is the maximum number of
+// sweepFirstCrashes is like sweepCrashes, but crashes only at a function's first calls. most is the maximum number of
 // calls.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
@@ -132,7 +132,7 @@ func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *
 	}
 }
 
-// crashAfter runs a scenario with a crash after a function's nth call, and reports whether the crash happened.
+// crashAfter runs a scenario in which a function crashes after its nth call, and reports whether the crash happened.
 func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T, s *stack)) (reached bool) {
 	t.Helper()
 	t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
@@ -176,7 +176,7 @@ func (s *stack) disarm(function string) {
 type simulation struct {
 	*stack
 
-	random *rand.Rand // makes the scenario's random choices; derived from the seed
+	random *rand.Rand // source of the scenario's random choices, derived from the seed
 }
 
 // begin enables the plan's faults and makes most functions crash once, after one of their first calls.
@@ -197,13 +197,13 @@ func (o simulation) end() {
 	}
 }
 
-// atOnce is the maximum number of concurrent seeds.
+// atOnce is the maximum number of seeds that run concurrently.
 const atOnce = 20
 
 // sweepSeeds runs a scenario with consecutive seeds, starting with first, until more returns false. A seed's faults
 // include failing, broken, late and conflicting calls by every function, crashes, duplicate and reordered messages,
-// delayed index updates and wrong clocks. A failure reports the seed and its faults. If RECORDBRIDGE_SEED is set,
-// sweepSeeds runs only that seed.
+// delayed index updates and wrong clocks. A failure message includes the seed and the injected faults. If
+// RECORDBRIDGE_SEED is set, sweepSeeds runs only that seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -232,7 +232,7 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 }
 
 // sweepSample runs a scenario with several consecutive seeds (each) for every starting seed in firsts. With -short, it
-// runs a single seed, because more seeds show the race detector no new code.
+// runs a single seed, because more seeds would exercise no additional code under the race detector.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {
@@ -290,8 +290,8 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 // longestLag is longer than every index lag in planOf.
 const longestLag = 30 * time.Second
 
-// planOf returns a seed's fault plan. For one seed in five, the only faults are crashes. For the other seeds, faults
-// are at least as frequent as on a bad day on AWS. No faults are injected into the sandbox, because it simulates a
+// planOf returns a seed's fault plan. For one seed in five, crashes are the only faults. For the other seeds, faults
+// occur at least as often as on a bad day on AWS. No faults are injected into the sandbox, because it simulates a
 // third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]

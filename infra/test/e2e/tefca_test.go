@@ -197,7 +197,7 @@ func runVault(s *stack) {
 		s.t.Fatalf("connected are %v, and were %v", again, first)
 	}
 	s.clock.advance(20)        // lets the verified identity expire
-	for _, id := range first { // leaves exports pending when the patient is disconnected
+	for _, id := range first { // starts exports that are pending when the patient is disconnected
 		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
 	got := s.org.request(http.MethodPost, "/bridge/vault_connection/revoke",

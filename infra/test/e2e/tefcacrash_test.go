@@ -17,8 +17,9 @@ import (
 // twoHospitals is the subject identifier of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry can connect. Each chosen
-// facility must have exactly one connection with tokens, reported once per authorisation. No identity data may remain.
+// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry can still connect after a crash.
+// Each chosen facility must have exactly one connection with tokens, reported once per authorisation. No identity data
+// may remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -47,7 +48,7 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault checks that there are want connections, each complete and reported, and that expired identities are
+// checkVault checks that there are want connections, each complete and reported, and that expired identities have been
 // deleted.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()

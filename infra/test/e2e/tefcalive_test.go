@@ -34,7 +34,7 @@ import (
 )
 
 const (
-	networkHost   = "https://ehr.example" // an identity provider and a FHIR facility outside the stack
+	networkHost   = "https://ehr.example" // host of an identity provider and a FHIR facility outside the stack
 	withDocuments = "urn:oid:2.999.20"    // a facility with XCPD and XCA endpoints
 	withFHIR      = "urn:oid:2.999.21"    // a facility with a FHIR endpoint
 	goneGateway   = "urn:oid:2.999.22"    // a facility with an unreachable gateway

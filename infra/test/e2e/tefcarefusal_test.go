@@ -53,8 +53,8 @@ func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	})
 }
 
-// TestFacilityChoiceRejectsUnmatchedFacility checks that a patient can choose only facilities that matched the patient.
-// The attempt's status must list the facilities that did not respond.
+// TestFacilityChoiceRejectsUnmatchedFacility checks that a patient can't choose a facility that did not match the
+// patient. The attempt's status must list the facilities that did not respond.
 func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 }
 
 // TestFailedFacilityDoesNotAffectOtherFacilities checks that if one facility fails, the others stay connected and the
-// failure has a reason. The patient can choose the failed facility again until the identity expires, and must then
-// verify their identity again.
+// failure has a reason. The patient can choose the failed facility again until the identity expires, and must verify
+// their identity again after that.
 func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -35,8 +35,8 @@ func (s clock) sweep() {
 	}
 }
 
-// shouldFire reports whether to fire a schedule. It skips most ticks at which the schedule would query every shard
-// without finding work. Under a fault plan, or until a requested crash has happened, every tick fires, because the
+// shouldFire reports whether to fire a schedule. shouldFire skips most ticks at which the schedule would query every
+// shard without finding work. Under a fault plan, or until a requested crash has happened, every tick fires because the
 // faults depend on the number of calls.
 func shouldFire(s *stack, f template.Function) bool {
 	s.t.Helper()
@@ -63,7 +63,7 @@ func hasWork(s *stack, f template.Function) bool {
 	return !timers // a function without timers may find work at any time
 }
 
-// isOf reports whether a function processes the timers of a table.
+// isOf reports whether a function processes a table's timers.
 func isOf(f template.Function, table template.Table) bool {
 	hasTimers := slices.ContainsFunc(table.Indexes, func(i template.Index) bool { return i.Name == byDue })
 	for _, value := range f.Environment {
@@ -86,7 +86,7 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of the rows that are due before the given time according to the table's index. It reads the
+// due lists the keys of the rows that are due before the given time according to the table's index. due reads the
 // embedded AWS's data directly, which is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()

@@ -23,8 +23,8 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage is counted at the end of each day. In the search results of the
-// organisation's patients, the institution that the organisation uses must then come first.
+// runUsage checks that an organisation's usage is counted at the end of each day. Once usage is counted, the
+// institution that the organisation uses must come first in its patients' search results.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(3))

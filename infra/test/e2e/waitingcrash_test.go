@@ -7,7 +7,8 @@ import (
 )
 
 // TestQueuedExportsSurviveCrashAnywhere requests two exports for an organisation with a single slot, so that each
-// worker finds the other export running. Each export must end exactly once, and neither may remain queued.
+// worker finds the other's export running. Each of the two exports must end exactly once, and neither may remain
+// queued.
 func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction", "SweeperFunction"} {

@@ -38,7 +38,7 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 		"a search has a 408":               {"", "Observation?", mishap{status: 408}, 1},
 		"a reference has a 500":            {"", "Organization/", mishap{status: 500}, 1},
 		"nobody answers for half a minute": {"", "", mishap{late: headerTimeout}, 1},
-		// The export waits for two minutes only once, because a Retry-After header applies to all requests. If each
+		// The export waits for two minutes only once because a Retry-After header applies to all requests. If each
 		// request had to wait five minutes, the export would not finish in time.
 		"every request is refused for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
 	} {

@@ -77,7 +77,7 @@ func (l *library) Do(r *http.Request) (*http.Response, error) {
 }
 
 // BenchmarkExport measures the engine, the reader and the scanner during a complete export of 25,001 resources from a
-// fast server. The exported file is discarded. The goal is 25,000 resources per second.
+// fast server. The benchmark discards the exported file. The target is 25,000 resources per second.
 func BenchmarkExport(b *testing.B) {
 	source := newLibrary()
 	var written shredder

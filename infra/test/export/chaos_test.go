@@ -133,7 +133,7 @@ func TestExportFileIsIdenticalDespiteChaos(t *testing.T) {
 	}
 }
 
-// checkChaos compares an export from a chaotic server with the content that the server holds. In a soak, it also
+// checkChaos compares an export from a chaotic server with the content that the server holds. In a soak test, it also
 // compares the file with that of an export from the same server without failures. The resources must be byte-identical
 // in both files.
 func checkChaos(t *testing.T, s scenario) {

@@ -18,7 +18,7 @@ import (
 
 // comparison is the result of comparing an export's file with the content that the server actually holds.
 type comparison struct {
-	wrong   []string // invalid lines: foreign, duplicate, changed, or without a source
+	wrong   []string // invalid lines: foreign, duplicate, changed or without a source
 	missing []string
 	silent  []string // missing resources that the outcome does not report
 	lines   []string // the file's lines, sorted
@@ -67,7 +67,7 @@ func (m truth) compare(t *testing.T, r result) comparison {
 	return v
 }
 
-// verbatim returns the name of a line's resource. The line must match the resource byte for byte, except for the
+// verbatim returns the name of the resource in a line. The line must match the resource byte for byte, except for the
 // meta.source that the engine adds.
 func (m truth) verbatim(line, base string) (name string, ok bool) {
 	begin := strings.Index(line, `"source":"`+base+"/")
@@ -189,10 +189,11 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses lists the missing resources and those among them that are not reported. The event must report every loss
-// except resources that the patient has not granted and resources requested by category, which only the outcome must
-// report. The engine can't know about a resource that only missing resources reference, so reporting the types of those
-// resources is sufficient. Reporting the types of a Provenance's targets as missing also accounts for the Provenance.
+// losses lists the missing resources, and the subset of them that is not reported. The event must report every loss
+// except two kinds that only the outcome must report: resources that the patient has not granted and resources
+// requested by category. The engine can't know about a resource that is referenced only by missing resources, so
+// reporting those resources' types is sufficient. If the types of a Provenance's targets are reported as missing, the
+// Provenance itself needs no report.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

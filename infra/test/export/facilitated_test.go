@@ -169,7 +169,7 @@ func TestExportFailsWithTokenOfAnotherPatient(t *testing.T) {
 			opens: func(t *testing.T, doer smart.Doer, base string) tokens.Set {
 				t.Helper()
 				set := opened(t, doer, base, tefca.Person{Given: "Rowan", Family: "Birch", BirthDate: "2017-03-21"})
-				set.PatientID = secret.New("patient-willow-ash") // an existing patient other than the token's
+				set.PatientID = secret.New("patient-willow-ash") // a patient that exists but is not the token's
 				return set
 			},
 		}.run(t)

@@ -24,12 +24,12 @@ type hostile struct {
 	verbose bool              // sends a CapabilityStatement and a Patient resource of the maximum size
 }
 
-// attack is a malicious response to a search for a single type.
+// attack is a malicious response to a search for a single resource type.
 type attack struct {
 	pages  int // number of pages; 0 means 1
 	write  func(w io.Writer, page int)
 	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has none
-	heavy  bool                            // whether the attack runs only in a soak
+	heavy  bool                            // whether the attack runs only in soak tests
 	status int                             // error status to send with the written body; 0 for a normal page
 }
 
@@ -99,7 +99,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func putf(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
 
-// fill writes text repeatedly until it has written about size bytes.
+// fill writes repeated copies of text, about size bytes in total.
 func fill(w io.Writer, text string, size int) {
 	piece := strings.Repeat(text, 1+(16<<10)/len(text))
 	for ; size > 0; size -= len(piece) {
@@ -109,19 +109,19 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes the beginning of an entry that contains one of the patient's resources, up to the value of member.
+// one writes the beginning of an entry with one of the patient's resources, up to the value of member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
 }
 
-// contents is the path of maximum-size attachments that are read ahead.
+// contents is the path of the maximum-size attachments that are read ahead.
 const contents = "contents/"
 
 // large is slightly below a page's maximum size.
 const large = 31 << 20
 
-// attacks returns every attack by affected resource type.
+// attacks returns every attack, keyed by affected resource type.
 func attacks() map[string]attack {
 	is := func(results ...export.Outcome) func(export.TypeOutcome) bool {
 		return func(o export.TypeOutcome) bool { return slices.Contains(results, o.Result) }
@@ -262,8 +262,8 @@ func inventedTypes(w io.Writer, page int) {
 }
 
 // TestHostileServerCannotExhaustMemoryAndIsReported checks that a hostile server can't make the worker exceed its
-// memory limit, and that the outcome reports the server's failures. The test starts a process, so it does not run in
-// parallel. A soak runs each heavy attack separately. A long soak runs every attack separately.
+// memory limit, and that the outcome reports the server's failures. The test starts a process, so it doesn't run in
+// parallel. A soak test runs each heavy attack separately. A long soak test runs every attack separately.
 func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
@@ -271,7 +271,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// The first two types are readable, because an export fails if it finds no records.
+				// The first two types are readable because an export fails if it finds no records.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 )
 
-// scroll implements smart.Doer as a FHIR server with one large page for each resource type. Each page is generated
-// while clients read it and has no Content-Length header.
+// scroll implements smart.Doer by simulating a FHIR server that returns one large page for each resource type. Each
+// page is generated while clients read it and has no Content-Length header.
 type scroll struct {
 	types   []string
 	bytes   int64 // approximate size of a page in bytes

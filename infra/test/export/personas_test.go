@@ -105,8 +105,8 @@ func checkCalm(t *testing.T, r result) {
 	}
 }
 
-// syntheaFolder returns a folder with the bundles to export. A soak includes all bundles; other test runs include only
-// the smaller ones.
+// syntheaFolder returns a folder with the bundles to export. A soak test includes all bundles; other test runs include
+// only the smaller ones.
 func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10

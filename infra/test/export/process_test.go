@@ -160,8 +160,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export exports the FHIR server's data in a new worker process and fails the test unless the task succeeds. peak is
-// the process's peak memory (VmHWM in /proc), or 0 if the system does not report it.
+// export runs a worker in a new process to export the FHIR server's data, and fails the test unless the task succeeds.
+// peak is the process's peak memory (VmHWM in /proc), or 0 if the system does not report it.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
@@ -195,7 +195,7 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	return task, y.peak
 }
 
-// endWait makes a deferred task due immediately, because the worker process uses the real clock.
+// endWait makes a deferred task due immediately because the worker process uses the real clock.
 func (y *processWorld) endWait(t *testing.T, taskID string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{

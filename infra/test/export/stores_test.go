@@ -98,9 +98,9 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation simulates a worker run that can crash at a given call. Calls after the crash have no effect.
+// invocation simulates a worker run that can crash at a given call. Calls made after the crash have no effect.
 type invocation struct {
-	endsAt int  // 1-based number of the last call; 0 means no crash
+	endsAt int  // 1-based number of the last call before the crash; 0 means no crash
 	after  bool // whether the last call takes effect even though its response is lost
 	end    context.CancelFunc
 

@@ -94,7 +94,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	}
 }
 
-// withoutLabel removes a label switch from set, because every scenario adds its own.
+// withoutLabel removes a label switch from set because every scenario adds its own.
 func withoutLabel(set string) string {
 	if strings.HasPrefix(set, label+":") {
 		return ""

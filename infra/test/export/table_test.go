@@ -12,26 +12,26 @@ type ending int
 
 const (
 	whole  ending = iota // the file contains the complete record
-	partly               // data may be missing but must be reported
+	partly               // data may be missing, but must be reported as missing
 	fails                // the task fails with the case's reason
 )
 
-// expectation is an export's expected result with a set of switches. The set contains the switch under test and its
-// prerequisites.
+// expectation is the expected result of an export with a set of switches. The set contains the switch under test and
+// its prerequisites.
 type expectation struct {
 	set      string
 	ending   ending
-	reason   export.Reason // failure reason if ending is fails
-	loses    []string      // resource types with missing data if ending is partly
+	reason   export.Reason // failure reason if ending equals fails
+	loses    []string      // resource types with missing data if ending equals partly
 	only     []string      // personas to test; empty means all
 	platform string        // platform whose profile the export uses; empty for the generic profile
 	known    bool          // whether to store the properties discovered about the server
-	heavy    bool          // whether the export takes seconds and therefore runs only in a soak
+	heavy    bool          // whether the export takes seconds and therefore runs only in soak tests
 }
 
 // notSeenHere lists the authorization server's switches that prevent an export from starting or affect how tokens are
-// issued. Exports use only the token set, so these switches can't affect them. The tests of shared/adapters/smart and
-// infra/test/e2e cover the listed switches.
+// issued. Exports use only the token set, so these switches can't affect them. The listed switches are covered by the
+// tests of shared/adapters/smart and infra/test/e2e.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -48,7 +48,7 @@ func notSeenHere() []string {
 }
 
 // expectations returns the expected results for every switch that affects an export. The tests fail if a switch is
-// listed neither in expectations nor in notSeenHere.
+// listed in neither expectations nor notSeenHere.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -59,7 +59,7 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// unchangedFile returns expectations for switches that need no other settings and do not change the file.
+// unchangedFile returns expectations for switches that need no other settings and don't change the file.
 func unchangedFile(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
@@ -123,15 +123,15 @@ func survivable() map[string][]expectation {
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
 			{set: "ah-practice", ending: whole, platform: "athena"},
-			// The sandbox profile does not send the required practice ID.
+			// The sandbox profile does not send the practice ID that the server requires.
 			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
 		label: unchangedFile("label:other"),
 	}
 }
 
-// vendors lists server behaviours described by a vendor's profile. With the generic profile, an export must discover
-// these behaviours.
+// vendors lists server behaviours described by a vendor's profile. An export that uses the generic profile must
+// discover these behaviours.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := unchangedFile(sets...)
@@ -179,7 +179,7 @@ func refusing() map[string][]expectation {
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// If the server supports no other parameter, the export searches Patient by _id.
+			// If the server supports no other suitable parameter, the export searches Patient by _id.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -217,7 +217,8 @@ func refusing() map[string][]expectation {
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// Data on a foreign server does not belong to the exported record. The outcome reports such data as missing.
+		// Data on a third-party server does not belong to the exported record. The outcome reports third-party servers'
+		// data as missing.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
 			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page

@@ -23,10 +23,10 @@ const (
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is a file's expected content by "Type/id", computed from the person's data without the export engine.
+// truth is a file's expected content, keyed by "Type/id" and computed from the person's data without the export engine.
 type truth struct {
 	content    map[string]map[string]any
-	bytes      map[string]string   // names of resources that the server sends unchanged, keyed by resource bytes
+	bytes      map[string]string   // names of resources that the server sends unchanged, keyed by their bytes
 	referrers  map[string][]string // names of the resources that reference or attach each resource
 	searchable map[string]bool     // types that the server can search by patient
 	sourced    bool                // whether the server's FHIR version requires meta.source
@@ -160,7 +160,7 @@ func rename(node any) {
 	}
 }
 
-// walk calls what for every reference and URL in a resource.
+// walk passes every reference and URL in a resource to what.
 func walk(node any, what func(target string)) {
 	switch node := node.(type) {
 	case []any:

@@ -36,8 +36,8 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// unlistedExport exports from a server whose CapabilityStatement omits types. It returns the result and the types for
-// which the export sent a trial search.
+// unlistedExport exports from a server whose CapabilityStatement omits types. It returns the result and the resource
+// types for which the export sent a trial search.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()

@@ -28,7 +28,7 @@ type mishap struct {
 	lost       bool
 	cut        bool   // whether the connection breaks in the middle of the body
 	garbled    bool   // whether the body is truncated without an error
-	status     int    // status of a response sent by an intermediary
+	status     int    // status of a response from an intermediary
 	retryAfter string // value of the Retry-After header if status is set
 }
 
@@ -42,7 +42,7 @@ type wire struct {
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // number of requests still waiting for a response
+	busy    int // number of requests still awaiting a response
 	most    int
 }
 
@@ -191,7 +191,7 @@ func unpacked(response *http.Response, r *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// sender is the http.ResponseWriter that streams a response to the client.
+// sender is an http.ResponseWriter that streams a response to the client.
 type sender struct {
 	sink   *io.PipeWriter
 	header http.Header

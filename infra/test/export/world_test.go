@@ -50,8 +50,8 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// All tests share one sandbox and its personas, so records are built and indexed only once. Each export has a unique
-// label in its URL, which keeps its counters and tokens separate.
+// All tests share one sandbox and its personas so that records are built and indexed only once. Each export has a
+// unique label in its URL, which keeps its counters and tokens separate.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
 	portal = sync.OnceValues(func() (http.Handler, error) {
@@ -63,7 +63,6 @@ var (
 	})
 )
 
-// withOurs appends the personas in the testdata folder to all.
 func withOurs(all []persona.Persona) ([]persona.Persona, error) {
 	ours, err := persona.LoadDir("testdata")
 	return append(all, ours...), err
@@ -104,14 +103,14 @@ func soakingLong() bool {
 
 // scenario specifies the persona, server and failures of one export.
 type scenario struct {
-	handler  http.Handler // nil to use the shared sandbox
+	handler  http.Handler // if nil, the shared sandbox is used
 	person   persona.Persona
-	switches string // switches without the label switch; empty for default behaviour
+	switches string // switches other than the label switch; empty for default behaviour
 	label    string
 	// platform whose profile is used; empty for the generic profile
 	platform string
-	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // returns the tokens; nil signs in the person
-	// store for the properties discovered about servers; nil for none
+	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // returns tokens; if nil, the person signs in
+	// store for the properties discovered about servers; nil if there is none
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // point at which each run crashes; nil for no crashes
@@ -132,7 +131,7 @@ type result struct {
 	task     export.Task
 	events   []webhook.Event
 	file     []byte
-	keys     []string // keys of the objects that remain
+	keys     []string // keys of the remaining objects
 	runs     int
 	requests map[string]int
 	foreign  []string // URLs of requests to other servers
@@ -150,7 +149,7 @@ type world struct {
 	enqueued []time.Duration
 }
 
-// run runs the export to its end. It must be called in a synctest bubble.
+// run runs the export until it ends, and must be called in a synctest bubble.
 func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)

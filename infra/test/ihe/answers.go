@@ -35,7 +35,7 @@ func faultOf(code, sub string) string {
 		`<soap:Reason><soap:Text xml:lang="en">quoted: Aster, 1984-03-12</soap:Text></soap:Reason></soap:Fault>`)
 }
 
-// discover responds to ITI-55 requests. It matches the person by family name and date of birth.
+// discover responds to ITI-55 requests, matching the person by family name and date of birth.
 func (p *Peer) discover(document *etree.Document, set Switch) string {
 	known := p.options.Knows
 	born := strings.ReplaceAll(known.BirthDate, "-", "")

@@ -37,7 +37,7 @@ type Switch string
 // documents, and sends each document as an MTOM attachment.
 const (
 	NoMatch     Switch = "no match"     // no matching person
-	Ambiguous   Switch = "ambiguous"    // response that requests more attributes
+	Ambiguous   Switch = "ambiguous"    // response that requests additional attributes
 	Several     Switch = "several"      // two matching records in the same community
 	Failing     Switch = "failing"      // error response defined by the transaction
 	Denied      Switch = "denied"       // a SOAP fault defined by WS-Security
@@ -48,7 +48,7 @@ const (
 	Malformed   Switch = "malformed"    // truncated XML
 	Unrelated   Switch = "unrelated"    // response to a different message
 	Foreign     Switch = "foreign"      // response from another community
-	Mixed       Switch = "mixed"        // one match in the gateway's community and one in another
+	Mixed       Switch = "mixed"        // one match in the gateway's community and one in another community
 	OtherPerson Switch = "other person" // another patient's data
 	OtherThing  Switch = "other thing"  // a document that was not requested
 	Twice       Switch = "twice"        // two documents with the same ID
@@ -66,10 +66,10 @@ type Document struct {
 	OnDemand              bool
 
 	// The following fields make the document's entry deviate from the IHE profiles.
-	Home     string // the entry's home attribute; empty for the gateway's community ID
-	Patient  string // the entry's patient ID (CX); empty means the person's ID
+	Home     string // the entry's home attribute; defaults to the gateway's community ID
+	Patient  string // the entry's patient ID (CX); defaults to the person's ID
 	ID2      string // second uniqueId of the entry, if any
-	Spelt    string // DocumentUniqueId in the retrieve response; empty means ID
+	Spelt    string // DocumentUniqueId in the retrieve response; defaults to ID
 	Unplaced bool   // whether the entry omits the repository, in which case retrievals use the community ID
 }
 
@@ -119,7 +119,7 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	// TLS errors caused by clients are expected, so the server does not log them.
+	// TLS errors caused by clients are expected, so the server doesn't log them.
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL

@@ -103,7 +103,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body to the gateway over TLS, with a client certificate unless certificate is empty.
+// post sends a body to the gateway over TLS and presents the client certificate unless certificate is empty.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -216,7 +216,7 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 }
 
 // TestSignedMessageExpiresWithinMinutes replays a signed message. The gateway must accept the message four minutes
-// after it was signed, but reject it six minutes after and three minutes before signing.
+// after signing, but reject it six minutes after and three minutes before signing.
 func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -258,7 +258,7 @@ func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	}
 }
 
-// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token.
+// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the id_token unmodified.
 // The request bodies must contain no personal data other than the verified demographics.
 func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,6 @@
-// Package managed sets up a complete operator on an embedded AWS for tests of the dashboard's functions. Handlers
-// therefore run with the service's own rules and rows. The embedded AWS contains the organisations in membertest. Only
-// tests import this package.
+// Package managed sets up a complete operator on an embedded AWS, for tests of the dashboard's functions. Handlers in
+// these tests therefore run with the service's own rules and rows. The embedded AWS contains the organisations in
+// membertest. Only tests import this package.
 package managed
 
 import (

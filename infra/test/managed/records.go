@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connect creates a connection for tenant that is an hour old, applies change to it and stores the result.
+// Connect creates an hour-old connection for tenant, applies change to it and stores the result.
 func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connection.Connection)) connection.Connection {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Hour)
@@ -45,7 +45,8 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	return c
 }
 
-// FailedExport stores a failed export and returns its task ID. The connection must not have any other exports.
+// FailedExport stores a failed export and returns its task ID. FailedExport requires that the connection has no other
+// exports.
 func (s *Stack) FailedExport(tb testing.TB, c connection.Connection, reason export.Reason) string {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Minute)

@@ -122,7 +122,7 @@ func (f *flood) begin(task export.Task) time.Duration {
 }
 
 // TestExportFloodDoesNotDelayOtherOrganisations checks that the limit on each organisation's concurrent exports leaves
-// workers free for other organisations. A soak uses 5,000 exports.
+// workers free for other organisations. A soak test runs 5,000 exports.
 func TestExportFloodDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 1000

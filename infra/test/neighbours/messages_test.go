@@ -17,7 +17,7 @@ import (
 )
 
 // TestMessageBurstDoesNotDelayOtherOrganisations checks that one organisation's burst of messages does not delay
-// another organisation's message. A soak sends 100,000 messages.
+// another organisation's message. A soak test sends 100,000 messages.
 func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 3000
@@ -51,7 +51,7 @@ func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	}
 }
 
-// burst returns how long a message of one organisation waits behind many messages of another. That message is sent
+// burst returns how long a message of one organisation waits behind many messages of another. The lone message is sent
 // after the workers have started on the backlog.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()

@@ -24,8 +24,8 @@ func organisation(last string) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
 }
 
-// source simulates a Lambda event source mapping with limited concurrency. Each invocation takes a batch and lasts as
-// long as the batch's slowest message.
+// source simulates a Lambda event source mapping with limited concurrency. Each invocation takes a batch of messages
+// and lasts as long as the slowest of them.
 type source struct {
 	invocations int
 	batch       int

@@ -41,13 +41,13 @@ func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards reports policy statements that are too broad. A statement is reported if an action contains a wildcard or
-// if the statement allows everything not listed. A wildcard in a resource is reported unless it selects the objects in
-// one of the template's buckets. A statement is also reported if it allows every principal, or a service acting on
-// behalf of any account. A condition does not exempt a statement from these rules. Only a key policy may delegate all
-// access to the account's IAM, because otherwise the key could become unmanageable. In a key policy, * as the Resource
-// means the key itself. Wildcards also reports permissions outside a role's own statements, except permissions that let
-// one of the stack's schedules start a function.
+// Wildcards reports policy statements that are too broad. A statement is reported if one of its actions contains a
+// wildcard, or if it allows everything that is not listed. A wildcard in a resource is reported unless it selects the
+// objects in one of the template's buckets. A statement is also reported if it allows every principal, or a service
+// acting on behalf of any account. A condition does not exempt a policy statement from these rules. Only a key policy
+// may delegate all access to the account's IAM, because otherwise the key could become unmanageable. In a key policy, a
+// Resource of * means the key itself. Wildcards also reports permissions outside a role's own statements, except
+// permissions that let one of the stack's schedules start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {

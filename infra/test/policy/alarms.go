@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// runbooks is the folder of the alarms' runbooks.
+// runbooks is the folder that contains the alarms' runbooks.
 const runbooks = "docs/operate/runbooks/"
 
 // series is a metric, or an expression over metrics, that an alarm evaluates.

@@ -12,7 +12,7 @@ import (
 
 const (
 	// MaxBinary is the maximum size, in bytes, of the binary of a function behind the API. A larger binary would slow
-	// down cold starts, for which clients wait. Functions behind a queue or schedule have no such limit.
+	// down cold starts, for which clients wait. Functions triggered by a queue or a schedule have no such limit.
 	MaxBinary = 12_000_000
 	// builtFolder is the folder in which `make build` creates a subfolder for each function's binary.
 	builtFolder = "build/arm64"

@@ -2,8 +2,9 @@ package policy
 
 import "strings"
 
-// MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin is needed to
-// move a part of the stack to a separate stack, because the part's resources exist twice during the move (ADR 51).
+// MostResources is the maximum number of resources in the stack. CloudFormation allows at most 500 resources in a
+// stack. The margin leaves space to move part of the stack to a separate stack, because its resources exist twice
+// during the move (ADR 51).
 const MostResources = 450
 
 // Budget reports a stack that has more than MostResources resources.
@@ -23,7 +24,7 @@ func Count(s *Stack) int {
 		case kindFunction:
 			n += resourcesOf(r)
 			if r.Properties["DeploymentPreference"] != nil {
-				gradual = 1 // the CodeDeploy application, which all functions share
+				gradual = 1 // one for the CodeDeploy application, which all functions share
 			}
 		case kindAPI:
 			n += 3 // counts the API, its deployment and its stage
@@ -34,9 +35,9 @@ func Count(s *Stack) int {
 	return n + gradual
 }
 
-// resourcesOf counts the resources that SAM generates for a function: the function, a version, the alias, a schedule's
-// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The
-// function's role and log group are not generated, because the template defines them.
+// resourcesOf counts the resources that SAM generates for a function: the function itself, a version, the alias, a
+// schedule's rule with its permission, a queue's event source mapping, a retry configuration and a deployment group.
+// The function's role and log group are not generated, because the template defines them.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
@@ -47,8 +48,8 @@ func resourcesOf(f Resource) int {
 	return n
 }
 
-// Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. It also
-// reports a difference in the total number of resources.
+// Counted reports functions for which the number returned by resourcesOf differs from the number of resources that SAM
+// generates. It also reports a difference in the total number of resources.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ConstantTables reports package-level tables (maps, slices and arrays) that the package itself modifies. The linter
+// ConstantTables reports package-level tables (maps, slices and arrays) that their own package modifies. The linter
 // allows such variables because Go has no constant tables. The rule compares names, so a local variable must not have
 // the same name as a table.
 func ConstantTables(t *Tree) []Finding {

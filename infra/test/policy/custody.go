@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// custody maps each phrase about functions in SECURITY.md to a predicate on a role's statements. The predicate reports
-// whether a statement grants the access that the phrase describes.
+// custody maps each phrase about functions in SECURITY.md to a predicate that reports whether a statement grants the
+// access that the phrase describes.
 func custody() map[string]func(statement) bool {
 	return map[string]func(statement) bool{
 		"Read or change a row of the Tokens table": func(st statement) bool {
@@ -23,7 +23,7 @@ func custody() map[string]func(statement) bool {
 	}
 }
 
-// quoted matches a name in code formatting.
+// quoted matches a name formatted as code.
 var quoted = regexp.MustCompile("`([a-z]+)`")
 
 // Custody reports differences between the functions listed in SECURITY.md and the functions to which the template

@@ -28,8 +28,8 @@ var (
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands reports commands in the documents' code that can't run in this repository because a make target or a folder
-// does not exist.
+// Commands reports commands in documents that can't run in this repository because a make target or folder does not
+// exist.
 func Commands(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -52,21 +52,21 @@ func Commands(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// made returns the make targets in a line of code.
+// made returns the make targets mentioned in a line of code.
 func made(line string) []string {
 	commands := makeCommand.FindAllStringSubmatch(line, -1)
 	names := make([]string, 0, len(commands))
 	for _, m := range commands {
 		words := strings.Fields(m[1])
 		if m[2] != "" && !strings.HasSuffix(m[1], " ") {
-			words = words[:len(words)-1] // make build-<name> is a placeholder
+			words = words[:len(words)-1] // make build-<name> is a placeholder, not a command
 		}
 		names = append(names, slices.DeleteFunc(words, func(w string) bool { return strings.Contains(w, "=") })...)
 	}
 	return names
 }
 
-// compiled reports folders in a document's go command that do not exist.
+// compiled reports folders named in a document's go command that do not exist.
 func (t *Tree) compiled(document, command string, found *findings) {
 	for _, folder := range ownFolder.FindAllString(command, -1) {
 		if !t.paths[strings.TrimPrefix(folder, "./")] {
@@ -79,7 +79,7 @@ func (t *Tree) compiled(document, command string, found *findings) {
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
 // Mentions reports missing documents named in comments, messages or the template. Without this rule, a wrong document
-// name would go unnoticed until a reader needs the document.
+// name would go unnoticed until a reader needed the document.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -98,8 +98,8 @@ func Mentions(t *Tree) []Finding {
 // maxColumns is the maximum length of a line of prose in a document.
 const maxColumns = 120
 
-// LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and lines that
-// can't be broken are exempt.
+// LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and
+// unbreakable lines are exempt.
 func LongLines(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -201,7 +201,7 @@ func anchors(document string) []string {
 	return all
 }
 
-// elsewhere matches citations of documents outside the repository, which readers can't look up.
+// elsewhere matches citations of documents that are not in the repository, which readers can't look up.
 var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
 	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
 	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)

@@ -11,8 +11,8 @@ import (
 )
 
 // Environments reports variables that a function reads but the template does not set, and variables that are set but
-// not read. Without the rule, a missing variable would not be noticed until the function starts, and an unused variable
-// would never be noticed. A required variable must have a non-empty value. A function reads the fields of its
+// not read. Without this rule, a missing variable would not be noticed until the function starts, and an unused
+// variable would never be noticed. A required variable must have a non-empty value. A function reads the fields of its
 // Environment struct, including those of embedded structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
@@ -95,8 +95,8 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	return all
 }
 
-// variables adds the environment variables of a struct and its embedded structs to into. The value of each entry
-// reports whether the variable is required.
+// variables adds the environment variables of a struct and its embedded structs to into. An entry's value reports
+// whether the variable is required.
 func (s structs) variables(of symbol, into map[string]bool) {
 	for _, field := range s[of] {
 		if field.embedded != (symbol{}) {

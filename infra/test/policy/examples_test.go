@@ -26,8 +26,8 @@ func files(t *testing.T, texts map[string]string) *policy.Tree {
 	return tree
 }
 
-// resources parses a template with the given Resources section. The lines of the section must be indented by two
-// spaces.
+// resources parses a template that consists of the given Resources section. The lines of the section must be indented
+// by two spaces.
 func resources(t *testing.T, section string) *policy.Stack {
 	t.Helper()
 	s, err := policy.ParseStack([]byte("Resources:\n" + section))
@@ -49,7 +49,7 @@ func finds(t *testing.T, got []policy.Finding, want ...string) {
 	}
 }
 
-// without returns text with part replaced. It fails the test if text does not contain part.
+// without returns text with part replaced by replacement. It fails the test if text does not contain part.
 func without(t *testing.T, text, part, replacement string) string {
 	t.Helper()
 	if !strings.Contains(text, part) {

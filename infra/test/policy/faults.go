@@ -43,7 +43,7 @@ func ErrorCodes(t *Tree) []Finding {
 		for _, code := range codeUse.FindAllString(string(t.Text(name)), -1) {
 			if !known[code] {
 				found.addf(name, "%s is not a code of shared/words/fault", code)
-				known[code] = true // so that the code is reported only once
+				known[code] = true // report each code only once
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// mostInvoked is the maximum number of aliases that GatewayRole can name. IAM allows 10,240 characters of inline
-// policies. An alias's ARN takes up to 119 characters including quotes and comma.
+// mostInvoked is the maximum number of aliases that GatewayRole can name. IAM allows up to 10,240 characters of inline
+// policies per role. An alias's ARN takes up to 119 characters including quotes and comma.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const mostInvoked = 85
 

@@ -65,9 +65,9 @@ func TestGatewayCheckFindsRoleMismatchWithRoutes(t *testing.T) {
 
 func TestBudgetCheckFindsTooManyResources(t *testing.T) {
 	t.Parallel()
-	// api counts as 3 resources
+	// api counts as 3 CloudFormation resources
 	const api = "  Api: {Type: AWS::Serverless::Api}\n"
-	// released counts as 6 resources, plus the CodeDeploy application
+	// released counts as 6 CloudFormation resources, plus the CodeDeploy application
 	const released = "  Visit: {Type: AWS::Serverless::Function, Properties: {DeploymentPreference: {}, " +
 		"Events: {E: {Type: Schedule}}}}\n"
 	var text strings.Builder

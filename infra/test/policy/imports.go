@@ -82,8 +82,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients reports functions that link an SDK client for a service that they may not call. An unneeded client usually
-// comes from wiring shared with other functions and slows down cold starts.
+// Clients reports functions that link an SDK client for a service that they may not call. An AWS client that a function
+// doesn't need usually comes from wiring shared with other functions, and slows down cold starts.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {

@@ -40,8 +40,8 @@ var installs = []install{
 	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 }
 
-// Installs reports commands that install packages without a lock file or hashes, or that run the packages' install
-// scripts. It checks scripts, the Makefile and Go programs, but not comments or tests.
+// Installs reports commands that install packages without a lock file or hashes, or that run install scripts. It checks
+// scripts, the Makefile and Go programs, but not comments or tests.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {

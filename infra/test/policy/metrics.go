@@ -26,7 +26,7 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept lists the metrics of an AWS namespace and, for each metric, the sets of dimensions under which AWS stores it.
+// kept lists the metrics of an AWS namespace and, for each, the sets of dimensions under which AWS stores it.
 type kept struct {
 	sets    [][]string
 	metrics []string
@@ -132,7 +132,7 @@ func (one series) known(where string, found *findings) {
 	}
 }
 
-// isSent reports whether a metric with exactly the given dimensions exists. The dimensions must be sorted.
+// isSent reports whether a metric with exactly the given sorted dimensions exists.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
 		known := standard[namespace]

@@ -47,7 +47,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 const maxRooms = 12
 
 // Rooms reports rooms (folders in shared/) that have no doc.go, and folders in a room that are not named in the room's
-// doc.go. It also reports a violation if there are more than maxRooms rooms.
+// doc.go. Rooms also checks that there are at most maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}

@@ -63,8 +63,8 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members returns an object's properties by name, each with every schema that describes the property. References, allOf
-// parts and array items are resolved.
+// members returns an object's properties by name, each with every schema that describes the property. members resolves
+// references, allOf parts and array items.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, schema := range schemas {
@@ -85,7 +85,7 @@ func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any
 	return all
 }
 
-// element returns the object schema to which a schema resolves through references and array items.
+// element returns the object schema that a schema resolves to through references and array items.
 func (o *objects) element(schema map[string]any) map[string]any {
 	for {
 		items, isArray := schema["items"].(map[string]any)

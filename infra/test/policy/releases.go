@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// alias is the name of the alias for a function's newest version. All triggers invoke the alias.
+// alias is the name of the alias for a function's newest version. All triggers invoke the function's alias.
 const alias = "live"
 
 // Releases reports functions that a release would not update because they lack the alias or don't get a new version
 // with every release. Patient-facing functions must be deployed gradually and have reserved concurrency. Failed
 // scheduled runs must not be retried, because the schedule starts another run within a minute. CodeDeploy's role may
-// shift only the traffic of gradually deployed functions.
+// shift traffic only for functions that are deployed gradually.
 func Releases(s *Stack, patients []string) []Finding {
 	var found findings
 	var shifted []string

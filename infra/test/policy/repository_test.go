@@ -17,7 +17,7 @@ const root = "../../.."
 var (
 	tree = sync.OnceValues(func() (*policy.Tree, error) { return policy.ReadTree(os.DirFS(root)) })
 
-	// packages does not use a test's context, because its result outlives the first test that calls it.
+	// packages does not use a test's context because its result outlives the first test that calls it.
 	packages = sync.OnceValues(func() ([]policy.Package, error) {
 		return policy.List(context.Background(), root)
 	})
@@ -39,7 +39,7 @@ func readStack(file string) (*policy.Stack, error) {
 	return policy.ParseStack(text)
 }
 
-// everything returns template options that include every function, even the sandbox.
+// everything returns template options that include every function, including the sandbox.
 func everything() template.Options {
 	return template.Options{
 		Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
@@ -183,9 +183,9 @@ func TestSAMAddsNoPermission(t *testing.T) {
 // built is the environment variable that .ci/run sets if `make build` ran before the tests.
 const built = "RECORDBRIDGE_BUILT"
 
-// TestTopLevelContainsNoBinary checks that the repository's top level does not contain a binary. The go build command
-// writes binaries to the top level, where they could be committed by accident. The test is not one of the policy rules
-// because their file tree excludes binaries.
+// TestTopLevelContainsNoBinary checks that the repository's top-level folder does not contain a binary. The go build
+// command writes binaries to the top level, where they could be committed by accident. The test is not one of the
+// policy rules because the rules' file tree excludes binaries.
 func TestTopLevelContainsNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)

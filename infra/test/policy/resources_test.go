@@ -12,7 +12,7 @@ type example struct {
 	want              []string
 }
 
-// judge checks that a rule reports nothing for a correct section, and the expected findings for each modified section.
+// judge checks that a rule reports nothing for a correct section and the expected findings for each altered section.
 func judge(t *testing.T, good string, rule func(*policy.Stack) []policy.Finding, examples map[string]example) {
 	t.Helper()
 	finds(t, rule(resources(t, good)))

@@ -13,7 +13,7 @@ func (s *Stack) roleOf(f Resource) Resource {
 	return Resource{}
 }
 
-// trusts reports whether only the given AWS service can assume a role.
+// trusts reports whether the given AWS service, and no other principal, can assume a role.
 func trusts(role Resource, service string) bool {
 	all := statements(role.Properties["AssumeRolePolicyDocument"])
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
@@ -32,7 +32,7 @@ func (s *Stack) shifts(r Resource) bool {
 
 // Roles reports functions whose role is shared or missing from the template. It also reports roles that any principal
 // other than Lambda can assume, roles whose condition differs from their function's condition, and unused roles. The
-// roles of CodeDeploy and API Gateway are exempt.
+// roles of CodeDeploy and API Gateway are exempt from this rule.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}

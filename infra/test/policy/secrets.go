@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Revealed reports calls that pass a revealed secret (secret.Text's Reveal) to a function that produces a log line, a
-// string or an error. The secret may be revealed in an argument, or in a variable that is passed to the call. The
-// output of such a function may be stored, displayed or sent anywhere. A secret.Text itself may be passed, because it
-// redacts its content. The tests of shared/words/secret check every way of printing a secret.Text.
+// Revealed reports calls that pass a revealed secret (the result of secret.Text's Reveal method) to a function that
+// produces a log line, a string or an error. The secret may be revealed in an argument, or in a variable that is passed
+// to the call. The output of such a function may be stored, displayed or sent anywhere. A secret.Text itself may be
+// passed because it redacts its content. The tests of shared/words/secret check every way to print a secret.Text.
 func Revealed(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {

@@ -38,7 +38,8 @@ func TableRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// dataRows parses the document's data table. Keys are the first words of the first column; values are the third column.
+// dataRows parses the document's data table. Keys are the first words in the table's first column; values come from its
+// third column.
 func dataRows(document string) map[string]string {
 	rows := map[string]string{}
 	in := false

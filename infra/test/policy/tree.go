@@ -63,8 +63,8 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
-// isScript reports whether a file is an extensionless script that belongs to CI or lies beside the data that it fetches
-// or builds.
+// isScript reports whether a file is an extensionless script that belongs to CI or is stored next to the data that it
+// fetches or builds.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""

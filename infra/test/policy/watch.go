@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// nearTimeout is the lowest acceptable threshold of a duration alarm, as a fraction of the function's timeout.
+// nearTimeout is the lowest acceptable threshold for a duration alarm, as a fraction of the function's timeout.
 const nearTimeout = 0.5
 
 // Watched reports metrics that have no alarm. A function needs alarms for errors, throttles and duration. A scheduled
@@ -55,7 +55,7 @@ func Watched(s *Stack) []Finding {
 	return w.found.sorted()
 }
 
-// watch collects findings about metrics without an alarm.
+// watch collects findings about metrics that have no alarm.
 type watch struct {
 	stack *Stack
 	found findings
@@ -68,7 +68,7 @@ func (w *watch) want(r Resource, namespace, metric, dimension, value string, oth
 	}
 }
 
-// observer is an alarm and the series in it that contains a given metric.
+// observer is an alarm, together with its series that contains a given metric.
 type observer struct {
 	alarm Resource
 	part  series
@@ -90,8 +90,8 @@ func (w *watch) by(r Resource, namespace, metric, dimension, value string, other
 	return all
 }
 
-// duration reports a function whose runs may approach its timeout unnoticed, because no alarm watches Duration or the
-// alarm assumes a different timeout.
+// duration reports a function whose runs could approach its timeout unnoticed, because either no alarm watches Duration
+// or its alarm assumes a different timeout.
 func (w *watch) duration(f Resource) {
 	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
 	if len(observers) == 0 {
@@ -122,8 +122,7 @@ func divisor(alarm Resource, id string) float64 {
 	return 0
 }
 
-// silence reports a scheduled function without an alarm for missed runs. A function that does not run never reports
-// errors.
+// silence reports a scheduled function without an alarm for missed runs. A function that never runs reports no errors.
 func (w *watch) silence(f Resource) {
 	breaking := func(o observer) bool {
 		return scalar(o.alarm.Properties["TreatMissingData"]) == "breaching" &&

@@ -31,8 +31,8 @@ var testWords = regexp.MustCompile(
 		`|\w*(?:Ours|Somebody|Nobody))`,
 )
 
-// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong. It also reports test
-// names that match testWords.
+// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong, and test names that
+// match testWords.
 func Words(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// startBenched starts a runner that has no rate limits and, like `make run`, stores all data in memory.
+// startBenched starts a runner without rate limits that, like `make run`, stores all data in memory.
 func startBenched(b *testing.B) *runner {
 	b.Helper()
 	return newRunner(b, "-param", "KeyedRequestsPerMinute=1000000", "-param", "BrowserRequestsPerMinute=1000000",

@@ -87,7 +87,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive responds immediately, except to requests for /hang, which hang.
+// receive responds immediately, except to requests for /hang, to which it never responds.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -198,7 +198,7 @@ func (d *deliveries) paths() []string {
 }
 
 // BenchmarkDeliveryBurst measures how long it takes to deliver a burst of events from many writers. The benchmark also
-// reports the throughput, and the CPU time per event of the worker's processes and of the runner (embedded AWS and
+// reports throughput and the CPU time per event, for the worker's processes and for the runner (embedded AWS and
 // Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)

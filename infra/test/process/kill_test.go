@@ -34,7 +34,7 @@ const bigPersona = "cedar-brook"
 // claim the task.
 const lease = "1s"
 
-// life is a service with stored data whose processes the test kills.
+// life is a service with stored data, whose processes the test kills.
 type life struct {
 	*runner
 
@@ -42,7 +42,7 @@ type life struct {
 }
 
 // TestKilledProcessesAreReplaced kills an export worker during an export, then the whole runner, and finally a webhook
-// worker after its POST. The work must be completed after each kill.
+// worker after its POST. After each kill, the interrupted work must be completed.
 func TestKilledProcessesAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -152,7 +152,8 @@ func (l *life) killWorker() {
 	l.checkTotal(l.recover())
 }
 
-// killRunner kills the runner during an export and checks that the next runner completes it from the stored data.
+// killRunner kills the runner during an export and checks that the next runner completes the export from the stored
+// data.
 func (l *life) killRunner() {
 	l.t.Helper()
 	l.collecting(l.begin())
@@ -163,7 +164,7 @@ func (l *life) killRunner() {
 }
 
 // checkDownload requests the file with GET and HEAD as curl -L -u does, sending the key only to the original host and
-// port. A request that forwards the key must be rejected, because S3 accepts only one kind of authentication per
+// port. A request that forwards the key must be rejected because S3 accepts only one kind of authentication per
 // request.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()

@@ -102,7 +102,7 @@ func (r *runner) end(signal syscall.Signal) {
 // until polls until done returns true, and fails the test after a timeout.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	// the runner may first have to build every function without a build cache
+	// the runner may have to build every function first, without a build cache
 	late := time.After(4 * time.Minute)
 	for !done() {
 		select {
@@ -126,7 +126,7 @@ func (r *runner) send(method, address string) []byte {
 	return body.Bytes()
 }
 
-// function calls the console's function API with a path such as "/SweeperFunction/fire".
+// function calls the console's function API at a path such as "/SweeperFunction/fire".
 func (r *runner) function(path string) {
 	r.t.Helper()
 	r.send(http.MethodPost, "http://"+r.address+"/_local/api/functions"+path)

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is a single worker invocation. The invocation requests a token and ends with the result that the test supplies.
+// life is a single worker invocation, which requests a token and ends with the result that the test supplies.
 type life struct {
 	rows
 
@@ -127,7 +127,7 @@ func (l *life) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return l.call(func() error { return l.rows.CallTask(ctx, task, dueAt) })
 }
 
-// worker returns the invocation's export worker. After a worker crashes, its calls have no effect.
+// worker returns the invocation's export worker. After a worker has crashed, its calls have no effect.
 func (l *life) worker() worker.Worker {
 	l.rows = l.world.rows
 	return worker.Worker{

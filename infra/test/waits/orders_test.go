@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// soon is the maximum delay between an export becoming claimable and its claim, even if messages are lost or workers
-// crash. The delay covers the export's lease, the two minutes that the sweeper allows for a message, and the sweeper's
-// interval. Each of these periods counts twice, because the organisation's slot may be delayed in the same way.
+// soon is the maximum time from when an export becomes claimable until it is claimed, even if messages are lost or
+// workers crash. The delay covers the export's lease, the two minutes that the sweeper allows for a message, and the
+// sweeper's interval. Each of these periods counts twice, because the organisation's slot may be delayed in the same
+// way.
 const soon = 10 * time.Minute
 
-// event is a named event in an export's life. do triggers the event, or returns false if the event is currently
-// impossible.
+// event is a named event in an export's life. do triggers the event, or returns false if it is currently impossible.
 type event struct {
 	name string
 	do   func(w *world) bool
@@ -60,7 +60,7 @@ func events() []event {
 		{"it fails, and has to wait 20 minutes", ending(limited, 20*time.Minute)},
 		{"a late write", func(w *world) bool {
 			if w.of(taskID) != nil {
-				return false // a running worker's heartbeat is equivalent to a late write
+				return false // a running worker's heartbeat has the same effect as a late write
 			}
 			if err := w.lateWrite(); err != nil {
 				w.faultf("late write: %v", err)
@@ -82,15 +82,15 @@ func events() []event {
 	}
 }
 
-// busy returns an error that makes a run yield for the duration wait. limited returns an error that makes a run fail,
-// to be retried after wait.
+// busy returns an error that makes a run yield for wait. limited returns an error that makes a run fail and be retried
+// after wait.
 func busy(wait time.Duration) error { return &refresh.BusyError{RetryAt: time.Now().Add(wait)} }
 
 func limited(wait time.Duration) error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
 }
 
-// ending returns an event that ends the export's run with the error how(wait).
+// ending returns an event that ends the export's run with the error that how(wait) returns.
 func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
 	return func(w *world) bool {
 		l := w.of(taskID)
@@ -102,8 +102,8 @@ func ending(how func(wait time.Duration) error, wait time.Duration) func(w *worl
 	}
 }
 
-// passUntil advances the time to offset after the first export becomes claimable. It returns false if that time has
-// already passed.
+// passUntil advances the time to offset after the first export becomes claimable, or returns false if that time has
+// passed.
 func (w *world) passUntil(offset time.Duration) bool {
 	until := w.task(taskID).LeaseUntil.Add(offset)
 	if !until.After(time.Now()) {
@@ -113,7 +113,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// finish ends each run that starts, and checks that every export returned by begun ends within the duration soon.
+// finish ends each run that starts, and checks that every export returned by begun ends within soon.
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
@@ -165,7 +165,7 @@ func (w *world) nextTick(began time.Time) time.Time {
 	return now.Add(time.Minute)
 }
 
-// play runs a sequence of events, given by their numbers. happened counts the events before the first impossible one.
+// play runs a sequence of events, given by index. happened is the number of events before the first impossible one.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -201,8 +201,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following advances order to the next sequence, skipping those with the same impossible prefix. After the last
-// sequence, it returns false.
+// following advances order to the next sequence, skipping sequences that share the prefix found to be impossible. After
+// the last sequence, it returns false.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {
@@ -248,8 +248,8 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of four events, or five in a long soak, on an
-// in-memory table that behaves like DynamoDB (infra/testkit/storetest).
+// TestExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of four events, or of five in a long soak test,
+// on an in-memory table that behaves like DynamoDB (infra/testkit/storetest).
 func TestExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	t.Parallel()
 	length := 4
@@ -262,8 +262,8 @@ func TestExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	tryAll(t, length, 1, remembered)
 }
 
-// TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of two events, or three in a long soak,
-// on the real table in the embedded DynamoDB.
+// TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of two events, or of three in a long
+// soak test, on a table in the embedded DynamoDB.
 func TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	t.Parallel()
 	length := 2

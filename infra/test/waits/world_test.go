@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	lease  = time.Minute // lease duration of exportworker in template.yaml
+	lease  = time.Minute // exportworker's lease duration in template.yaml
 	taskID = "7a000000000040008000000000000001"
-	// besideID is the ID of a second export in the same organisation. The organisation's exports run one at a time.
+	// besideID is the ID of another export in the same organisation. The organisation's exports run one at a time.
 	besideID = "7a000000000040008000000000000002"
 )
 
@@ -55,8 +55,8 @@ type world struct {
 	mu          sync.Mutex
 	queue       []message
 	running     map[string]*life     // running invocations by task ID
-	postponedTo map[string]time.Time // time to which each task is postponed
-	last        export.Task          // first task, as of its last claim
+	postponedTo map[string]time.Time // time until which each task is postponed
+	last        export.Task          // first task, as last claimed
 	claims      int
 	faults      []string
 	workers     sync.WaitGroup
@@ -67,7 +67,7 @@ func newWorld(t *testing.T, of rows, shards int) *world {
 	return &world{t: t, rows: of, shards: shards, running: map[string]*life{}, postponedTo: map[string]time.Time{}}
 }
 
-// Send implements due.Queue like queue.Work.
+// Send implements due.Queue in the same way as queue.Work.
 func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +151,7 @@ func (w *world) of(id string) *life {
 	return w.running[id]
 }
 
-// end ends an invocation's run by making its token request return the error how.
+// end ends an invocation by making its token request return the error how.
 func (w *world) end(l *life, how error, wait time.Duration) {
 	w.mu.Lock()
 	if wait > 0 {
@@ -183,14 +183,14 @@ func (w *world) claimed(l *life, task export.Task) {
 	w.claims++
 }
 
-// joined records that a worker has released its task, which now waits in the organisation's queue.
+// joined records that a worker has released its task, which then waits in the organisation's queue.
 func (w *world) joined(task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, task.ID)
 }
 
-// lateWrite simulates a delayed write by the worker's previous run. The write may take effect only while the previous
+// lateWrite simulates a delayed write from the worker's previous run. The write may take effect only while the previous
 // run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()

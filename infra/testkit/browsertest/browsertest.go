@@ -20,7 +20,7 @@ import (
 const (
 	// Origin is the origin of PublicA's pages, sent with every request.
 	Origin = "https://app.example"
-	// Page is the query string that PublicA's pages send.
+	// Page is the query string sent by pages of the organisation PublicA.
 	Page = "?public_id=" + keyedtest.PublicA
 )
 
@@ -77,10 +77,9 @@ type Refusal struct {
 	Code   string
 }
 
-// CheckRefusals checks that a route that accepts a body rejects the given refusals and the refusals common to all such
-// routes. taken is a valid body. newHandler returns the route's handler with a use case that returns err, and a
-// function that counts the use case's calls. The responses must not contain an email address, an error's text or a
-// challenge.
+// CheckRefusals checks that a route that accepts a body rejects the given refusals and those common to all such routes.
+// taken is a valid body. newHandler returns the route's handler, with a use case that returns err, and a function that
+// counts calls to the use case. The responses must not contain an email address, an error's text or a challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

@@ -28,8 +28,8 @@ const (
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
 )
 
-// Folder returns the build as an in-memory file system. The .br files are not valid Brotli, because servers never
-// decode them.
+// Folder returns the build as an in-memory file system. The .br files are not valid Brotli because servers never decode
+// them.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
 	files := map[string]string{}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// CorpusCase is a file in the corpus: a small document that exercises a single feature, and the FHIR that the guide
-// requires for it. The file's format is golang.org/x/tools/txtar. The archive's comment begins with a line "Rule: "
-// that names a row of the guide. The source is document.xml, section.xml or entry.xml. The optional files fhir.json,
+// CorpusCase is a file in the corpus: a small document that exercises a single feature, and the FHIR resources that the
+// guide requires for it. The file's format is golang.org/x/tools/txtar. The archive's comment begins with a line "Rule:
+// " that names a row of the guide. The source is document.xml, section.xml or entry.xml. The optional files fhir.json,
 // absent.txt and report.json contain the expected results.
 type CorpusCase struct {
 	Name     string // folder and file name, without extension
@@ -154,8 +154,8 @@ func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	}
 }
 
-// lacks returns a description of the first difference between got and want, or "" if both match. Objects in got may
-// have additional members, except members that are null in want. Arrays must have the same length.
+// lacks describes the first difference between got and want, or returns "" if they match. Objects in got may have
+// additional members, except members that are null in want. Arrays must have the same length.
 func lacks(want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

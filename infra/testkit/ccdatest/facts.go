@@ -1,5 +1,5 @@
-// Package ccdatest helps tests check the conversion of C-CDA sections. It converts complete documents, or documents
-// with a single section, and searches the resulting resources by path and value.
+// Package ccdatest helps tests check the conversion of C-CDA sections. The package converts complete documents, or
+// documents with a single section, and searches the resulting resources by path and value.
 package ccdatest
 
 import (
@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Case is a section entry with its expected resources. Each string in Want names a resource's type and the paths that
-// it must have, with their values. A path that begins with "!" must be absent. A number in a path is a list index.
+// Case is a section entry with its expected resources. Each string in Want names a resource type and the paths that the
+// resource must have, with their values. A path that begins with "!" must not exist. A number in a path is a list
+// index.
 type Case struct {
 	Name    string
 	Section string // LOINC code, or a complete <section> without its end tag
@@ -117,7 +118,7 @@ func (p Resource) read(at []string, content any) {
 	}
 }
 
-// Has reports whether any single resource matches want, which has the form of a string in Case.Want.
+// Has reports whether any single resource matches want, a string in the form used in Case.Want.
 func Has(resources []Resource, want string) bool {
 	kind, having, _ := strings.Cut(want, " | ")
 	for _, r := range resources {

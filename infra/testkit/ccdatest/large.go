@@ -24,9 +24,9 @@ func Shapes() []string {
 	return []string{shapeBase64, shapeNarrative, shapeTable, shapeEntries, shapeMixed}
 }
 
-// WriteLarge writes a document of the given shape with approximately size bytes. A document that consists of a table
-// has only half of the requested size, because its number of cells is limited. WriteLarge buffers only a small part of
-// the document, so that tests can measure the memory use of its reader.
+// WriteLarge writes a document of the given shape with approximately size bytes. A document that consists of a table is
+// only half the requested size, because its number of cells is limited. WriteLarge buffers only a small part of the
+// document so that tests can measure its reader's memory use.
 func WriteLarge(to io.Writer, shape string, size int) error {
 	const mark = "the body"
 	before, after, _ := strings.Cut(Document(SomePatient, mark), mark)
@@ -110,8 +110,8 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes result observations. Each observation refers to a different table row. Once all rows are used,
-// observations contain no reference.
+// entries writes result observations. Each observation refers to a different table row. Observations written after all
+// rows have been used contain no reference.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""

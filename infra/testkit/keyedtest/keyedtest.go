@@ -76,8 +76,8 @@ func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 type Exchange struct {
 	Method string // HTTP method; GET if empty
 	Path   string
-	User   string // public ID; empty for none
-	Key    string // private key; "key" if empty
+	User   string // public ID; empty if there is none
+	Key    string // private key; defaults to "key"
 	Body   string
 	Status int
 	Want   string            // expected body
@@ -117,7 +117,8 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 }
 
 // CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route must reject
-// requests with the method refused. Other functions serve the methods in others. The cases run as parallel subtests.
+// requests that use the method refused. CheckReader expects other functions to serve the methods in others. The cases
+// run as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})

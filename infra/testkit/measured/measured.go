@@ -25,8 +25,8 @@ type line struct {
 }
 
 // In returns the total of each counter in a log, and the number of measurements of each other metric. Each key consists
-// of the metric and the dimension value, such as "Exports success" or "WebhookSeconds". In fails the test for lines
-// that CloudWatch would ignore.
+// of the metric and the dimension value, such as "Exports success" or "WebhookSeconds". In fails the test if it finds
+// lines that CloudWatch would ignore.
 func In(tb testing.TB, log []byte) map[string]int {
 	tb.Helper()
 	found := map[string]int{}
@@ -51,7 +51,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 	return found
 }
 
-// by returns a space followed by the value of the dimension other than the stack, or "" if there is no such dimension.
+// by returns a space followed by the value of the dimension other than the stack, or "" if there is none.
 func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	tb.Helper()
 	told := ""

@@ -1,6 +1,6 @@
-// Package membertest tests dashboard endpoints. It provides sessions for every role; Exchange, which compares complete
-// responses; and CheckMember, which calls an endpoint with every role and as every kind of caller without access. Only
-// tests import this package.
+// Package membertest tests dashboard endpoints. It provides sessions for every role. Exchange compares complete
+// responses, and CheckMember calls an endpoint with every role and as every kind of caller without access. Only tests
+// import this package.
 package membertest
 
 import (
@@ -26,8 +26,8 @@ const (
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
-// People who have a session: one for each role, and others who differ from the owner in a single respect. A person's
-// name doubles as the session cookie's value.
+// People with a session: one for each role, and others who differ from the owner in a single respect. A person's name
+// doubles as the session cookie's value.
 const (
 	Owner     = "owner"
 	Admin     = "admin"

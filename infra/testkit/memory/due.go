@@ -13,8 +13,8 @@ import (
 // dueRows implements due.Rows.
 type dueRows struct{ *ledger }
 
-// Due implements due.Rows for pending tasks and for shares. The result is always up to date, and the shard number is
-// ignored.
+// Due implements due.Rows for pending tasks and for shares. Its result is always up to date, and it ignores the shard
+// number.
 func (r dueRows) Due(ctx context.Context, _ int, before time.Time) (items []due.Item, err error) {
 	err = r.do(ctx, "Due", func() error {
 		for at, moment := range r.lookAt {

@@ -21,7 +21,7 @@ import (
 // crash a worker or lose a response.
 type Hook func(call string, effect func() error) error
 
-// run passes effect to the hook, or runs it directly if the hook is nil.
+// run passes effect to the hook, or calls effect directly if the hook is nil.
 func (h Hook) run(call string, effect func() error) error {
 	if h == nil {
 		return effect()

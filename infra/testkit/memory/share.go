@@ -134,7 +134,7 @@ func (r shareRows) JoinLine(ctx context.Context, task export.Task, at time.Time)
 	})
 }
 
-// Line implements share.Rows. The result is always up to date.
+// Line implements share.Rows with results that are always up to date.
 func (r shareRows) Line(ctx context.Context, tenant org.Tenant, limit int) (line []share.Waiting, err error) {
 	err = r.do(ctx, "Line", func() error {
 		for at, task := range r.tasks {

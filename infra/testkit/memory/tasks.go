@@ -36,7 +36,7 @@ type ledger struct {
 	shares     map[org.Tenant]share.Row
 	sharesAt   map[org.Tenant]time.Time // time at which the sweeper next examines each share
 	events     map[row]webhook.Event
-	told       []webhook.Event // events in storage order
+	told       []webhook.Event // events in the order in which they were stored
 }
 
 // NewTasks returns an empty store.
@@ -88,7 +88,7 @@ func (f fixture) All(tenant org.Tenant) []export.Task {
 	return of(f.tasks, tenant)
 }
 
-// Forget removes a task. As after expiry, its ID remains recorded as its connection's newest task.
+// Forget removes a task. After Forget, as after expiry, the task's ID remains recorded as its connection's newest task.
 func (f fixture) Forget(tenant org.Tenant, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -306,7 +306,8 @@ func (l *ledger) keep(task export.Task, lookAt time.Time) {
 	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
-// do runs effect through the Around hook and under the lock. If ctx is already done, effect does not run.
+// do runs effect through the Around hook and under the lock. If ctx is done, do returns an error without running
+// effect.
 func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
 	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {

@@ -1,4 +1,5 @@
-// Package ownhosts provides the service's hosts for tests. Without configured hosts, package weburl rejects every URL.
+// Package ownhosts provides the service's hosts for tests. If no hosts are configured, package weburl rejects every
+// URL.
 package ownhosts
 
 import "recordbridge/shared/words/weburl"

@@ -1,5 +1,5 @@
-// Package passkeytest simulates a browser with an authenticator that responds to a relying party's requests, either
-// correctly or as a test requires (W3C WebAuthn level 3). Only tests import this package.
+// Package passkeytest simulates a browser with an authenticator (W3C WebAuthn level 3). The authenticator responds to a
+// relying party's requests either correctly or as a test requires. Only tests import this package.
 package passkeytest
 
 import (

@@ -12,8 +12,8 @@ import (
 // Count is the number of URLs that Of returns.
 const Count = 1000
 
-// Of returns Count different URLs for path, all of which browsers resolve to the given host and port. The host is a
-// name or an IPv4 address in ASCII. If port is empty, the URLs' ports vary. Equal arguments yield equal URLs.
+// Of returns Count distinct URLs for path, all of which browsers resolve to the given host and port. The host is a name
+// or an IPv4 address in ASCII. If port is empty, the URLs' ports vary. Equal arguments yield equal URLs.
 func Of(host, port, path string) []string {
 	random := rand.New(rand.NewPCG(30, 40)) //nolint:gosec // G404: a test's choices, the same each time
 	hosts := names

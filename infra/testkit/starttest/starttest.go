@@ -1,5 +1,5 @@
 // Package starttest builds the requests with which the service's pages start an attempt, and variants that no such page
-// would send. The package also parses the page in the response.
+// would send. The package also parses the page that the service returns.
 package starttest
 
 import (
@@ -36,8 +36,8 @@ func Request(tb testing.TB, path, body string) *http.Request {
 	return r
 }
 
-// Foreign returns sets of headers that a page on Origin would never send. Each set differs from Header(Origin) in a
-// single header.
+// Foreign returns sets of headers that a page on Origin would never send. Each set differs from Header(Origin) in
+// exactly one header.
 func Foreign() map[string]http.Header {
 	all := map[string]http.Header{}
 	for name, values := range map[string]map[string][]string{

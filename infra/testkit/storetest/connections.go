@@ -31,7 +31,7 @@ type Held struct {
 	Upstream   []byte
 }
 
-// Refreshes tests a store against the requirements of refresh.Worker. Each revision must be replaced only once, with
+// Refreshes tests a store against the requirements of refresh.Worker. Each revision must be replaced at most once, with
 // either all of its events or none. Revoked tokens must not be restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
@@ -189,7 +189,7 @@ func notRevived(c subject[Connections]) {
 	}
 }
 
-// When a rotation and a revocation race, only the first takes effect.
+// If a rotation and a revocation race, only the first one takes effect.
 func rotatedOrRevoked(c subject[Connections]) {
 	t, s := c.t, c.store
 	seen := connectionIn(t, s)

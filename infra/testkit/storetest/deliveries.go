@@ -51,7 +51,7 @@ func eventOf(id string) webhook.Event {
 	}
 }
 
-// deliveryOf returns a delivery in its state after a fan-out, with a lease of one minute.
+// deliveryOf returns a delivery in the state that follows a fan-out, with a lease of one minute.
 func deliveryOf(id string) webhook.Delivery {
 	until := now().Add(time.Minute)
 	return webhook.Delivery{

@@ -15,8 +15,9 @@ import (
 
 const endpoint = "hash-of-a-token-endpoint"
 
-// EndpointState tests a token endpoint's refresh state, which all functions share. A slot must have a single owner. A
-// breaker may be replaced only if it hasn't changed since it was read. Every response must be counted once.
+// EndpointState tests a token endpoint's refresh state, which all functions share. A slot must have only one owner at a
+// time. A breaker may be replaced only if it hasn't changed since it was read. Every response must be counted exactly
+// once.
 func EndpointState(t *testing.T, open func(testing.TB) refresh.EndpointState) {
 	t.Helper()
 	run(t, open, map[string]func(subject[refresh.EndpointState]){

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health tests a store against the requirements of webhook.Worker for subscriptions and their health. No failure may be
-// lost. Each transition must happen once. Each rate-limit slot must be assigned once.
+// Health tests a store against webhook.Worker's requirements for subscriptions and their health. Every failure must be
+// counted. Each state transition must happen once. Each rate-limit slot must be assigned to only one caller.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/manage/account/signin"
 )
 
-// Sessions stores sessions, known browsers and authentication ceremonies.
+// Sessions stores sessions, remembered browsers and authentication ceremonies.
 type Sessions interface {
 	signin.Sessions
 	account.SessionRows
@@ -54,7 +54,7 @@ func sessionComesBack(c subject[Sessions]) {
 	expect.NotFound(t, "a session that has ended", err)
 }
 
-// Functions that see a browser at the same time may have different clocks, so an earlier expiry must not replace a
+// Functions that handle the same browser's requests may have different clocks, so an earlier expiry must not replace a
 // later one.
 func deviceKnown(c subject[Sessions]) {
 	t, s := c.t, c.store

@@ -1,7 +1,7 @@
 // Package storetest tests that stores meet their domains' requirements, regardless of the implementation. The package
-// has a suite for each store interface that a domain declares. The suites run against DynamoDB (shared/adapters/store)
-// and against each in-memory store that tests use (infra/testkit/memory). Running the same suites ensures that
-// in-memory stores don't allow operations that DynamoDB rejects. Only tests import this package.
+// has a test suite for each store interface that a domain declares. The suites run against DynamoDB
+// (shared/adapters/store) and against each in-memory store that tests use (infra/testkit/memory). Running the same test
+// suites ensures that in-memory stores don't allow operations that DynamoDB rejects. Only tests import this package.
 package storetest
 
 import (

@@ -39,8 +39,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work tests a store against the requirements of worker.Worker. A pending task must belong to a single worker while its
-// lease lasts. Only the current generation may write.
+// Work tests a store against the requirements of worker.Worker. A pending task must belong to only one worker during
+// its lease. Only the task's current generation may write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens tests a tokens.Store. Only one lease may exist at a time. A row must not be leased if it has changed since it
-// was read. Each version must be stored only once. open returns a store with the given row, a first version without a
-// lease.
+// Tokens tests a tokens.Store. Only one lease on a token set may exist at a time. A row must not be leased if it has
+// changed since it was read. Each version must be stored only once. open returns a store that contains the given row,
+// which is a first version without a lease.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -38,8 +38,8 @@ func tokensOf() tokens.Row {
 	return tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
 }
 
-// leased returns a token row leased for a minute from now. started is the refresh start time that was read with the
-// row.
+// leased returns a token row that is leased for a minute from now. started is the refresh start time that was read with
+// the row.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf()
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now().Add(time.Minute), started

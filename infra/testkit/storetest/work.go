@@ -70,7 +70,7 @@ func oldGeneration(c subject[Tasks]) {
 	expect.Conflict(t, "a claim of an extended lease", err)
 }
 
-// wantRefused checks that writes by a worker without the task are rejected.
+// wantRefused checks that writes are rejected if the worker does not hold the task.
 func wantRefused(t *testing.T, s Tasks, task export.Task) {
 	t.Helper()
 	later := now().Add(time.Hour)

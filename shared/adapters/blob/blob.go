@@ -89,7 +89,7 @@ type Downloads struct {
 }
 
 // Address returns a URL that downloads the object as fileName and expires after life. The URL is valid only for HEAD
-// requests if method is HEAD, and only for GET requests otherwise.
+// requests if method is HEAD; otherwise, it is valid only for GET requests.
 func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
 	life time.Duration,
 ) (string, error) {

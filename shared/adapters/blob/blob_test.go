@@ -117,8 +117,8 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// noise returns n random bytes, so that tests can detect a shifted or repeated part. All callers share the slice and
-// must not modify it.
+// noise returns n random bytes so that tests can detect a shifted or repeated part. All callers of noise share the
+// slice and must not modify it.
 func noise(n int) []byte { return allNoise()[:n:n] }
 
 // allNoise returns enough random bytes for the largest test.

@@ -15,17 +15,17 @@ import (
 
 const (
 	// minPart is the minimum size of every upload part except the last. A source copied in ranges must be larger than
-	// minPart ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	// minPart (see UploadPartCopy and "Amazon S3 multipart upload limits" in the S3 documentation).
 	minPart = 5 << 20
 	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but smaller parts are copied faster and
 	// are cheaper to retry.
 	maxCopy = 1 << 30
 )
 
-// Compose concatenates existing objects into a new object. S3 copies each source that is large enough to be a part.
-// Only small objects, and the few MiB needed to reach the minimum part size, pass through memory. Compose holds at most
-// partSize bytes in memory at a time. Compose returns fault.NotFound if a source is missing. If Compose fails, the new
-// object is not created.
+// Compose concatenates existing objects into a new object. Compose makes S3 copy each source that is large enough to be
+// a part. Only small objects, and the few MiB needed to reach the minimum part size, pass through memory. Compose holds
+// at most partSize bytes in memory at a time. Compose returns fault.NotFound if a source is missing. If Compose fails,
+// the new object is not created.
 func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
 	for _, part := range parts {
@@ -60,8 +60,8 @@ func (b Bucket) measure(ctx context.Context, key string) (source, error) {
 	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
 }
 
-// add appends the object with the given key. If the buffered data is too small to be a part, add first fills the buffer
-// from the beginning of a large object, and then copies the rest.
+// add appends the object with the given key to the new object. If the buffered data is too small to be a part, add
+// first fills the buffer from the start of a large object and then copies the rest.
 func (w *writer) add(ctx context.Context, key string) error {
 	from, err := w.bucket.measure(ctx, key)
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *writer) add(ctx context.Context, key string) error {
 	return w.copy(ctx, from, head)
 }
 
-// read downloads the first size bytes of an object and appends them.
+// read downloads the first size bytes of an object and appends them to the upload.
 func (w *writer) read(ctx context.Context, from source, size int64) error {
 	if size == 0 {
 		return nil
@@ -106,8 +106,8 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	return nil
 }
 
-// copy makes S3 append an object from offset start onwards. The parts are of nearly equal size, because S3 allows only
-// an upload's last part to be small.
+// copy makes S3 append an object, starting at offset. The parts are of nearly equal size, because S3 allows only an
+// upload's last part to be small.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 
 const least = 5 << 20 // minimum size of every upload part except the last
 
-// put stores content as consecutive objects of the given sizes and returns their keys.
+// put stores content as a sequence of objects of the given sizes and returns their keys.
 func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	t.Helper()
 	keys := make([]string, 0, len(sizes))

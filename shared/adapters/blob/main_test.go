@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain reduces the number of property checks unless a flag sets it. Each check moves tens of megabytes, and the
+// TestMain reduces the number of property checks unless a flag sets it. Each check processes tens of megabytes, and the
 // race detector instruments every memory access.
 func TestMain(m *testing.M) {
 	flag.Parse()

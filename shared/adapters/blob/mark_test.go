@@ -68,7 +68,7 @@ func TestRewindDiscardsIncompleteLineAcrossParts(t *testing.T) {
 	content := noise(3*part + 200)
 	tests := []struct {
 		name  string
-		good  int // bytes before the incomplete line
+		good  int // number of bytes before the incomplete line
 		lost  int // bytes of the incomplete line
 		calls []string
 	}{
@@ -126,8 +126,8 @@ func TestRewindFailsAfterWriteFailure(t *testing.T) {
 	}
 }
 
-// BenchmarkMarkedObject writes ten parts and marks every line. The benchmark should allocate two part-sized buffers,
-// regardless of the number of parts.
+// BenchmarkMarkedObject writes ten parts and calls Mark after every line. The benchmark should allocate two part-sized
+// buffers, regardless of the number of parts.
 func BenchmarkMarkedObject(b *testing.B) {
 	bucket, line := blob.Bucket{Client: sink{}, Name: name}, noise(3000)
 	b.SetBytes(10 * part)

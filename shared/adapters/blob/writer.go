@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is the size of a writer's buffer. A writer that saves marked bytes has two buffers. S3 allows 10,000 parts,
-// so the maximum file size is 78 GiB.
+// partSize is the size of a writer's buffer. A writer that saves the bytes before a mark has two buffers. S3 allows
+// 10,000 parts, so the maximum file size is 78 GiB.
 const partSize = 8 << 20
 
 // writer uploads an object in parts. An object that fits into one part is stored with a single call.

@@ -42,14 +42,14 @@ type PublicAuth struct {
 	Alias   string     // alternative name of public_id that clients may use; may be empty
 }
 
-// caller checks the Basic credentials. Every failure results in the same 401 response, regardless of which part of the
-// credentials was wrong. Each failure counts against the client address's rate limit, which slows down guessing.
+// caller verifies the Basic credentials. Every failure results in the same 401 response, regardless of which part of
+// the credentials was wrong. Each failure counts against the client address's rate limit, which slows down guessing.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces all errors about a wrong key with a single error and returns other errors unchanged.
+// refusedKey replaces every error about a wrong key with the same error, and returns other errors unchanged.
 func refusedKey(err error) error {
 	if !isInvalidCredential(err) {
 		return err

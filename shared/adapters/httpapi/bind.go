@@ -20,9 +20,9 @@ import (
 //	Site         string `header:"Sec-Fetch-Site"`                  // header, sent at most once
 //	Network      string `client:"network"`                         // client seen by the gateway (see clientNetwork)
 //
-// All fields except json fields are strings. The body is read only if In has json or form fields, which can't be
-// combined. If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge
-// or UnsupportedMedia.
+// All fields except json fields are strings. The body is read only if In has json or form fields, and In can't have
+// both. If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge or
+// UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
 	hasBody bool

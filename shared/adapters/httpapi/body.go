@@ -22,7 +22,7 @@ const (
 )
 
 // decodeBody reads a JSON object, which must be UTF-8, at most 64 KiB, and not followed by other data. Unknown members
-// are ignored, so that clients of later versions continue to work.
+// are ignored so that clients of later versions continue to work.
 func decodeBody(r *http.Request, in any) error {
 	body, err := readBody(r)
 	if err != nil {

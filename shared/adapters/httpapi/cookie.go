@@ -24,9 +24,9 @@ type WithCookies struct {
 
 // Cookies names, creates and reads the service's cookies. The cookies' full names begin with __Host-, and browsers send
 // such cookies only over https. A service on the local machine may use http without the prefix, because WebKit rejects
-// __Host- cookies over http. The zero value is for https.
+// __Host- cookies over http. The zero value represents a service that uses https.
 type Cookies struct {
-	plain bool // whether cookies lack both the prefix and Secure
+	plain bool // whether cookies lack both the prefix and the Secure attribute
 }
 
 // CookiesAt returns the Cookies of a service with the given base URL.
@@ -61,14 +61,14 @@ func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http
 func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
 
 // Of returns a function that looks up the service's cookies in a request by name. The function returns the cookie's
-// value, or "" if the browser didn't send the cookie. Cookies are ignored if they have the prefix and the service's
-// cookies don't, or vice versa.
+// value, or "" if the browser didn't send it. A cookie is ignored if it has the prefix and the service's cookies don't,
+// or vice versa.
 func (c Cookies) Of(v Visit) func(name string) string {
 	return func(name string) string { return cookieOf(v.request, c.Name(name)) }
 }
 
 // All returns the names and values of the service's cookies in a request. Cookies without a prefix can't be
-// distinguished from cookies of other programs on the local machine.
+// distinguished from the cookies of other programs on the local machine.
 func (c Cookies) All(v Visit) map[string]string {
 	all := map[string]string{}
 	for _, cookie := range v.request.Cookies() {

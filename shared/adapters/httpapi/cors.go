@@ -8,8 +8,8 @@ import (
 
 const exposedHeaders = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 
-// allowAnyOrigin sets the initial CORS headers of a browser endpoint. Any page may read the endpoint's errors until the
-// endpoint has identified the organisation. Credentials are never allowed.
+// allowAnyOrigin sets the initial CORS headers of a browser endpoint. Until the endpoint has identified the
+// organisation, any page may read its errors. Credentials are never allowed in cross-origin requests.
 func allowAnyOrigin(header http.Header) {
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Access-Control-Expose-Headers", exposedHeaders)

@@ -11,8 +11,8 @@ import (
 )
 
 // Keyed creates a JSON endpoint for an organisation's backend. The endpoint authenticates callers with HTTP Basic and
-// does not support CORS. In is bound according to its tags (see binder). Out becomes the success envelope's data
-// member.
+// does not support CORS. In is bound according to its tags (see binder). The success envelope's data member contains
+// Out.
 func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
@@ -104,7 +104,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 func encode(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff prevent HTML parsing
+	encoder.SetEscapeHTML(false) // keeps URLs readable; the content type and nosniff prevent parsing as HTML
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}

@@ -43,7 +43,7 @@ func shown(ctx context.Context, err error) failure {
 // status is the only mapping from errors to HTTP statuses.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
-		return http.StatusServiceUnavailable // a compare-and-swap that keeps failing results in 503
+		return http.StatusServiceUnavailable // a repeatedly failing compare-and-swap results in a 503
 	}
 	switch e.Kind {
 	case fault.Invalid:
@@ -89,7 +89,7 @@ func failJSON(ctx context.Context, c *call, err error) reply {
 		RequestID:        logx.RequestID(ctx),
 		Cause:            f.cause,
 	})
-	if encodeErr != nil { // can't happen: a struct of strings always encodes
+	if encodeErr != nil { // can't happen, because a struct of strings can always be encoded
 		return reply{status: http.StatusInternalServerError}
 	}
 	c.header.Set("Content-Type", "application/json")

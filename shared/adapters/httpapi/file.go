@@ -16,9 +16,9 @@ type File struct {
 	Anywhere bool   // whether pages from any origin may load and read the file
 }
 
-// Files creates an unauthenticated endpoint for public files. find's takes function reports whether the client accepts
-// an encoding. Errors from find are rendered as JSON and are not cached. Requests are not rate-limited, because serving
-// a file costs less than updating the rate limit's row.
+// Files creates an unauthenticated endpoint for public files. takes, which is passed to find, reports whether the
+// client accepts an encoding. Errors from find are rendered as JSON and are not cached. Requests are not rate-limited,
+// because serving a file costs less than updating the rate limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

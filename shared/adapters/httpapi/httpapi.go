@@ -116,14 +116,14 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := s.answer(ctx, c)
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(answer.body) // ignored: if writing fails, the client has disconnected
+		_, _ = w.Write(answer.body) // if writing fails, the client has disconnected
 	}
 	logx.Add(ctx, slog.String("method", r.Method), slog.String("route", s.route), slog.Int("status", answer.status),
 		slog.Int64("ms", s.options.Now().Sub(started).Milliseconds()))
 	event.Emit(ctx, s.options.Logger, "http.request")
 }
 
-// answer runs the endpoint for the request's method. A panic in the endpoint becomes a fault.Internal error.
+// answer calls the endpoint for the request's method. A panic in the endpoint becomes a fault.Internal error.
 func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {

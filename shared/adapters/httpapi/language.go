@@ -32,7 +32,7 @@ func languageOf(r *http.Request) string {
 // preference is an option in an Accept-style header, with the option's weight.
 type preference struct {
 	name   string  // in lower case
-	weight float64 // quality value; 0 if not acceptable
+	weight float64 // quality value; 0 means not acceptable
 }
 
 // parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). Among options of equal weight, earlier
@@ -58,7 +58,7 @@ func parsePreferences(values []string) []preference {
 }
 
 // encodingsOf returns a function that reports whether the client accepts a content encoding (RFC 9110 section 12.5.3).
-// The unencoded form is always acceptable.
+// A response without an encoding is always acceptable.
 func encodingsOf(r *http.Request) func(encoding string) bool {
 	all := parsePreferences(r.Header.Values("Accept-Encoding"))
 	return func(encoding string) bool {

@@ -64,19 +64,40 @@ func (l Limiter) key(c *call, who string) string {
 // are ignored, because clients can forge them. An IPv6 address is reduced to its /64 prefix, which is assigned to one
 // subscriber.
 func clientNetwork(remote string) string {
+	address, host := clientAddress(remote)
+	switch {
+	case !address.IsValid():
+		return host
+	case address.Is4():
+		return address.String()
+	}
+	return netip.PrefixFrom(address, 64).Masked().String()
+}
+
+// auditNetwork returns the network of the client's address, as seen by the gateway, for audit rows. These rows are
+// permanent, so the network identifies neither a person nor a device: it is the /24 prefix of an IPv4 address or the
+// /48 prefix of an IPv6 address. auditNetwork returns "" if the address is unknown.
+func auditNetwork(remote string) string {
+	address, _ := clientAddress(remote)
+	switch {
+	case !address.IsValid():
+		return ""
+	case address.Is4():
+		return netip.PrefixFrom(address, 24).Masked().String()
+	}
+	return netip.PrefixFrom(address, 48).Masked().String()
+}
+
+// clientAddress parses a request's RemoteAddr. address is invalid if host is not an IP address.
+func clientAddress(remote string) (address netip.Addr, host string) {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		host = remote
 	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
+	if address, err = netip.ParseAddr(host); err != nil {
+		return netip.Addr{}, host
 	}
-	address = address.Unmap().WithZone("")
-	if address.Is4() {
-		return address.String()
-	}
-	return netip.PrefixFrom(address, 64).Masked().String()
+	return address.Unmap().WithZone(""), host
 }
 
 // seconds converts a duration to seconds, rounded up.

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestGCRANeverExceedsBurstPlusRate checks that at most quota + elapsed/interval requests are accepted in any period
-// that ends with an accepted request. A client that waits for the returned delay must be accepted.
+// TestGCRANeverExceedsBurstPlusRate checks that, in any period that ends with an accepted request, at most quota +
+// elapsed/interval requests are accepted. A client that waits for the returned delay must be accepted.
 func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

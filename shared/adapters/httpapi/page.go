@@ -39,9 +39,10 @@ type Answer struct {
 }
 
 // PublicPage creates an endpoint that browsers open with the parameters public_id and redirect_uri. Until both
-// parameters are verified, errors are rendered as an HTML page, never as a redirect. The page's status is 400 for any
-// error in the URL, and 429, 500 or 503 otherwise. After verification, all errors are returned by redirect, including
-// those from the rate limit, from binding In and from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// parameters have been verified, errors are rendered as an HTML page, never returned by redirect. The page's status is
+// 400 for any error in the URL, and 429, 500 or 503 otherwise. After both parameters are verified, all errors are
+// returned by redirect, including those from the rate limit, from binding In and from f (docs/reference/deviations.md,
+// "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -67,8 +68,8 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 }
 
 // Page creates an endpoint for a URL that does not identify an organisation, such as the portals' callback URL. Errors
-// from f are rendered as an HTML page. If a redirect URI was verified earlier, f should return RedirectError instead of
-// an error. Requests are rate-limited per client address.
+// from f are rendered as an HTML page. If a redirect URI has been verified, f should return RedirectError instead of an
+// error. Requests are rate-limited per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -161,8 +162,8 @@ type Echo struct {
 	ExternalState string
 }
 
-// maxEcho is the maximum length, in bytes, of a value that is returned before validation. Every endpoint rejects longer
-// values.
+// maxEcho is the maximum length, in bytes, of a value that is returned before validation. Every endpoint rejects values
+// longer than maxEcho.
 const maxEcho = 1024
 
 // echoOf extracts the echoed parameters from a rejected request's query, omitting invalid values.
@@ -199,7 +200,7 @@ func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err 
 	return Redirect(to.With(params), cookies...)
 }
 
-// Document returns an Answer that renders a Sheet.
+// Document returns an Answer that renders a Sheet as an HTML document.
 func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
@@ -213,7 +214,7 @@ func Drawn(html []byte, policy, referrer string) Answer {
 }
 
 // Framed is like Drawn, but for a page that any site may embed in a frame. A site that sets
-// Cross-Origin-Embedder-Policy (HTML section 7.1.4) can embed only pages that also set it, so the framed page sets it.
+// Cross-Origin-Embedder-Policy (HTML section 7.1.4) can embed only pages that set it too, so the framed page sets it.
 // As a side effect, third-party images such as logos load without credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
@@ -40,7 +41,7 @@ type Visitor struct {
 	Account string       // account ID; empty on endpoints created by Anyone
 	Org     string       // ID of the path's organisation; set only by Member
 	Role    account.Role // account's role in Org
-	Tenant  org.Tenant   // Org in the path's mode; zero if the path has no mode
+	Tenant  org.Tenant   // Org's tenant in the path's mode; zero if the path has no mode
 	Session account.Session
 	Token   secret.Text // session token
 
@@ -67,8 +68,8 @@ func (v Visitor) Cookie(name string) string {
 }
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
-// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. A non-member, an
-// unknown organisation, and an invalid organisation or mode all result in the same 404 response.
+// the path contains a {mode}, account.Permission.In determines the permission needed in that mode. Non-members, unknown
+// organisations, and invalid organisations or modes all result in the same 404 response.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -79,24 +80,24 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission,
 		}
 		return c.proven(auth.member(ctx, c, visitor, needed))
 	}
-	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(know, sourced(f)), fail: failJSON}
 }
 
 // Account creates a dashboard JSON endpoint for signed-in visitors.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
-	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(know, sourced(f)), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint created by Member or Account. The returned endpoint requires recent
-// authentication for action.
+// Proving returns a copy of e, an endpoint created by Member or Account, that requires recent authentication for
+// action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
 }
 
-// proven checks that the visitor has authenticated recently, if the endpoint requires recent authentication. A non-nil
-// err is returned unchanged.
+// proven checks that the visitor has authenticated recently, if the endpoint requires recent authentication. proven
+// returns a non-nil err unchanged.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)
@@ -107,7 +108,7 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 // Pending is like Account, but also admits visitors whose second factor is not yet verified. Use Pending for endpoints
 // that verify the second factor, or that read or end the session.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
-	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(auth.session, sourced(f)), fail: failJSON}
 }
 
 // Anyone creates a dashboard JSON endpoint for visitors without a session. Requests are rate-limited per client
@@ -119,7 +120,16 @@ func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (
 		}
 		return Visitor{request: c.request}, ownPage(c.request)
 	}
-	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
+	return Endpoint{serve: serveJSON(know, sourced(f)), fail: failJSON}
+}
+
+// sourced returns f with a context that contains the visitor's network for audit rows.
+func sourced[In, Out any](
+	f func(context.Context, Visitor, In) (Out, error),
+) func(context.Context, Visitor, In) (Out, error) {
+	return func(ctx context.Context, v Visitor, in In) (Out, error) {
+		return f(audit.WithSource(ctx, auditNetwork(v.request.RemoteAddr)), v, in)
+	}
 }
 
 // signedIn is like session, but also requires all of the account's factors to be verified.

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"recordbridge/infra/testkit/membertest"
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
 )
@@ -101,6 +103,44 @@ func TestSessionEndpointReceivesVisitor(t *testing.T) {
 			}
 			e.Check(t, memberRoute, members(memberRoute, account.View)())
 		})
+	}
+}
+
+// noRows is an empty audit chain.
+type noRows struct{ audit.Rows }
+
+func (noRows) Head(context.Context, string) (audit.Head, error) { return audit.Head{}, nil }
+
+// TestSessionEndpointsRecordTruncatedNetwork checks the source of audit rows of every kind of dashboard endpoint. A
+// forged X-Forwarded-For header has no effect.
+func TestSessionEndpointsRecordTruncatedNetwork(t *testing.T) {
+	t.Parallel()
+	type source struct {
+		From string `json:"from"`
+	}
+	tell := func(ctx context.Context, _ httpapi.Visitor, _ nothing) (source, error) {
+		_, row, err := audit.Log{Rows: noRows{}}.Next(ctx, audit.Row{ID: "1"})
+		return source{From: row.From}, err
+	}
+	for name, endpoint := range map[string]httpapi.Endpoint{
+		"member": httpapi.Member(membertest.Auth(), account.View, tell), "account": httpapi.Account(membertest.Auth(), tell),
+		"pending": httpapi.Pending(membertest.Auth(), tell), "anyone": httpapi.Anyone(httpapi.Limiter{}, tell),
+	} {
+		handler := keyedtest.NewAPI().Serve(orgRoute, httpapi.Methods{http.MethodGet: endpoint})
+		for remote, want := range map[string]string{
+			"203.0.113.77:0": "203.0.113.0/24", "[2001:db8:1:2:3::4]:0": "2001:db8:1::/48",
+			"[::ffff:203.0.113.77]:0": "203.0.113.0/24", ":0": "", "unknown": "",
+		} {
+			e := membertest.Exchange{Path: "/dashboard/organisations/" + membertest.OrgA, As: membertest.Owner}
+			w := e.Send(t, orgRoute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.RemoteAddr = remote
+				r.Header.Set("X-Forwarded-For", "198.51.100.1")
+				handler.ServeHTTP(w, r)
+			}))
+			if body := `{"success":true,"data":{"from":"` + want + `"}}`; strings.TrimSpace(w.Body.String()) != body {
+				t.Errorf("%s from %s: %s, want %s", name, remote, w.Body, body)
+			}
+		}
 	}
 }
 

@@ -21,11 +21,11 @@ type Sheet struct {
 	Brand    Brand
 	Icon     SheetIcon
 	Body     string            // fixed HTML; its h1 is also the page's title
-	Values   map[string]string // text that replaces {{name}} in Body; HTML-escaped
+	Values   map[string]string // text that replaces {{name}} in Body; it is HTML-escaped
 	Script   string            // the only script that may run
 }
 
-// Brand is an organisation's branding on a page. An empty field means that the value is unknown. Values may be
+// Brand is an organisation's branding on a page. An empty field means that the value is unknown. The fields may contain
 // arbitrary text.
 type Brand struct {
 	Name   string // value of {{organisation}} in a sheet's body; "the application" if empty

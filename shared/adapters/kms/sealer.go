@@ -67,9 +67,9 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	}
 }
 
-// Seal encrypts plain for a tenant and binds the ciphertext to boundTo. Open requires the same tenant and boundTo. The
-// sealed data consists of the format byte, the two-byte length of the wrapped data key, the wrapped key, the nonce and
-// the ciphertext.
+// Seal encrypts plain for a tenant and binds the ciphertext to boundTo. Open requires the same tenant and boundTo that
+// were passed to Seal. The sealed data consists of the format byte, the two-byte length of the wrapped data key, the
+// wrapped key, the nonce and the ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
 	// The cache key includes the tenant, so that a cached data key can't decrypt data for another tenant. KMS would
-	// reject such a request.
+	// reject a request to unwrap another tenant's key.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
@@ -153,8 +153,8 @@ func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	return &dataKey{aead: aead, wrapped: wrapped}, nil
 }
 
-// context returns the KMS encryption context. The zero tenant, which stands for all tenants, is represented by "*",
-// because the KMS documentation does not state whether empty values are accepted.
+// context returns the KMS encryption context. The zero tenant, which represents all tenants, is written as "*", because
+// the KMS documentation does not state whether empty values are accepted.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
 	return map[string]string{
 		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,

@@ -37,7 +37,7 @@ var (
 )
 
 // Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. Public rejects other key
-// types. Public also rejects keys for encryption or key agreement, because KMS doesn't sign with such keys.
+// types. Public also rejects keys for encryption or key agreement because KMS doesn't sign with such keys.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
@@ -56,7 +56,7 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 	return public, nil
 }
 
-// Signer returns a signer for a key pair whose public key, as returned by Public, is public. The signer signs only
+// Signer returns a signer for the key pair whose public key, as returned by Public, is public. The signer signs only
 // SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ECDSA in ASN.1 form for P-384. The signer calls KMS with ctx and
 // must not be used after ctx ends.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
@@ -88,7 +88,7 @@ func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithm
 	return "", false
 }
 
-// signer is a crypto.Signer whose private key is in KMS. A signer works only until its context ends.
+// signer is a crypto.Signer whose private key is in KMS. A signer can't be used after its context ends.
 type signer struct {
 	public crypto.PublicKey
 	sign   func(digest []byte) ([]byte, error)
@@ -97,7 +97,7 @@ type signer struct {
 // Public implements crypto.Signer.
 func (s signer) Public() crypto.PublicKey { return s.public }
 
-// Sign implements crypto.Signer. The random source is ignored, because KMS provides randomness.
+// Sign implements crypto.Signer. The random source is ignored because KMS provides randomness.
 func (s signer) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	_, pss := opts.(*rsa.PSSOptions)
 	if pss || opts == nil || opts.HashFunc() != crypto.SHA384 || len(digest) != crypto.SHA384.Size() {

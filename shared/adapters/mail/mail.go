@@ -28,8 +28,9 @@ type Sender struct {
 }
 
 // Send sends an email as plain text, and as HTML unless html is empty, to at most 50 addresses. Every recipient can see
-// all addresses. If SES's response is lost, a retry may send the email twice, because SES does not support idempotency.
-// Errors omit SES's message, which contains addresses. Send returns fault.Invalid if SES rejects an address as invalid.
+// all recipients' addresses. If SES's response is lost, a retry may send the email twice, because SES does not support
+// idempotency. Errors omit SES's message, which contains addresses. Send returns fault.Invalid if SES rejects an
+// address as invalid.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }

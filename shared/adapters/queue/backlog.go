@@ -20,7 +20,7 @@ type Receiver interface {
 }
 
 const (
-	mostReceived = 10 // SQS's maximum per request
+	mostReceived = 10 // SQS's maximum per ReceiveMessage request
 	// pollSeconds is the wait time of a poll. The wait is short because polls are not cancelled: a Lambda invocation
 	// may continue for up to pollSeconds after its work is done.
 	pollSeconds = 1

@@ -138,7 +138,7 @@ var errKind = errors.New("queue: no worker of this queue looks after rows of thi
 
 // group returns a tenant's message group. In standard queues, SQS uses message groups for fairness: one group's backlog
 // does not delay other groups (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one per
-// webhook, would have too little traffic for SQS's fairness to take effect.
+// webhook, would have too little traffic for SQS fair queues to take effect.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
 type destination struct {
@@ -160,7 +160,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
-		// Callers often ignore send failures, so the log line must record them.
+		// Callers often ignore send failures, so the log line must record each failure.
 		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
 			slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)

@@ -21,7 +21,7 @@ type Clients interface {
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// clientAuthError means that no request was sent, because the client could not be authenticated. The error hides its
+// clientAuthError means that no request was sent because the client could not be authenticated. The error hides its
 // cause from errors.Is, so that a missing client secret is not mistaken for missing tokens.
 type clientAuthError struct{ cause error }
 
@@ -41,7 +41,7 @@ func newClientAuthError(cause error) error {
 		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
 }
 
-// useOf returns the ClientUse for a request to address by a token set's client.
+// useOf returns the ClientUse for a request to address by the client of a token set.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
@@ -74,7 +74,7 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 	return p.send(ctx, use.Address, form, header)
 }
 
-// isAmbiguous reports whether a header's Basic credentials have different values for servers that decode them and
+// isAmbiguous reports whether a header's Basic credentials mean different things to servers that decode them and
 // servers that don't. Form encoding changes all characters except letters, digits and four punctuation marks (RFC 6749
 // appendix B).
 func isAmbiguous(header http.Header) bool {

@@ -163,7 +163,7 @@ func TestPortalReturnsInternalErrorWhenClientAuthenticationFails(t *testing.T) {
 			if !ok || !unspent.Unspent() || errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("a refresh: %v, want it unspent and no refusal", err)
 			}
-			// A NotFound or Conflict error would be attributed to the tokens.
+			// A NotFound or Conflict error would be mistaken for a problem with the tokens.
 			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
 				t.Errorf("%v is of another kind than unavailable", err)
 			}

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// maxTerm is the longest plausible lifetime of consent or a refresh token. A larger value means "for ever" or is in
-	// milliseconds.
+	// maxTerm is the longest plausible lifetime of consent or a refresh token. A response with a larger value means
+	// "for ever" or uses milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
 	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. The timeout is
 	// short because a crash before the token response is stored would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
-// consentTerms and refreshTerms return the names of token response members, in order of precedence. Each member
-// contains the remaining lifetime, in seconds, of the consent or the refresh token. Two members come from
+// consentTerms and refreshTerms return the names of token response members, in order of precedence. Each of these
+// members contains the remaining lifetime, in seconds, of the consent or the refresh token. Two members come from
 // draft-ietf-oauth-refresh-token-expiration-02 of May 2026: authorization_expires_in (consent) and
-// refresh_token_timeout (an unused refresh token). The other members are older and vendor-specific. The vendor-specific
-// members cover only the refresh token, but consent lasts at least as long as its refresh token.
+// refresh_token_timeout (an unused refresh token). All other members are older and vendor-specific. The vendor-specific
+// members cover only the refresh token, but consent lasts at least as long as the refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -37,11 +37,11 @@ func refreshTerms() []string {
 	return []string{"refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in"}
 }
 
-// withEnds adds the known expiry dates of the consent and the refresh token to a set. The sources, in order of
+// withEnds adds the known expiry dates of the consent and the refresh token to a token set. The sources, in order of
 // precedence, are the token response, introspection of the refresh token, and the exp claim of a JWT refresh token. A
-// refresh token's exp applies to both dates, because the token must be used before exp and no other source reports a
-// later end of consent. A date from any source replaces the set's date. If no source provides a date, the set's date is
-// unchanged.
+// refresh token's exp applies to both dates because the token must be used before exp and no other source reports a
+// later end of consent. A date from any source replaces the date stored in the set. If no source provides a date, the
+// set's date is unchanged.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -68,10 +68,10 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 }
 
 // introspect requests the refresh token's expiry (RFC 7662). The request authenticates as the client, or with the
-// access token if the server requires that. A public client can't authenticate (section 2.1), so introspect sends no
-// request for it unless the server accepts the access token. The result is zero if the server doesn't return a
-// plausible date. introspect ignores errors, because the date is only for planning and does not decide whether the
-// token is valid. introspect also ignores active:false, because the token was just issued and servers return
+// access token if the server requires that. A public client can't authenticate (RFC 7662 section 2.1), so introspect
+// sends no request for it unless the server accepts the access token. The result is zero if the server doesn't return a
+// plausible date. introspect ignores errors, because the date is used only for planning and does not determine whether
+// the token is valid. introspect also ignores active:false, because the token was just issued and servers return
 // active:false for any token that they can't introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
@@ -101,7 +101,8 @@ func (p Portal) askAbout(ctx context.Context, tenant org.Tenant, set tokens.Set)
 	return p.post(ctx, tenant, useOf(set, set.IntrospectionEndpoint), form)
 }
 
-// endOf returns the exp claim of a JWT refresh token. The claim is only as trustworthy as the token response.
+// endOf returns the exp claim of a JWT refresh token. The claim is only as trustworthy as the token endpoint's
+// response.
 func (p Portal) endOf(token secret.Text) time.Time {
 	claims, _ := unverified(token)
 	return p.ahead(claims["exp"])

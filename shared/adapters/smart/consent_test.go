@@ -19,7 +19,7 @@ const day = 24 * time.Hour
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// terms is a health system that reports expiry dates.
+// terms is a simulated health system that reports expiry dates.
 type terms struct {
 	members      map[string]any // token response members other than the two tokens
 	refresh      string         // refresh token; "opaque" if empty

@@ -66,7 +66,7 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 type configurationError string
 
 const (
-	errNoS256     configurationError = "no_s256"     // the server lists code challenge methods, but not S256
+	errNoS256     configurationError = "no_s256"     // the server lists code challenge methods but not S256
 	errNoEndpoint configurationError = "no_endpoint" // the server has no usable authorization or token endpoint
 )
 
@@ -80,12 +80,12 @@ func (m configurationError) Failure() (class string, status int) { return string
 // user information or fragments. The URLs use https; http is accepted only if the FHIR base also uses http.
 //
 // If a server has no configuration, Discover reads the endpoints from an extension of its CapabilityStatement (SMART
-// App Launch 1.0). Servers without a configuration predate PKCE. Servers whose configuration lists no code challenge
-// methods either predate PKCE or don't advertise it. Discover therefore can't require PKCE of a server that lists no
-// code challenge methods, with or without a configuration. Every server receives the challenge anyway, and ignores it
-// if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5). An attacker who removes the list of code
-// challenge methods in transit therefore gains nothing. A list without S256 is rejected, because the plain method does
-// not protect a code from an attacker who observed the request.
+// App Launch 1.0). Servers without a SMART configuration predate PKCE. Servers whose configuration lists no code
+// challenge methods either predate PKCE or don't advertise it. Discover therefore can't require PKCE of a server that
+// lists no code challenge methods, with or without a configuration. Every server receives the challenge anyway, and
+// ignores it if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5). An attacker who removes the list of
+// code challenge methods in transit therefore gains nothing. A list without S256 is rejected, because the plain method
+// does not protect a code from an attacker who observed the request.
 //
 // Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server is temporarily unavailable, and
 // fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream errors carry a fault.Spot.
@@ -194,8 +194,8 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	return checked, nil
 }
 
-// beside resolves the URL of an endpoint that receives tokens. It returns "" unless the URL has the origin of the token
-// endpoint, which receives all tokens anyway.
+// beside resolves the URL of an endpoint that receives tokens. It returns "" unless the URL has the same origin as the
+// token endpoint, which receives all tokens anyway.
 func beside(token string, base fhir.Base, text string) string {
 	if address, ok := endpoint(base, text); ok && sameOrigin(address, token) {
 		return address

@@ -18,7 +18,7 @@ import (
 
 const defaultV1 = "patient/*.read"
 
-// configuration returns a valid smart-configuration with the given changes. A nil value removes the member.
+// configuration returns a valid smart-configuration with the given changes, removing members whose value is nil.
 func configuration(t *testing.T, changes map[string]any) string {
 	t.Helper()
 	document := map[string]any{

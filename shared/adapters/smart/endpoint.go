@@ -9,8 +9,8 @@ import (
 )
 
 // endpoint resolves a configuration's URL against the FHIR base, as SMART specifies, and checks the result. The
-// operator can allow http bases in certain address ranges. An endpoint of an http base may have any http or https URL,
-// and only the outbound client's guard protects the request.
+// operator can allow http bases in certain address ranges. If the base uses http, an endpoint may have any http or
+// https URL, and only the outbound client's guard protects the request.
 func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	root, err := url.Parse(base.String() + "/")
 	if err != nil || text == "" || len(text) > maxAddress {
@@ -29,8 +29,8 @@ func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	return "", false
 }
 
-// publicHost reports whether host may be publicly reachable. It rejects hosts that the outbound client's guard would
-// reject without a DNS lookup. The patient's browser, which opens the authorization endpoint, has no such guard.
+// publicHost reports whether host may be publicly reachable. publicHost rejects hosts that the outbound client's guard
+// would reject without a DNS lookup. The patient's browser, which opens the authorization endpoint, has no such guard.
 func publicHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() &&

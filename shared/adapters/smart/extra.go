@@ -9,13 +9,14 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// maxField is the maximum size of an extra token response field in bytes. A larger value is not an ID, and would be
+// maxField is the maximum size of an extra token response field in bytes. A larger value can't be an ID and would be
 // stored in every token set.
 const maxField = 512
 
 // extra returns the named fields of a token response for use in later calls. Names that tokens.MayBeExtra does not
-// allow are omitted. Later calls insert the values into URLs, so each value must be an ID-like string or number of
-// visible ASCII. A field is set to "" if it is missing, empty, too large, of a different type, or contains a token.
+// allow are omitted. Later requests insert the values into URLs, so each value must be an ID-like string or a number,
+// consisting of visible ASCII. A field is set to "" if it is missing, empty, too large, of the wrong type, or contains
+// a token.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -53,7 +54,8 @@ func (a answer) containsToken(value string) bool {
 	return false
 }
 
-// newer merges the extra fields after a refresh. A field that is missing from the refresh response keeps its value.
+// newer merges the extra fields of a refresh response with the old ones. A field that is missing from the refresh
+// response keeps its previous value.
 func newer(old, sent map[string]string) map[string]string {
 	all := maps.Clone(old)
 	for name, value := range sent {

@@ -25,7 +25,7 @@ const (
 	maxRedirects = 3
 	// maxRetryAfter caps the delay that a server may request.
 	maxRetryAfter = 24 * time.Hour
-	// byteOrderMark begins some servers' JSON documents.
+	// byteOrderMark is the byte order mark, with which some servers' JSON documents begin.
 	byteOrderMark = "\ufeff"
 	// maxRest is the maximum number of bytes drained from a redirect's body to keep the connection reusable.
 	maxRest = 4 << 10
@@ -44,7 +44,7 @@ func (f fetcher) get(ctx context.Context, address, accept string, limit int64, t
 	return answer.Body, err
 }
 
-// document requests address as open does, and returns a JSON document of at most limit bytes.
+// document requests address as open does and returns a JSON document of at most limit bytes.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Response, error) {
@@ -60,8 +60,8 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 }
 
 // open requests address and returns a 2xx response with an open body. address must be a URL under the base, as returned
-// by Base.Join or Base.Resolve. If token is empty, open doesn't send it. open follows redirects itself, because the
-// HTTP client would not ensure that redirects stay under the base. The error is a *fhir.RequestError.
+// by Base.Join or Base.Resolve. If token is empty, open doesn't send it. open follows redirects itself because the HTTP
+// client would not ensure that they stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.withRequiredParameters(address)
 	for redirects := 0; ; redirects++ {
@@ -159,8 +159,8 @@ func (f fetcher) withRequiredParameters(address string) string {
 	return address
 }
 
-// redirect resolves a Location header to a URL under the base. ok is false if the target is not under the base. ok is
-// also false if the redirect would loop, because mapping a proxy's own name back to the base yields the same URL.
+// redirect resolves a Location header to a URL under the base. ok is false if the target is not under the base, or if
+// the redirect would loop, because mapping a proxy's own name back to the base yields the same URL.
 func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	current, err := url.Parse(from)
 	if err != nil {
@@ -218,7 +218,7 @@ func unanswered(err error) *fhir.RequestError {
 }
 
 // retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. A date is compared
-// with the response's own Date header, so that the server's clock may differ from the local clock.
+// with the response's own Date header, so the server's clock may differ from the local clock.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

@@ -16,7 +16,7 @@ const maxMediaType = 200
 func file(response *http.Response, limit int64) fhir.File {
 	body := &bounded{body: response.Body, left: max(0, limit)}
 	if response.ContentLength > limit {
-		body.left = -1 // fail before reading a body that is too large
+		body.left = -1 // makes reading fail before an oversized body is read
 	}
 	return fhir.File{Body: body, ContentType: mediaType(response.Header), Rate: rate(response.Header)}
 }
@@ -57,7 +57,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer. Close ignores the error, because the data has already been read.
+// Close implements io.Closer. Close ignores the error because the data has already been read.
 func (b *bounded) Close() error {
 	_ = b.body.Close()
 	return nil

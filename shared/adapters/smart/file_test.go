@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// bomb returns a handler that responds with many megabytes of spaces, whose compressed form is tiny.
+// bomb returns a handler that responds with many megabytes of spaces, which compress to a tiny body.
 func bomb(status, megabytes int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")

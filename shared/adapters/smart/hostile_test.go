@@ -38,7 +38,7 @@ func (w *wiretap) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 }
 
-// reader returns a source.Server for the honest server. Its requests pass through the wiretap.
+// reader returns a source.Server for the honest server. The reader's requests pass through the wiretap.
 func (w *wiretap) reader(t *testing.T) source.Server {
 	t.Helper()
 	return readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"own": "1"}}, bearer)
@@ -56,8 +56,8 @@ func (w *wiretap) check(t *testing.T) {
 	}
 }
 
-// attacks returns links that a hostile server may send. The value is true for links that are rewritten to a URL under
-// the base and may be requested. All other links must not be followed.
+// attacks returns links that a hostile server may send. A link's value is true if it is rewritten to a URL under the
+// base and may be requested. No other link may be followed.
 func attacks() map[string]bool {
 	return map[string]bool{
 		"https://evil.example/x":                               false,
@@ -99,7 +99,7 @@ func attacks() map[string]bool {
 	}
 }
 
-// calls returns all of the reader's calls. Each call starts at a URL of the honest server.
+// calls returns all of the reader's calls. Each call starts with a URL on the honest server.
 func calls(ctx context.Context, r source.Server) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error {

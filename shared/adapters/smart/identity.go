@@ -19,7 +19,7 @@ import (
 
 const (
 	// extraTime is the timeout for each additional request, such as for keys, userinfo, a search or introspection. The
-	// exchange as a whole has a separate timeout.
+	// entire code exchange has a separate timeout.
 	extraTime = 5 * time.Second
 	// maxExtra is the maximum size, in bytes, of the response to an additional request.
 	maxExtra = 256 << 10
@@ -57,9 +57,10 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
-// onlyPatient searches the FHIR server and returns the ID of the only patient that the access token can read. OnPatient
-// provides no other way to identify the patient. The ID is "" if there are several patients or if more pages may
-// follow. A parent's token may read a child's record, so a guess could export the wrong person's record.
+// onlyPatient searches the FHIR server and returns the ID of the only patient that the access token can read. The
+// OnPatient platform provides no other way to identify the patient. The ID is "" if there are several patients or if
+// more pages may follow. A parent's token may read a child's record, so guessing could export the wrong person's
+// record.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -88,8 +89,8 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 }
 
 // identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). The identity is empty if the token is
-// missing, expired or for another audience. The identity is also empty if the token can't be checked because it is
-// encrypted or the keys are unavailable. A connection can be completed without an identity.
+// missing, has expired or is for another audience. The identity is also empty if the token can't be verified because it
+// is encrypted or the keys are unavailable. A connection can be completed without a verified identity.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -106,7 +107,7 @@ func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text)
 }
 
 // verified returns an id_token's claims after verifying its signature with the keys at keySet. The claims are nil if
-// the token is missing or can't be checked.
+// the token is missing or can't be verified.
 func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
 	if token.Empty() {
 		return nil, nil
@@ -169,7 +170,7 @@ func expiry(claims answer) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// patientOfAccessToken returns the patient ID in a JWT access token. Only the FHIR server can check the token's
+// patientOfAccessToken returns the patient ID in a JWT access token. Only the FHIR server can verify the token's
 // signature. The token is as trustworthy as the response's patient member, because both came directly from the token
 // endpoint.
 func patientOfAccessToken(token secret.Text) string {
@@ -194,8 +195,8 @@ func unverified(token secret.Text) (answer, bool) {
 	return claims, err == nil && json.Unmarshal(payload, &claims) == nil && claims != nil
 }
 
-// userinfo requests the patient from the userinfo endpoint. A response whose subject differs from the id_token's
-// subject is ignored (OpenID Connect Core 1.0 section 5.3.2).
+// userinfo requests the patient from the userinfo endpoint. A response whose subject differs from the id_token's is
+// ignored (OpenID Connect Core 1.0 section 5.3.2).
 func (p Portal) userinfo(ctx context.Context, address string, token secret.Text, subject string) string {
 	document, ok := p.fetch(ctx, address, token)
 	var claims answer

@@ -124,8 +124,8 @@ func claims(changes map[string]any) map[string]any {
 type identification struct {
 	members  map[string]any // token response members other than access_token
 	access   string
-	keys     string // key set; "" for all keys
-	userinfo string // userinfo response; "" for no response
+	keys     string // name of the key set; "" for all keys
+	userinfo string // userinfo response; "" if there is none
 	keyless  bool
 	nameless bool // whether discovery returned no issuer
 }

@@ -52,7 +52,7 @@ func initialsOf(names []humanName) string {
 	return ""
 }
 
-// initials returns the initials of the first given name and of the family name, for example "A. S.".
+// initials returns the initials of the first given name and of the family name, each followed by a dot.
 func (n humanName) initials() string {
 	var family []string
 	if json.Unmarshal(n.Family, &family) != nil {

@@ -137,13 +137,13 @@ func TestIDTokenSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T)
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// Some libraries support the b64 header parameter, and accept it if its value does not change the result.
+	// Some libraries support the b64 header parameter and accept it if its value doesn't change the result.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")
 	}
-	// The base64url encoding of 256 bytes leaves four bits of the last character unused. Some decoders ignore these
-	// bits.
+	// The base64url encoding of 256 bytes leaves four bits of the last character unused. Some decoders ignore the
+	// unused bits.
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(token string) string {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 		last := len(token) - 1
@@ -155,7 +155,7 @@ func TestIDTokenSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T)
 
 func TestKeySetAcceptsCoordinateWithoutLeadingZeros(t *testing.T) {
 	t.Parallel()
-	for range 10_000 { // one number in 256 begins with a zero byte
+	for range 10_000 { // one random number in 256 begins with a zero byte
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			t.Fatal(err)

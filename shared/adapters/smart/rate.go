@@ -12,7 +12,7 @@ import (
 // maxQuota is the maximum value of a rate limit header. The limit prevents integer overflow in calculations.
 const maxQuota = 1 << 40
 
-// firstUnixTime is the lowest reset value treated as a Unix time. A lower value is a delay in seconds.
+// firstUnixTime is the lowest reset value interpreted as a Unix time. A lower reset value is a delay in seconds.
 const firstUnixTime = 1_000_000_000
 
 // rate parses the server's rate limit headers. rate accepts the separate fields of earlier versions of
@@ -33,7 +33,8 @@ func rate(header http.Header) fhir.Rate {
 	return fhir.Rate{}
 }
 
-// quota parses the number at the beginning of a rate limit header. The draft allows quota policies after the number.
+// quota parses the number at the start of a rate limit header. The Internet-Draft allows quota policies after the
+// number.
 func quota(header http.Header, name string) (number int, ok bool) {
 	text, _, _ := strings.Cut(header.Get(name), ",")
 	text, _, _ = strings.Cut(text, ";")
@@ -42,7 +43,7 @@ func quota(header http.Header, name string) (number int, ok bool) {
 }
 
 // resetOf returns the time until the quota resets. The header contains seconds or a Unix time. A Unix time is compared
-// with the response's Date header, so clock differences between server and client don't matter.
+// with the response's Date header, so clock skew between server and client doesn't matter.
 func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	number, ok := quota(header, prefix+"Reset")
 	if !ok {

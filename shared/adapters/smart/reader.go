@@ -11,8 +11,8 @@ import (
 )
 
 // reader reads from one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch
-// 2.2, "Access FHIR API"). Each call makes one request to the server. Retries are the callers' responsibility, because
-// only the callers know how much time remains. reader calls the token function before every request. It implements
+// 2.2, "Access FHIR API"). Each method call makes one request to the server. Retries are the callers' responsibility
+// because only they know how much time remains. reader calls the token function before every request. It implements
 // source.Server, and is safe for concurrent use if the token function is.
 type reader struct {
 	fetcher fetcher
@@ -35,8 +35,8 @@ func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64)
 	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
 }
 
-// Search reads the first page of a search as raw JSON. path is relative to the base: either a type or a path below one
-// resource, such as "Patient/p1/$everything". The limit and errors are the same as for Read.
+// Search reads the first page of a search as raw JSON. path is relative to the base, and is either a type or a path
+// below one resource, such as "Patient/p1/$everything". The limit and errors are the same as for Read.
 func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
@@ -60,7 +60,7 @@ func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Res
 }
 
 // Page reads the page at a Bundle's next link. For a link outside the base, Page returns fhir.ForeignLink without
-// sending a request. The limit and other errors are the same as for Read.
+// sending a request. The limit and other errors are the same as those of Read.
 func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Response, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
@@ -72,8 +72,8 @@ func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Respo
 // Attachment opens the content at an attachment's URL, which may be absolute or relative to the base. The content may
 // have any media type. Reading more than limit bytes (after decompression) from the content's Body fails with
 // fhir.TooLarge. Reading truncated content fails with fhir.Network. For a URL outside the base, Attachment returns
-// fhir.ForeignLink without sending a request. Other errors are the same as for Read. The caller must close the Body and
-// must not cancel ctx before closing it.
+// fhir.ForeignLink without sending a request. Other errors are the same as those of Read. The caller must close the
+// Body and must not cancel ctx before closing it.
 func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	address, ok := r.fetcher.base.Resolve(address)
 	if !ok {

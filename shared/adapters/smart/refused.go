@@ -12,7 +12,7 @@ import (
 // maxRefusal is the maximum number of bytes read from an error response's body.
 const maxRefusal = 64 << 10
 
-// refused reads and closes a non-2xx response and returns a corresponding error. Of the body, the error retains only
+// refused reads and closes a non-2xx response and returns a corresponding error. From the body, the error retains only
 // the reason for the refusal.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
 	body, _ := safehttp.ReadAll(response, maxRefusal) // if the body is truncated or missing, the status is sufficient
@@ -28,8 +28,8 @@ func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError 
 }
 
 // refusalOf returns the reason for a rejected request. A denial defined by the platform normally takes precedence over
-// the response body. However, a body that explains how to correct the request or reports that there is no data takes
-// precedence over a denial that matches any body.
+// the response body. However, a response body takes precedence over a denial that matches any body if it explains how
+// to correct the request or reports that there is no data.
 func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	explained := fhir.ParseRefusal(bytes.TrimPrefix(body, []byte(byteOrderMark)))
 	telling := explained == fhir.NeedsMore || explained == fhir.NoCount || explained == fhir.Missing

@@ -15,9 +15,9 @@ import (
 
 // Revoke implements refresh.Revoker (RFC 7009). Revoke revokes the refresh token, which on most servers also revokes
 // the access tokens. If there is no refresh token, Revoke revokes the access token. If the server has no revocation
-// endpoint, Revoke does nothing. If the server refuses, Revoke returns nil: the token is unknown to the server or can't
-// be revoked, and a retry would not help. The error is fault.Unavailable, with the server's RetryAfter, if there is no
-// response, the failure is temporary, or the client's registration is faulty.
+// endpoint, Revoke does nothing. If the server refuses, Revoke returns nil, because the token is unknown to the server
+// or can't be revoked, and a retry would not help. The error is fault.Unavailable, with the server's RetryAfter, if
+// there is no response, if the failure is temporary, or if the client's registration is faulty.
 func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error {
 	token, hint := set.RefreshToken, "refresh_token"
 	if token.Empty() {
@@ -35,13 +35,13 @@ func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) e
 	return spot.Failed(revoked(response))
 }
 
-// revoked interprets the response to a revocation request. A redirect is an error, because the server that redirected
-// did not process the request.
+// revoked interprets the response to a revocation request. A redirect is an error because the redirecting server did
+// not process the request.
 func revoked(response *http.Response) error {
 	body, err := safehttp.ReadAll(response, maxExtra)
 	var read answer
 	if err != nil || json.Unmarshal(body, &read) != nil {
-		read = nil // the body is irrelevant
+		read = nil // the body doesn't matter
 	}
 	refusal := newOAuthError(response.StatusCode, read.text("error"), read.text("error_description"))
 	refusal.RetryAfter = retryAfter(response.Header)

@@ -30,7 +30,7 @@ const (
 	sandboxCallback = "https://us.example/callback"
 )
 
-// sandboxServer is the sandbox EHR, running on the system clock. The path of its FHIR base contains the sandbox's
+// sandboxServer is the sandbox EHR, running on the system clock. The server's FHIR base URL contains the sandbox's
 // switches.
 type sandboxServer struct{ fhirBase string }
 
@@ -147,8 +147,7 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that date is the given duration from now, to within a minute. If the duration is zero, date must not
-// be set.
+// wantLeft checks that date is the given duration from now, to within a minute. If want is zero, date must not be set.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)
@@ -165,12 +164,12 @@ func TestSandboxReportsConsentExpiry(t *testing.T) {
 	}{
 		"refresh:48h":                   {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,introspect-bearer": {"epic", 48 * time.Hour, 48 * time.Hour},
-		// The introspection endpoint does not accept client authentication.
+		// With introspect-bearer, the introspection endpoint does not accept client authentication.
 		"refresh:48h,introspect-bearer,access:1h":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
 		"refresh:48h,tell-expiry:authorization_expires_in":  {"medicare", 48 * time.Hour, 0},
-		// refresh_token_timeout does not replace introspection.
+		// The refresh_token_timeout member is not a substitute for introspection.
 		"refresh:48h,tell-expiry:refresh_token_timeout":             {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_token_expires_in":          {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_expires_in":                {"sandbox", 48 * time.Hour, 48 * time.Hour},

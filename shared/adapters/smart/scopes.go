@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// "Read and search" permissions in both scope versions (SMART App Launch 2.2, scopes-and-launch-context).
+// Permissions to read and search in both scope versions (SMART App Launch 2.2, scopes-and-launch-context).
 const (
 	readV1 = "read"
 	readV2 = "rs"
 )
 
 // clinicalScope returns the scopes to request for a patient's data, most important first, and the scope version that
-// most of them use. The server's capabilities determine the version. A server that lists its scopes would reject
+// most of them use. The server's capabilities determine the scope version. A server that lists its scopes would reject
 // unlisted ones, so clinicalScope replaces an unlisted wildcard with the listed types that an export needs
 // (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
@@ -70,13 +70,13 @@ func offerOf(supported []string, version string) offer {
 		case letters == readV2 || found[name] == "":
 			found[name] = letters
 		case !strings.Contains(found[name], letters):
-			found[name] = "r s" // if listed separately, read and search must be requested separately
+			found[name] = "r s" // if listed separately, the read and search scopes must be requested separately
 		}
 	}
 	return found
 }
 
-// readLetters returns those of the letters "r" and "s" that a version 2 permission contains.
+// readLetters returns whichever of the letters "r" and "s" a version 2 permission contains.
 func readLetters(permission string) string {
 	if permission == "" || strings.Trim(permission, "cruds") != "" {
 		return ""
@@ -92,7 +92,7 @@ func readLetters(permission string) string {
 // covers reports whether a single scope permits reading and searching the type.
 func (o offer) covers(name string) bool { return o[name] == readV1 || o[name] == readV2 }
 
-// needed counts the offered types that an export needs and can both read and search.
+// needed returns the number of offered types that an export needs and can both read and search.
 func (o offer) needed() int {
 	count := 0
 	for _, name := range fhir.NeededTypes() {
@@ -116,14 +116,14 @@ func (o offer) request(name string) []string {
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
 // longScope is the encoded size above which a list of scopes may leave too little room for the request's other
-// parameters. Those parameters take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// parameters. The other parameters take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
 // isLong reports whether a list of scopes may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
-// servedOnly omits scopes for types missing from the CapabilityStatement, because the server has no data for those
-// types. servedOnly always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all
+// servedOnly omits scopes for types that are missing from the CapabilityStatement, because the server has no data of
+// those types. It always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all
 // scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {

@@ -30,7 +30,7 @@ type fakePortal struct {
 	*ehr
 
 	mu    sync.Mutex
-	codes map[string]url.Values // authorization requests by code
+	codes map[string]url.Values // authorization requests, keyed by code
 	token http.HandlerFunc      // replaces the token endpoint, if set
 	nonce string                // replaces the request's nonce, if set
 }
@@ -175,7 +175,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 
 func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// visitor is a browser during a sign-in. A visitor holds the authorization request and the cookie.
+// visitor holds a browser's authorization request and cookie during a sign-in.
 type visitor struct {
 	portal        string
 	state         string
@@ -271,7 +271,7 @@ func TestSignInCompletesWithStrictServer(t *testing.T) {
 		d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
 		t.Errorf("patient %q, scope %q, %v", set.PatientID.Reveal(), d.concluded[0].Connection.Scope, err)
 	}
-	// The same browser sends the same state again, with a new code.
+	// The same browser sends the same state again but with a new code.
 	before := h.exchanges()
 	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest ||
 		h.exchanges() != before {

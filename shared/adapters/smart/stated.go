@@ -9,7 +9,7 @@ import (
 )
 
 // Stated holds the contents of a server's SMART configuration verbatim, for an operator to compare with the service's
-// requirements. Discover decides which parts are used.
+// requirements. Discover decides which parts of the configuration are used.
 type Stated struct {
 	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of servers
 	// that support patient sign-in.
@@ -28,7 +28,7 @@ type Stated struct {
 }
 
 // ReadStated reads the SMART configuration of the server at fhirBase. The error reports a malformed base or is a
-// *fhir.RequestError. Its class is fhir.Content if a 2xx response is not a SMART configuration.
+// *fhir.RequestError. The error's class is fhir.Content if a 2xx response is not a SMART configuration.
 func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -42,7 +42,7 @@ func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error)
 	if !ok {
 		return Stated{}, &fhir.RequestError{Class: fhir.Content, Status: http.StatusOK}
 	}
-	used, _ := authority(base, found) // URLs in an unusable configuration are not used
+	used, _ := authority(base, found) // the URLs in an unusable configuration are not used
 	return found.stated(used), nil
 }
 

@@ -20,7 +20,7 @@ import (
 
 const (
 	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. The limit is generous because some
-	// tokens are entire documents.
+	// tokens contain entire documents.
 	maxTokenAnswer = 256 << 10
 	// defaultLife is the assumed lifetime of an access token if the server does not report one. maxLife is the longest
 	// accepted lifetime.
@@ -52,7 +52,7 @@ type wanted struct {
 
 // token posts a grant (RFC 6749 sections 4.1.3 and 6). The error carries a fault.Spot. For every response without a
 // token, the error is an *OAuthError. If the client could not be authenticated, the error's Unspent method returns
-// true. Errors from the Doer are wrapped.
+// true. token wraps errors from the Doer.
 func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -60,7 +60,7 @@ func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.Client
 	return granted, fault.Spot{Step: fault.StepToken, Host: fault.HostOf(use.Address)}.Failed(err)
 }
 
-// ask is like token, but its errors don't carry a fault.Spot.
+// ask posts a grant like token, but its errors don't carry a fault.Spot.
 func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -88,7 +88,7 @@ func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUs
 	return granted, nil
 }
 
-// answer is a JSON object from an authorization server. Each member is parsed separately, so that a malformed one does
+// answer is a JSON object from an authorization server. Each member is parsed separately so that a malformed one does
 // not affect the rest.
 type answer map[string]json.RawMessage
 

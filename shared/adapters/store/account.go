@@ -93,7 +93,7 @@ func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteI
 	}}
 }
 
-// held replaces an address row that belongs to the account.
+// held returns the write that replaces an address row, provided that the row belongs to the account.
 func (s Accounts) held(row item, id string) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.Table, Item: row, ConditionExpression: aws.String("account_id = :account"),

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Audit stores the audit chains (audit.Rows). Rows never change, and a chain's head only moves forward.
+// Audit stores the audit chains (audit.Rows). Rows never change, and the head of a chain only moves forward.
 type Audit struct {
 	DB    DB
 	Table string
@@ -33,7 +33,11 @@ func (s Audit) Head(ctx context.Context, orgID string) (audit.Head, error) {
 
 // Extend implements audit.Rows.
 func (s Audit) Extend(ctx context.Context, before audit.Head, r audit.Row) error {
-	return transact(ctx, s.DB, s.extending(before, r)...)
+	writes, err := s.extending(before, r)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.DB, writes...)
 }
 
 // After implements audit.Rows.
@@ -51,15 +55,21 @@ func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) (
 
 // extending appends a row to its chain. The transaction fails if the row already exists or the head has changed,
 // because only the current head may be replaced.
-func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
+func (s Audit) extending(before audit.Head, r audit.Row) ([]types.TransactWriteItem, error) {
 	row := newItem(auditKey(r.Tenant.OrgID, r.Seq))
 	row.setTime("at", r.At)
 	row.setText("id", r.ID)
 	row.setText("mode", string(r.Tenant.Mode))
 	row.setText("org_id", r.Tenant.OrgID)
 	row.setText("actor", r.Actor)
+	row.setText("from", r.From)
 	row.setText("action", r.Action)
 	row.setText("target", r.Target)
+	if len(r.Changes) > 0 {
+		if err := row.setJSON("changes", r.Changes); err != nil {
+			return nil, err
+		}
+	}
 	row.setText("prev", r.Prev)
 	row.setText("hash", r.Hash)
 	head := newItem(auditHeadKey(r.Tenant.OrgID))
@@ -74,35 +84,54 @@ func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteIt
 			ExpressionAttributeValues: item{":seq": number(before.Seq), ":hash": text(before.Hash)},
 		}}
 	}
-	return []types.TransactWriteItem{move, putNew(s.Table, row)}
+	return []types.TransactWriteItem{move, putNew(s.Table, row)}, nil
 }
 
 func (s Audit) between(ctx context.Context, from, to key, isForward bool, limit int) ([]audit.Row, error) {
 	if from.sk > to.sk {
 		return nil, nil // BETWEEN requires the lower bound first
 	}
-	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
+	in := &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true), ScanIndexForward: &isForward,
-		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // G115: limits are small
 		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{":pk": text(from.pk), ":from": text(from.sk), ":to": text(to.sk)},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("query audit rows: %w", err)
 	}
-	rows := make([]audit.Row, 0, len(out.Items))
-	for _, attributes := range out.Items {
-		row := item(attributes)
-		seq, err := strconv.ParseInt(strings.TrimPrefix(row.text("sk"), auditPrefix), 10, 64)
+	rows := make([]audit.Row, 0, limit)
+	for {
+		in.Limit = aws.Int32(int32(limit - len(rows))) //nolint:gosec // G115: limits are small
+		out, err := s.DB.Query(ctx, in)
 		if err != nil {
-			return nil, fmt.Errorf("read number: %w", err)
+			return nil, fmt.Errorf("query audit rows: %w", err)
 		}
-		rows = append(rows, audit.Row{
-			Seq: seq, At: row.time("at"), ID: row.text("id"),
-			Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
-			Actor:  row.text("actor"), Action: row.text("action"), Target: row.text("target"), Prev: row.text("prev"),
-			Hash: row.text("hash"),
-		})
+		for _, attributes := range out.Items {
+			row, err := auditRow(attributes)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
+		}
+		// A response of 1 MB ends early, although more rows follow.
+		if len(out.LastEvaluatedKey) == 0 || len(rows) >= limit {
+			return rows, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return rows, nil
+}
+
+// auditRow reads a stored row. Unreadable changes are omitted, so the row's hash does not match.
+func auditRow(row item) (audit.Row, error) {
+	seq, err := strconv.ParseInt(strings.TrimPrefix(row.text("sk"), auditPrefix), 10, 64)
+	if err != nil {
+		return audit.Row{}, fmt.Errorf("read number: %w", err)
+	}
+	var changes []audit.Change
+	if row.json("changes", &changes) != nil {
+		changes = nil
+	}
+	return audit.Row{
+		Seq: seq, At: row.time("at"), ID: row.text("id"),
+		Tenant: org.Tenant{Mode: org.Mode(row.text("mode")), OrgID: row.text("org_id")},
+		Actor:  row.text("actor"), From: row.text("from"), Action: row.text("action"), Target: row.text("target"),
+		Changes: changes, Prev: row.text("prev"), Hash: row.text("hash"),
+	}, nil
 }

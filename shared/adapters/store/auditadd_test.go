@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +26,9 @@ func TestExtendNeverOverwritesAuditRow(t *testing.T) {
 	of := org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	for _, id := range []string{"first", "second"} {
-		expect.NoError(t, audit.Log{Rows: rows}.Append(t.Context(), of, at, id, "operator", "webhook.created", "x"))
+		expect.NoError(t, audit.Log{Rows: rows}.Append(t.Context(), audit.Row{
+			At: at, ID: id, Tenant: of, Actor: "operator", Action: "webhook.created", Target: "x",
+		}))
 	}
 	before, err := rows.After(t.Context(), of.OrgID, 0, 10)
 	expect.NoError(t, err)
@@ -42,5 +46,30 @@ func TestExtendNeverOverwritesAuditRow(t *testing.T) {
 	expect.NoError(t, err)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+}
+
+// TestAfterReturnsFullPageWhenRowsExceedOneMegabyte checks that a page is complete although DynamoDB returns at most
+// 1 MB per response. An incomplete page would look like the end of the chain.
+func TestAfterReturnsFullPageWhenRowsExceedOneMegabyte(t *testing.T) {
+	t.Parallel()
+	own := tables.New(t)
+	rows := store.Audit{DB: own.DB, Table: own.Name("AuditTable")}
+	log := audit.Log{Rows: rows}
+	large := make([]audit.Change, 25)
+	for i := range large {
+		large[i] = audit.Change{Field: "redirect_uris", New: strings.Repeat("界", 200), Old: strings.Repeat("界", 200)}
+	}
+	const count = 45
+	for n := range count {
+		expect.NoError(t, log.Append(t.Context(), audit.Row{
+			ID: strconv.Itoa(n), Tenant: org.Tenant{Mode: org.Live, OrgID: "alder"}, Actor: "operator", Changes: large,
+		}))
+	}
+	if after, err := rows.After(t.Context(), "alder", 0, 100); err != nil || len(after) != count {
+		t.Errorf("After returned %d rows and %v, want %d", len(after), err, count)
+	}
+	if before, err := rows.Before(t.Context(), "alder", 0, 40); err != nil || len(before) != 40 || before[39].Seq != 6 {
+		t.Errorf("Before returned %d rows and %v, want 40", len(before), err)
 	}
 }

@@ -90,7 +90,7 @@ func (s Flow) takeState(ctx context.Context, k key, hash, bindingHash string, no
 	return stateOf(row, hash), nil
 }
 
-// stateOf returns the state in a row, or the zero State if the row is missing.
+// stateOf returns the state in a row, or the zero State if there is no row.
 func stateOf(row item, hash string) binding.State {
 	if len(row) == 0 {
 		return binding.State{}

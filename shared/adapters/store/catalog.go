@@ -135,8 +135,8 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 }
 
 // CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if any endpoint already
-// exists. CreateEndpoints does not add the endpoints to the operators' list, a single partition, because the catalogue
-// already lists them.
+// exists. CreateEndpoints does not add the endpoints to the operators' list, which is a single partition, because the
+// catalogue already lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -170,8 +170,8 @@ func endpointItem(e catalog.Endpoint) item {
 	return row
 }
 
-// SaveRegistration stores the tenant's client registration for r.Place or, with a zero tenant, the registration that
-// all tenants share. It creates the registration if r.Rev is 0; otherwise it replaces revision r.Rev. It returns
+// SaveRegistration stores the tenant's client registration for r.Place. If the tenant is zero, all tenants share the
+// registration. It creates the registration if r.Rev is 0; otherwise it replaces revision r.Rev. It returns
 // fault.Conflict if the stored row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
@@ -202,7 +202,7 @@ func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catal
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants.
+// SaveClientAuth stores a client's authentication settings. If the tenant is zero, all tenants share the settings.
 // SaveClientAuth creates the settings if a.Rev is 0; otherwise it replaces revision a.Rev. It returns fault.Conflict if
 // the stored row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {

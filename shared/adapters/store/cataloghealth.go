@@ -134,8 +134,8 @@ func (s CatalogHealth) MovePointer(ctx context.Context, p health.Pointer) error 
 	return Catalog(s).saveOver(ctx, row, p.Rev)
 }
 
-// list reads a partition, which may be large. The read is eventually consistent, because every decision based on the
-// result is protected by a condition.
+// list reads all rows of a partition, which may be large. The read is eventually consistent, because every decision
+// based on the result is protected by a condition.
 func (s CatalogHealth) list(ctx context.Context, partition string) ([]item, error) {
 	return queryAll(ctx, s.DB, &dynamodb.QueryInput{
 		TableName: &s.Table, KeyConditionExpression: aws.String("pk = :pk"),

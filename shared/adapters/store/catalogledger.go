@@ -106,7 +106,8 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 }
 
 // PutOverride stores an override, replacing any override of the same kind for the record. Aliases and portals are
-// exceptions: a record may have several. PutOverride returns fault.Conflict if the same override is already stored.
+// exceptions: a record may have several of each. PutOverride returns fault.Conflict if the same override is already
+// stored.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{

@@ -51,9 +51,9 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 	return out, metadata, spot.Failed(err)
 }
 
-// tablesOf returns the tables in a request. For a transaction, it returns one table per write. It doesn't handle
-// BatchGetItem, which reads only events in Work. For BatchGetItem, the operation alone therefore identifies the table.
-// Mentioning BatchGetItem's type here would link the operation into every function.
+// tablesOf returns the names of the tables in a request. For a transaction, tablesOf returns one table per write. It
+// doesn't handle BatchGetItem, which is used only to read events in Work. The operation BatchGetItem therefore
+// identifies the table by itself. Mentioning BatchGetItem's type here would link the operation into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:

@@ -50,7 +50,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 		writes = append(writes, s.keeping(c.Tokens))
 	}
 	if c.Connection.Rev > 0 {
-		// Remove the pending revocation: revoking the old grant upstream could also end the new grant.
+		// Remove the pending revocation, because revoking the old grant upstream could also end the new grant.
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
 			TableName: &s.tokens.Table, Key: upstreamKey(c.Connection.Tenant, c.Connection.ID).attributes(),
 		}})

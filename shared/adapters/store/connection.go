@@ -33,6 +33,7 @@ func connectionOf(row item, tenant org.Tenant, id string) connection.Connection 
 		PlatformType: row.text("platform_type"), DirectoryID: row.text("directory_id"), Scope: row.text("scope"),
 		ConsentExpiresAt: row.time("consent_expires_at"),
 		Patient:          secret.Mark{Version: int(row.int("patient_version")), Sum: row.bytes("patient_hash")},
+		ExternalID:       row.text("external_id"),
 		External:         row.mark("external"),
 		VaultKey:         row.text("vault_key"), PersonKey: row.text("person_key"),
 		Generation: row.int("generation"), CreatedAt: row.time("created_at"), Rev: row.int("rev"),
@@ -79,6 +80,7 @@ func connectionItem(c connection.Connection) item {
 	row.setTime("consent_expires_at", c.ConsentExpiresAt)
 	row.setInt("patient_version", int64(c.Patient.Version))
 	row.setBytes("patient_hash", c.Patient.Sum)
+	row.setText("external_id", c.ExternalID)
 	row.setMark("external", c.External)
 	row.setText("external_list", externalList(c.Tenant, c.External))
 	row.setText("vault_key", c.VaultKey)

@@ -91,8 +91,8 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live access required approval lack this attribute. The organisations in such rows retain
-		// live access.
+		// Rows written before live access required approval lack the live_access attribute. Organisations whose row
+		// predates approval retain live access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
@@ -100,7 +100,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if err := row.json("emails", &o.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	// Addresses stored before the introduction of verification have always received notices.
+	// Addresses stored before verification was introduced have always received notices.
 	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
@@ -157,7 +157,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	// A missing live_access attribute would be read as granted.
+	// A missing live_access attribute would be interpreted as granted.
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)

@@ -92,7 +92,7 @@ func TestCreateOrganisationStoresBothModesAndDirectoryEntry(t *testing.T) {
 func TestTenantsReadsAllDirectoryPages(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	// A page holds 1 MB, so long IDs mean fewer rows per page.
+	// A page holds up to 1 MB, so long IDs mean fewer rows per page.
 	padding := fmt.Sprintf("%0900d", 0)
 	const rows = 1300
 	for i := range rows {
@@ -129,7 +129,7 @@ func TestCredentialIsFoundByPublicID(t *testing.T) {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
 	expect.Conflict(t, "creating it again", s.callers.CreateCredential(t.Context(), want))
-	// Another tenant can't take over the public ID, and the failed attempt creates no rows.
+	// Another tenant can't take over the public ID, and its failed attempt creates no rows.
 	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
 	expect.Conflict(t, "taking the public id", s.callers.CreateCredential(t.Context(), foreign))
 	_, err = s.callers.Credential(t.Context(), foreign.Tenant, foreign.ID)
@@ -176,7 +176,7 @@ func TestSubscriptionsExcludesOtherTenants(t *testing.T) {
 		expect.Conflict(t, "creating it again", s.hooks.CreateSubscription(t.Context(), sub))
 		want = append(want, sub)
 	}
-	// The organisation's row shares a partition with its subscriptions.
+	// The organisation's row is in the same partition as its subscriptions.
 	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))
 	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)

@@ -54,7 +54,7 @@ func (s Deletions) workPlaces(ctx context.Context, tenant org.Tenant, of, behind
 	return places, err
 }
 
-// controlPlaces returns up to limit sort keys of a Control partition, all of which begin with prefix and sort after
+// controlPlaces returns up to limit sort keys from a Control partition, all of which begin with prefix and sort after
 // behind.
 func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind string, limit int) ([]string, error) {
 	from := max(prefix, behind+"\x00")
@@ -128,7 +128,7 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return fmt.Errorf("no rows of stage %s", of)
 }
 
-// dropDelivery removes a delivery. If the event is in no list because it was created for that delivery alone,
+// dropDelivery removes a delivery. If the event is in no list, because it was created only for that delivery,
 // dropDelivery also removes the event.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))

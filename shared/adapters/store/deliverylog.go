@@ -48,7 +48,7 @@ func (s DeliveryLog) DeliveriesBefore(
 		row := item(attributes)
 		found, ok := parseRowKey(row.text("pk"))
 		if !ok || row.text("org_order") == upto.text("org_order") {
-			continue // skip the row at the cursor
+			continue // skip the row that the cursor points to
 		}
 		made, err := time.Parse(stamp, row.text("org_order")[:len(stamp)])
 		if err != nil {

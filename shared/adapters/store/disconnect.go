@@ -43,8 +43,8 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	if len(e.Upstream) > 0 {
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
-		// The connection's revision guards this write. An existing row belongs to an earlier authorization, which the
-		// current one replaced.
+		// A condition on the connection's revision guards this write. An existing row belongs to an earlier
+		// authorization that the current one replaces.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Tasks.DB, writes...)
@@ -65,12 +65,16 @@ func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) 
 
 // RequestEnd implements disconnect.RequestStore.
 func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audit.Head, row audit.Row) error {
-	return transact(ctx, s.Tasks.DB, append(ending(s.Connections.Table, s.Tasks.Table, e),
-		s.Chains.extending(head, row)...)...)
+	added, err := s.Chains.extending(head, row)
+	if err != nil {
+		return err
+	}
+	return transact(ctx, s.Tasks.DB, append(ending(s.Connections.Table, s.Tasks.Table, e), added...)...)
 }
 
-// ending changes a connection and fails its pending task. The newest task must still be the one that the caller read.
-// Because OpenTask checks the connection and ending checks the tasks, the later of two concurrent transactions fails.
+// ending changes a connection and fails its pending task. The connection's newest task must still be the one that the
+// caller read. OpenTask checks the connection and ending checks the tasks, so the later of two concurrent transactions
+// fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{

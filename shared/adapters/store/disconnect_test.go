@@ -180,5 +180,5 @@ func TestEndConnectionIsTenantIsolated(t *testing.T) {
 	if after := s.writes.Load(); after != before {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
-	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // succeeds with the right tenant
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // succeeds for the right tenant
 }

@@ -21,8 +21,8 @@ type EndpointState struct {
 }
 
 const (
-	// endpointIdle is the retention period of an endpoint's row after its last slot was taken. The period is longer
-	// than a breaker stays open.
+	// endpointIdle is the retention period of an endpoint's row after its last slot was taken. The period exceeds the
+	// time for which a breaker stays open.
 	endpointIdle = 48 * time.Hour
 	// keepCounts is the retention period of each minute's counters.
 	keepCounts = time.Hour
@@ -55,7 +55,7 @@ func (s EndpointState) ReleaseSlot(ctx context.Context, endpoint string, slot in
 	c.set += ", #holder"
 	_, err := update(ctx, s.DB, c)
 	if errors.Is(err, fault.Conflict) {
-		return nil // another owner now holds the slot
+		return nil // another owner holds the slot now
 	}
 	return err
 }

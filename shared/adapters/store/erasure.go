@@ -140,7 +140,7 @@ func (s Erasures) Connection(ctx context.Context, tenant org.Tenant, id string) 
 	return s.Connections.Connection(ctx, tenant, id)
 }
 
-// Exports implements erase.Store. Each export's row contains the previous export's ID.
+// Exports implements erase.Store. Each export's row contains the ID of the previous export.
 func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error) {
 	var tasks []string
 	next, err := Tasks(s.work).LatestTask(ctx, tenant, connectionID)
@@ -171,9 +171,9 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store. RemoveConnection uses one transaction, so that a returning patient never has
-// tokens without a connection, or a connection without tokens. The transaction also removes the rows used to look up a
-// TEFCA connection by person. A temporary row prevents the connection from being recreated by pending attempts whose
+// RemoveConnection implements erase.Store. RemoveConnection uses a single transaction so that a returning patient never
+// has tokens without a connection or a connection without tokens. The transaction also removes the rows used to look up
+// a TEFCA connection by person. A temporary row prevents the connection from being recreated by pending attempts whose
 // patients have already signed in.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)

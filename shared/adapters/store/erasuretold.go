@@ -56,7 +56,7 @@ func (s Erasures) RemoveInquiry(ctx context.Context, tenant org.Tenant, id strin
 	return s.drop(ctx, inquiryKey(tenant, id))
 }
 
-// attemptKeys returns the keys of a delivery's attempts, which fit into one page of a query.
+// attemptKeys returns the keys of a delivery's attempts. They fit into one page of a query.
 func (s Erasures) attemptKeys(ctx context.Context, tenant org.Tenant, deliveryID string) ([]key, error) {
 	pk := deliveryKey(tenant, deliveryID).pk
 	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{

@@ -38,9 +38,9 @@ const (
 )
 
 // EventsAfter lists the events after last, oldest first by (created, id), and reports whether more follow. It uses only
-// last's tenant, time and ID, which need not belong to an existing event. EventsAfter lists only events created before
+// the tenant, time and ID of last, which need not be an existing event. EventsAfter lists only events created before
 // the given time. The index receives entries with a delay and in any order, so a list is complete only for sufficiently
-// old events. EventsAfter returns up to limit events, at most 100. If deleted events reduce the result and more events
+// old events. EventsAfter returns up to limit events, at most 100. If deleted events shorten the result and more events
 // follow, EventsAfter still returns at least one. It returns fault.Unavailable if DynamoDB is too busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
@@ -71,7 +71,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			// These bounds exclude both cursors: no string sorts between a and a\x00, and no entry ends with #.
+			// These bounds exclude both cursors, because no string sorts between a and a\x00, and no entry ends with #.
 			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})
@@ -108,7 +108,7 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 }
 
 // rows reads the entries' rows by partition key, with strong consistency. If a read replica lagged behind the index, an
-// event would appear deleted, and readers would permanently skip it.
+// event would appear to be deleted, and readers would permanently skip it.
 func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
 	rows := make(map[string]item, len(entries))
 	keys := make([]map[string]types.AttributeValue, len(entries))

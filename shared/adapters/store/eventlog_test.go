@@ -190,8 +190,8 @@ func late(t *testing.T, lag func() time.Duration) stores {
 	return s
 }
 
-// TestEventsAfterSkipsDeletedEvents checks that the reader skips deleted events' index entries, even if they fill a
-// page.
+// TestEventsAfterSkipsDeletedEvents checks that the reader skips the index entries of deleted events, even if they fill
+// a page.
 func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 
 // TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters checks that the reader receives every event once and in
 // order. Writers store each event up to 1.5 seconds after its timestamp, and the index lags by up to 13 seconds. The
-// reader polls for events older than 15 seconds.
+// reader polls for events that are older than 15 seconds.
 func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 
 func TestEventsAfterReturnsReadError(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // the fake clock measures the pauses between tries
+	synctest.Test(t, func(t *testing.T) { // the fake clock measures the pauses between attempts
 		s := late(t, func() time.Duration { return 0 })
 		s.addEvents(t, tenant, 2, now)
 		checkUnreadable(t, s)

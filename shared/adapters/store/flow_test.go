@@ -100,7 +100,7 @@ func TestTakeStateSucceedsOnlyOnce(t *testing.T) {
 	won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
 		_, err := s.flow.TakeState(ctx, stateOf(tenant).Hash, "binding", now)
 		if errors.Is(err, fault.NotFound) {
-			return fault.Stale() // expect.Winners accepts only fault.Conflict from losing calls
+			return fault.Stale() // expect.Winners requires the losing calls to return fault.Conflict
 		}
 		return err
 	})

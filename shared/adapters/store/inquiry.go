@@ -17,7 +17,7 @@ const (
 	// inquiryList identifies a tenant's inquiries in the byOrg index.
 	inquiryList   = "INQUIRY"
 	keepInquiries = 90 * 24 * time.Hour // docs/operate/retention.md
-	keepAnswered  = 48 * time.Hour      // retention of each day's answer counter
+	keepAnswered  = 48 * time.Hour      // retention period of each day's answer counter
 )
 
 // Inquiries stores patients' inquiries and counts each day's answers.

@@ -31,7 +31,7 @@ func foreignTenants() map[string]org.Tenant {
 }
 
 // TestStoreMethodsAreTenantIsolated calls every tenant-specific method with valid IDs but the wrong tenant. The store
-// contains every kind of row. Reads must fail as for an unknown ID, and writes must fail as for a missing row.
+// contains every kind of row. Reads must fail as they do for an unknown ID, and writes as they do for a missing row.
 func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	t.Parallel()
 	methods := []struct {
@@ -219,8 +219,8 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// If the tenant's own calls succeed, the foreign calls can have failed only because of the wrong tenant. Two
-		// methods are exempt, because fillAll has already stored their results.
+		// If the tenant's own calls succeed, the foreign calls can have failed only because the tenant was wrong. Two
+		// methods are exempt because fillAll has already stored their results.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}

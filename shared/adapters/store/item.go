@@ -25,7 +25,7 @@ func number(value int64) types.AttributeValue {
 
 func moment(at time.Time) types.AttributeValue { return text(at.UTC().Format(stamp)) }
 
-// setText, setInt, setTime and setBytes omit zero values, so that rows contain only attributes that are set.
+// setText, setInt, setTime and setBytes omit zero values so that rows contain only attributes that are set.
 func (r item) setText(name, value string) {
 	if value != "" {
 		r[name] = text(value)

@@ -11,8 +11,8 @@ import (
 const (
 	// mostJoined is the maximum number of writes per transaction, which DynamoDB limits to 100.
 	mostJoined = 100
-	// longestJoin is the maximum time that a transaction waits for the one in progress. The limit ensures that a call
-	// that gets no response delays only its own writes.
+	// longestJoin is the maximum time for which a transaction waits for the one in progress. Because of the limit, a
+	// call that gets no response delays only its own writes.
 	longestJoin = time.Second
 )
 
@@ -68,7 +68,7 @@ func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *jo
 	return mine
 }
 
-// leave removes a transaction from the queue. It reports whether the transaction was still queued.
+// leave removes a transaction from the queue and reports whether it was still queued.
 func (j *joined) leave(mine *joining) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

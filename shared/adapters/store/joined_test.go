@@ -23,7 +23,7 @@ type barrier struct {
 	open chan struct{}
 
 	mu    sync.Mutex
-	sizes []int // number of writes per transaction
+	sizes []int // number of writes in each transaction
 }
 
 func (b *barrier) TransactWriteItems(
@@ -39,7 +39,7 @@ func (b *barrier) TransactWriteItems(
 	return b.DB.TransactWriteItems(ctx, in, o...)
 }
 
-// inFlight stores n deliveries with attempts in progress.
+// inFlight stores n deliveries whose attempts are in progress.
 func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	t.Helper()
 	all := make([]webhook.Delivery, n)
@@ -59,8 +59,8 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the deliveries' attempts. The first call blocks until the barrier is released, and the others start
-// in the meantime.
+// recordAll records the deliveries' attempts. The first call blocks until the barrier is released, while the other
+// calls start.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}

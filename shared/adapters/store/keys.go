@@ -50,7 +50,7 @@ func healthKey(t org.Tenant, id string) key {
 func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
-// wayKey returns the key of a catalog.Way, which links a brand to an endpoint. Each link has a separate partition,
+// wayKey returns the key of a catalog.Way, which links a brand to an endpoint. Each link has a separate partition
 // because thousands of brands may share a server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
@@ -70,11 +70,11 @@ func registrationKey(place catalog.Place, owner string) key {
 // for listing members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
-// recoveryCodesKey returns the key of an account's recovery codes. The codes have a separate row, because older
+// recoveryCodesKey returns the key of an account's recovery codes. The recovery codes have a separate row because older
 // releases overwrite the entire account row and would delete them.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
-// recoveryKey returns the key of an account's recovery. The recovery has a separate partition, so that a function with
+// recoveryKey returns the key of an account's recovery. The recovery has a separate partition so that a function with
 // permission to cancel it can't change the account.
 func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
 
@@ -108,7 +108,7 @@ const (
 	endpointsPartition = "DIR#ENDP"
 	clientsPartition   = "DIR#CLIENT"
 	placesPartition    = "DIR#REG"
-	// everyone is the sort key of shared registrations and client authentication settings.
+	// everyone is the sort key of client registrations and authentication settings that all tenants share.
 	everyone = "*"
 )
 
@@ -133,11 +133,11 @@ func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connectio
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
 // upstreamKey returns the key of a disconnected connection's tokens, which are kept until the health system has revoked
-// them. The tokens have a separate partition, so that permissions can distinguish them from tokens in use.
+// them. The tokens have a separate partition so that permissions can distinguish them from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
-// vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of a
-// row that lists one of a person's connections.
+// vaultKey returns the key of a person's connection to a facility under a given external ID. personKey returns the key
+// of a row that lists one of a person's connections.
 func vaultKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#VAULT#" + hash, facility}
 }
@@ -149,7 +149,7 @@ func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
 // identityStateKey and identityTicketKey return keys for sign-ins at identity providers. The keys differ from those for
-// portals, so that a state from one kind of sign-in is never valid for the other.
+// portals, so that a state for one kind of sign-in is never valid for the other.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -161,8 +161,8 @@ func sessionKey(hash string) key  { return key{"SESSION#" + hash, meta} }
 func deviceKey(hash string) key   { return key{"DEVICE#" + hash, meta} }
 func ceremonyKey(hash string) key { return key{"CEREMONY#" + hash, meta} }
 
-// mailboxKey returns the key of a mailbox's row, which records the emails sent to it. A keyed hash identifies the
-// mailbox.
+// mailboxKey returns the key of a mailbox's row, which records the emails sent to it. The mailbox is identified by a
+// keyed hash.
 func mailboxKey(t org.Tenant, hash string) key { return key{"MAILBOX#" + t.Key() + "#" + hash, meta} }
 
 func emailTokenKey(t org.Tenant, hash string) key {
@@ -198,8 +198,8 @@ func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 // erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection's ID.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
-// erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is kept for
-// the lifetime of an attempt.
+// erasedKey returns the key of the row that records the erasure of the connection with this vaultKey. The row is kept
+// for the lifetime of an attempt.
 func erasedKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#ERASED#" + hash, facility}
 }
@@ -274,8 +274,8 @@ func discoveredURLsKey(mode, endpoint string) key {
 // Keys of the Sandbox table.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 
-// Keys of the Audit table. An organisation has a single chain for both modes. The chain of shared resources has an
-// empty organisation ID.
+// Keys of the Audit table. An organisation has a single audit chain for both modes. The audit chain of shared resources
+// has an empty organisation ID.
 func auditKey(orgID string, seq int64) key {
 	return key{auditPartition(orgID), fmt.Sprintf("%s%012d", auditPrefix, seq)}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// lease names the attributes that lease a row, or part of a row, to one holder at a time. A lease is valid up to and
-// including its expiry. Another holder can take a lease only after the lease expires or is released. Only the holder
-// can renew the lease, release it, or write under it. An expired lease keeps its holder until another holder takes it.
-// A generated name or a fence identifies the holder. A fence is a number incremented by each claim and by each write
-// that must invalidate the holder's earlier writes.
+// lease names the attributes that lease a row, or part of one, to one holder at a time. A lease is valid up to and
+// including its expiry. Another holder can take a lease only after it expires or is released. Only the holder can renew
+// the lease, release it, or write under it. An expired lease keeps its holder until another holder takes the lease. A
+// generated name or a fence identifies the lease's holder. A fence is a number incremented by each claim and by each
+// write that must invalidate the holder's earlier writes.
 type lease struct{ until, holder string }
 
 func leaseOf(holder string) lease { return lease{until: "lease_until", holder: holder} }
@@ -19,7 +19,7 @@ func leaseOf(holder string) lease { return lease{until: "lease_until", holder: h
 const isFree = "(attribute_not_exists(#until) OR #until < :now)"
 
 // claim takes the lease until the given time and increments the fence. As in take and extend, c.set continues the
-// lease's SET clause, so it must be empty or begin with a comma.
+// lease's SET clause, so it must either be empty or begin with a comma.
 func (l lease) claim(c change, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = if_not_exists(#holder, :none) + :one"
@@ -28,7 +28,7 @@ func (l lease) claim(c change, now, until time.Time) change {
 	return c
 }
 
-// take acquires the lease for owner until the given time. The condition fresh applies only to other owners, so that the
+// take acquires the lease for owner until the given time. The condition fresh applies only to other owners so that the
 // current holder can repeat a write whose response was lost.
 func (l lease) take(c change, owner, fresh string, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
@@ -53,7 +53,7 @@ func (l lease) extend(c change, until time.Time) change {
 	return c
 }
 
-// release ends the lease. Only the first release succeeds.
+// release ends the lease. Only the first release of a lease succeeds.
 func (l lease) release(c change) change {
 	c = l.named(c, "#until", l.until)
 	c.set += " REMOVE #until"

@@ -17,7 +17,7 @@ import (
 )
 
 type holding struct {
-	quiet bool // release returns no error even if it has no effect
+	quiet bool // whether release returns no error even if it has no effect
 	take  func(who int, at, until time.Time) error
 	keep  func(who int, until time.Time) error
 	leave func(who int, at time.Time) error
@@ -60,7 +60,7 @@ func taskHolding(t *testing.T, s stores, of org.Tenant) holding {
 	var held [2]export.Task
 	for who := range held {
 		held[who] = pendingTask(of)
-		held[who].Generation = -1 // no claim has this generation
+		held[who].Generation = -1 // no claim has generation -1
 	}
 	return holding{
 		take: func(who int, at, until time.Time) error {
@@ -113,17 +113,17 @@ func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 
 type rule struct {
 	named  bool
-	holder int // -1 if there is no holder
+	holder int // current holder; -1 if there is none
 	until  time.Time
 	at     time.Time // current time
 }
 
-// worker returns the worker to which an event belongs: 0 for A, a and x; 1 for B, b and y.
+// worker returns the number of the worker to which an event belongs: 0 for A, a and x; 1 for B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the model's next state, and whether the event succeeds. The events A and B take the lease for a minute,
-// a and b renew it, and x and y release it. The events | and > advance the time by a minute and by slightly more than a
-// minute. A failed event leaves the model unchanged.
+// after returns the model's next state and whether the event succeeds. The events A and B take the lease for a minute,
+// a and b renew it, and x and y release it. The event | advances the time by a minute, and > by slightly more than a
+// minute. An event that fails leaves the model unchanged.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -147,7 +147,7 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders returns all sequences of n events. A sequence ends at its first failed event; other sequences cover the
+// orders returns all sequences of n events. A sequence ends at the first event that fails; other sequences cover the
 // remaining events.
 func (r rule) orders(events string, n int) []string {
 	if n == 0 {

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/platform/ratelimit"
 )
 
-// Take implements httpapi.Buckets. Without concurrent requests, a full bucket needs one conditional update and any
-// other bucket needs two. A rejected request writes nothing. If Take loses a race, it reads the bucket's time from the
-// failed condition, without a separate read of the row (package retry). Each concurrent request that wins uses part of
-// the limit, so the number of attempts is bounded.
+// Take implements httpapi.Buckets. Without concurrent requests, a full bucket needs one conditional update, and any
+// other bucket needs two. A rejected request writes nothing. If Take loses a race, it gets the bucket's time from the
+// failed condition, without a separate read of the row (package retry). Each concurrent request that wins uses up part
+// of the limit, so the number of attempts is bounded.
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	now time.Time,
 ) (ratelimit.Decision, error) {

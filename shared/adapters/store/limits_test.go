@@ -77,7 +77,7 @@ func TestTakeLimitsBurstToQuota(t *testing.T) {
 	}
 }
 
-// meddling runs meddle between Take's first and second updates.
+// meddling is a client that runs meddle between Take's first and second updates.
 type meddling struct {
 	*dynamodb.Client
 

@@ -136,6 +136,7 @@ func connectionOf(of org.Tenant) connection.Connection {
 		},
 	}
 	c.Patient.Version, c.Patient.Sum = 3, []byte("keyed hash")
+	c.ExternalID = "patient-7"
 	c.External.Version, c.External.Sum = 2, []byte("another hash")
 	return c
 }

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// reconnecting starts a second attempt for a connection. It returns the attempt's conclusion, whose connection has
-// revision rev and whose tokens have the given version.
+// reconnecting starts a second attempt for a connection. It returns the attempt's conclusion, in which the connection
+// has revision rev and the tokens have the given version.
 func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.Conclusion {
 	t.Helper()
 	attempt, state := attemptOf(tenant), stateOf(tenant)

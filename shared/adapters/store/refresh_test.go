@@ -36,7 +36,7 @@ func (s stores) connection(t *testing.T) connection.Connection {
 	return c
 }
 
-// revoked returns c in its state after the health system has refused a refresh.
+// revoked returns c as it is after the health system has refused a refresh.
 func revoked(c connection.Connection) connection.Connection {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	return c
@@ -145,7 +145,7 @@ func TestRefreshIsTenantIsolated(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-// leased returns a token set's row with the given version, leased to owner for one minute from now. started is the
+// leased returns the row of a token set with the given version, leased to owner for one minute from now. started is the
 // stored start time of the refresh.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf(tenant)

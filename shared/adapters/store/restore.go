@@ -28,8 +28,8 @@ func (s Restore) HasTokens(ctx context.Context, tenant org.Tenant, connectionID 
 	return err == nil, err
 }
 
-// Restored reads a connection's tokens from the restored table. It returns fault.NotFound if that table has no tokens
-// for the connection.
+// Restored reads a connection's tokens from the restored table. It returns fault.NotFound if the restored table has no
+// tokens for the connection.
 func (s Restore) Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error) {
 	return s.From.Tokens(ctx, tenant, connectionID)
 }

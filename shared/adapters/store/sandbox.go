@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Sandbox stores the state of the synthetic EHR (codes, grants and tokens) as bytes, in its own table.
+// Sandbox stores the synthetic EHR's state (codes, grants and tokens) as bytes in a separate table.
 type Sandbox struct {
 	DB    DB
 	Table string

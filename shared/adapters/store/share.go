@@ -19,7 +19,7 @@ import (
 
 const (
 	// keepShares is the retention period of a share after its most recently acquired slot lease expires. The period
-	// equals the lifetime of tasks.
+	// equals the lifetime of a task.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
@@ -117,14 +117,14 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 
 // placeLease returns a slot's lease, which is renewed and released like any other lease. A task takes the lease only if
 // the slot and the tenant's queue are unchanged since the task read them, because both determine whether the slot is
-// available. The lease's fence is the task's fence.
+// available. The task's fence also serves as the lease's fence.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. The write doesn't depend on an earlier read of the row, because a task is waiting
-// regardless of the row's contents.
+// AnnounceLine implements share.Rows. The write doesn't depend on an earlier read of the row because, whatever the row
+// contains, a task is waiting.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
@@ -180,7 +180,7 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 	return line, nil
 }
 
-// placed returns an update of a slot that succeeds only if place's task and claim still hold the slot.
+// placed returns an update of a slot that succeeds only if the slot is still held by place's task and claim.
 func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",

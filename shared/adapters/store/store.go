@@ -32,8 +32,8 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the Work table. Each kind of row has its own type, converted from Work, so that a function's wiring shows
-// which rows the function can access.
+// Work accesses the Work table. Each kind of row has its own type, converted from Work, so a function's wiring shows
+// which rows it can access.
 type Work struct {
 	DB    DB
 	Table string
@@ -46,7 +46,7 @@ type Control struct {
 }
 
 // firstPause is the delay before the first retry of a write that conflicted with a transaction on the same row. The
-// delay exceeds a transaction's duration and doubles with each retry.
+// delay is longer than a transaction and doubles with each retry.
 const firstPause = 10 * time.Millisecond
 
 // get reads one row with strong consistency. It returns fault.NotFound if the row does not exist.
@@ -87,7 +87,7 @@ func replace(ctx context.Context, db DB, table string, row item, rev int64) erro
 	})
 }
 
-// update applies u and returns the new row. It returns fault.Conflict if the condition fails.
+// update applies u and returns the updated row. It returns fault.Conflict if the condition fails.
 func update(ctx context.Context, db DB, u change) (item, error) {
 	var row item
 	failure := persist(ctx, func() error {
@@ -121,7 +121,7 @@ func remove(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// change is a conditional update or removal of a single row.
+// change is a conditional update or deletion of a single row.
 type change struct {
 	table  string
 	key    key
@@ -162,7 +162,7 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on a row being removed. The dependent row might not exist. For example, a webhook
+// unlist deletes a row that depends on a row being removed. The dependent row might not exist: for example, a webhook
 // has no health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
@@ -177,8 +177,8 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 }
 
 // persist performs a write and translates its error. If the write collides with a transaction in progress, DynamoDB
-// doesn't evaluate the write's condition. persist retries such a write after a random pause, so that the colliding
-// writers don't retry together.
+// doesn't evaluate the write's condition. persist retries such a write after a random pause so that the colliding
+// writers don't retry at the same time.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))

@@ -78,8 +78,7 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 }
 
 // isPutOff reports whether the task is postponed until lease_until. The attribute put_off contains the generation that
-// YieldTask created. Any later claim therefore invalidates put_off, even a claim by a release that predates the
-// attribute.
+// YieldTask created. Any later claim therefore invalidates put_off, even one by a release that predates the attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -176,7 +175,7 @@ func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt tim
 	return err
 }
 
-// FinishTask implements worker.Store. The row remains due until the task's files are deleted.
+// FinishTask implements worker.Store. The task's row remains due until its files are deleted.
 func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{
@@ -214,7 +213,8 @@ func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt ti
 	return err
 }
 
-// fenced returns an update of a pending task that fails unless the worker still holds the task's generation.
+// fenced returns an update of a pending task that fails unless the worker still holds the task at its current
+// generation.
 func (s Tasks) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,

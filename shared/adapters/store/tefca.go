@@ -16,7 +16,7 @@ import (
 )
 
 // TEFCA stores TEFCA attempts in Work, where the sweeper finds them, and their browser bindings in Flow. Each located
-// facility has its own row, so that concurrent reads of facilities' records don't conflict.
+// facility has a separate row, so that concurrent reads of facilities' records don't conflict.
 type TEFCA struct {
 	Flow Flow
 	Work Work

@@ -133,8 +133,7 @@ func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	}
 }
 
-// TestTEFCAConcludeCreatesOneConnectionPerFacility checks that a failed conclusion creates none of its connection's
-// rows.
+// TestTEFCAConcludeCreatesOneConnectionPerFacility checks that a failed conclusion creates none of a connection's rows.
 func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -59,7 +59,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
 	}
 	if conn.Rev > 0 {
-		// Remove the pending revocation, because revoking the old grant upstream could also end the new grant.
+		// Remove the pending revocation because revoking the old grant upstream could also end the new grant.
 		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))
 	}
 	if c.Known != conn.ID {
@@ -82,7 +82,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 	return transact(ctx, s.Work.DB, writes...)
 }
 
-// PersonsConnections lists all of a person's connections, including connections that are no longer current.
+// PersonsConnections lists all of a person's connections, including those that are no longer current.
 func (s Connections) PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error) {
 	var found []string
 	var after map[string]types.AttributeValue

@@ -10,7 +10,7 @@ import (
 )
 
 // Tokens stores encrypted token sets. A row without a token set is the tombstone of an ended token set. A tombstone
-// keeps the version, so that an earlier set is never stored again.
+// keeps the token set's version, so that an earlier set is never stored again.
 type Tokens struct {
 	DB    DB
 	Table string

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepUsage is the retention period of daily counts. With 25 months, a month can be compared with the same month one
-// and two years earlier.
+// keepUsage is the retention period of daily counts. With 25 months of data, a month can be compared with the same
+// month one and two years earlier.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
 // UsageDays stores daily counts.
@@ -40,7 +40,7 @@ func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string,
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// Usage implements usage.Days. Two months' rows fit into one query.
+// Usage implements usage.Days. The rows for two months fit into one query.
 func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),
@@ -90,10 +90,10 @@ func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
 // lastDay sorts after every day and before the key of the most-used brands.
 const lastDay = "9999-12-31"
 
-// keepMostUsed is the retention period of the most-used brands after the last count.
+// keepMostUsed is the retention period of a tenant's most-used brands after the last count.
 const keepMostUsed = 90 * 24 * time.Hour
 
-// SaveMostUsed implements usage.Days. The write is unconditional, because usagecounter's runs never overlap.
+// SaveMostUsed implements usage.Days. The write is unconditional because usagecounter's runs never overlap.
 func (s UsageDays) SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error {
 	row := newItem(mostUsedKey(tenant))
 	if err := row.setJSON("brands", brandIDs); err != nil {

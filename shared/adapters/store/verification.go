@@ -69,7 +69,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore. TryCode uses one conditional update, so that every concurrent attempt is
+// TryCode implements verification.CheckStore. TryCode uses one conditional update so that every concurrent attempt is
 // counted.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,

@@ -97,8 +97,8 @@ func TestTryCodeSucceedsUntilExpiry(t *testing.T) {
 	expect.Conflict(t, "the moment it expires", err)
 }
 
-// TestCreateCodeCountsConcurrentEmails checks that a code can't be created with an outdated count of emails. Without
-// this condition, concurrent emails would exceed the limit.
+// TestCreateCodeCountsConcurrentEmails checks that a code can't be created using a stale email count. An outdated count
+// would let concurrent emails exceed the limit.
 func TestCreateCodeCountsConcurrentEmails(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -51,7 +51,7 @@ type BatchedWebhooks struct {
 	attempts *joined
 }
 
-// NewBatchedWebhooks returns a BatchedWebhooks. Create only one per process.
+// NewBatchedWebhooks returns a BatchedWebhooks. Create only one BatchedWebhooks per process.
 func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
 	return BatchedWebhooks{rows, &joined{db: rows.Deliveries.DB}}
 }

@@ -95,9 +95,9 @@ func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptio
 	return err
 }
 
-// ReserveSlot implements webhook.HealthStore. Times are stored in microseconds, so that an update can advance the next
-// slot without reading it. A caller normally needs one update, or two if seen no longer shows whether the next slot is
-// in the future.
+// ReserveSlot implements webhook.HealthStore. Times are stored in microseconds so that an update can advance the next
+// slot without reading it first. A caller normally needs one update, or two if seen no longer shows whether the next
+// slot is in the future.
 func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -136,8 +136,8 @@ func (s Hooks) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID s
 	return err
 }
 
-// DisableSubscription implements webhook.HealthStore. DisableSubscription increments the revision, so that a writer
-// with an older copy can't enable the subscription again.
+// DisableSubscription implements webhook.HealthStore. DisableSubscription increments the revision so that a writer with
+// an older copy can't re-enable the subscription.
 func (s Hooks) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {

@@ -25,7 +25,7 @@ func (s Deliveries) Delivery(ctx context.Context, tenant org.Tenant, id string) 
 func (s Deliveries) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
 	limit int,
 ) ([]string, time.Time, error) {
-	// Rows are ordered by creation time and ID. The next page starts at the last row's time, because rows with the same
+	// Rows are ordered by creation time and ID. The next page starts at the last row's time because rows with the same
 	// time may span two pages.
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		//nolint:gosec // limits are small

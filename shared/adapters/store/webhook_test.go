@@ -15,7 +15,7 @@ import (
 )
 
 // TestRecordAttemptRejectsAttemptOfExpiredClaim checks that only attempts recorded under the current claim are logged.
-// Package storetest's tests cover which claims may record attempts.
+// The tests in package storetest check which claims may record attempts.
 func TestRecordAttemptRejectsAttemptOfExpiredClaim(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -1,5 +1,5 @@
-// Package window serves the sign-in windows that the service's pages open. One of those pages posts a start value,
-// which can be used only once to reach the portal. After the sign-in, the browser returns to a page that notifies the
+// Package window serves the sign-in windows that the service's pages open. One of those pages posts a single-use start
+// value, which is needed to reach the portal. After the sign-in, the browser returns to a page that notifies the
 // opener.
 package window
 
@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Prepared is the form that one of the service's pages posts to start an attempt. Prepared includes the headers that
-// show the form's origin.
+// Prepared is the form that one of the service's pages posts to start an attempt. Prepared includes headers that
+// identify the form's origin.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -29,16 +29,16 @@ type Prepared struct {
 	Origin string `header:"Origin"`
 }
 
-// Leaver starts attempts that one of the service's pages has created.
+// Leaver starts an attempt that was created by one of the service's pages.
 type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
 // Leave starts an attempt if a page on baseURL's origin posts the attempt's start value. Leave rejects a form from any
-// other origin, because such a form could bind one person's sign-in to another person's attempt
+// other origin because such a form could bind one person's sign-in to another person's attempt
 // (docs/develop/threat-model.md).
 //
-// The response is a page that sends the browser to the portal. A redirect wouldn't work, because Chromium applies the
+// The response is a page that sends the browser to the portal. A redirect wouldn't work because Chromium applies the
 // posting page's form-action policy to every redirect after the form, including the portal's.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
@@ -90,8 +90,8 @@ func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies)
 	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
-// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Send the cookie when the
-// browser returns from the sign-in.
+// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Callers send the cookie when
+// the browser returns from the sign-in.
 func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 	return cookies.Expired(binding.CookieName(state))
 }
@@ -99,8 +99,8 @@ func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 //go:embed sheets
 var sheets embed.FS
 
-// LookOf returns the look of the windows for a widget's attempt: the widget's language, which may be "", and the
-// caller's branding. Like other pages, windows don't show images from the service's own hosts
+// LookOf returns the look of the windows for a widget's attempt, which consists of the widget's language (possibly "")
+// and the caller's branding. Like other pages, windows don't show images from the service's own hosts
 // (docs/develop/threat-model.md, "Start values"). LookOf returns fault.Invalid if the language is not available.
 func LookOf(caller org.Caller, own weburl.Own, language string) (binding.Look, error) {
 	look := binding.Look{Language: language, Organisation: caller.Brand.Name, Accent: caller.Brand.Accent}
@@ -119,8 +119,8 @@ func Failed(err error, look binding.Look) error {
 	return httpapi.Branded(err, look.Language, brandOf(look))
 }
 
-// Sheet returns a page with the given look. The scripts run in the given order. If the look has no language, the page
-// uses the browser's preferred language.
+// Sheet returns a page with the given look. The page's scripts run in the given order. If the look has no language, the
+// page uses the browser's preferred language.
 func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.SheetIcon,
 	scripts ...string,
 ) (httpapi.Sheet, error) {

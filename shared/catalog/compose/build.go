@@ -25,7 +25,7 @@ type facts struct {
 	platform       string
 	listedPlatform string // platform stated by the highest-ranked source, in lower case
 	saidBy         *row
-	names          []string // endpoint names without duplicates, at most two
+	names          []string // at most two distinct endpoint names
 	isDoubted      bool     // whether an operator must confirm listedPlatform
 	isOff          bool
 	isUsed         bool   // whether any brand uses the server
@@ -36,7 +36,8 @@ type facts struct {
 // isUsable reports whether patients can connect through the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
-// since tracks how long a record has been unconfirmed. One readable source is enough to confirm a record.
+// since tracks how long a record has been unconfirmed. A record is confirmed if at least one of its sources is
+// readable.
 type since struct {
 	isConfirmed bool
 	latest      time.Time
@@ -124,7 +125,7 @@ func (c *surveyor) factsOfServers() map[string]*facts {
 	return all
 }
 
-// learn adds a row's facts about a server. Callers must process rows from higher-ranked sources first.
+// learn adds the facts that a row states about a server. Callers must process rows from higher-ranked sources first.
 func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
@@ -172,8 +173,8 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand creates a brand's record without its portals. Names, places and NPIs come from all sources. Every other field
-// comes from the highest-ranked source that states it.
+// brand creates a brand's record without its portals. A brand's names, places and NPIs come from all sources. Every
+// other field of the brand comes from the highest-ranked source that states it.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
 	var aliases []string
@@ -226,8 +227,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns a brand's places without duplicates. It omits a place of which only the state is known if another
-// place in that state has a town or ZIP code.
+// placesOf returns a brand's places without duplicates. It omits a place with only a state if another place in that
+// state has a town or ZIP code.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

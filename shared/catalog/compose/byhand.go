@@ -69,9 +69,9 @@ func (c *merger) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a list's row may merge a brand. A trusted list's row may merge any brand. A row of an
-// untrusted list may merge a brand only if all of the brand's listings in other lists have lower priorities. If the
-// brand is no longer in any list, the row must list all of the brand's previous hosts.
+// mayMerge reports whether a row in a list may merge a brand. A trusted list's row may merge any brand. A row in an
+// untrusted list may merge a brand only if all the brand's listings in other lists have lower priorities. If the brand
+// is no longer in any list, the row must list all of the brand's previous hosts.
 func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
@@ -86,7 +86,7 @@ func (c *round) mayMerge(r *row, id string, from *group) bool {
 	return true
 }
 
-// current returns a brand's ID in this catalogue, which is id itself or the ID of the brand that id was merged into.
+// current returns a brand's ID in this catalogue: id itself or the ID of the brand into which it was merged.
 func (c *merger) current(id string, byID map[string]*group) string {
 	for byID[id] == nil {
 		next, merged := c.brands[id]

@@ -17,7 +17,7 @@ type carrier struct{ *round }
 // can't determine which records were removed. In that case, it marks the retained records as unconfirmed instead of
 // removed.
 //
-// A published record remains unchanged while its listings await an operator's approval.
+// A published record stays unchanged while its listings await an operator's approval.
 func (c *carrier) carryOver(made *draft) {
 	blind := c.blindSince()
 	stays := map[string]bool{} // IDs of portals and endpoints
@@ -70,7 +70,7 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 }
 
 // blindSince returns the latest time at which a list without accepted listings became unreadable. It returns the zero
-// time if there is no such list.
+// time if there is no unreadable list without accepted listings.
 func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
@@ -125,8 +125,8 @@ func (m *draft) has(id string) bool {
 	return isBrand || isPortal || isEndpoint
 }
 
-// last follows a chain of merges and returns the first ID that has a record. It returns "" if no ID in the chain has a
-// record.
+// last follows a chain of merges and returns the first ID that has a record. last returns "" if no ID in the chain has
+// a record.
 func (m *draft) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
@@ -237,7 +237,7 @@ func undatedState(s record.State) record.State {
 	return s
 }
 
-// goneSince returns s, with before's removal time if both states are removed.
+// goneSince returns s with before's removal time if both states are removed.
 func goneSince(s, before record.State) record.State {
 	if s.RemovedAt != nil && before.RemovedAt != nil {
 		s.RemovedAt = before.RemovedAt

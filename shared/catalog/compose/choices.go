@@ -12,7 +12,7 @@ import (
 // choiceSize is the length of a Choice, which has to distinguish only the portals of one brand.
 const choiceSize = 8
 
-// markChoices marks a brand's portals that patients can't tell apart. Such portals keep their IDs, because connections
+// markChoices marks a brand's portals that patients can't tell apart. Such portals keep their IDs because connections
 // refer to those IDs.
 func (m *draft) markChoices(in Input) {
 	of := in.domainOf
@@ -40,7 +40,7 @@ func (m *draft) markChoices(in Input) {
 	}
 }
 
-// choice returns the same string for all portals with the same name, website and FHIR server domains.
+// choice returns the same string for all portals that have the same name, website and FHIR server domains.
 func (m *draft) choice(p record.Portal, of func(host string) string) string {
 	domains := make([]string, 0, len(p.EndpointIDs))
 	for _, id := range p.EndpointIDs {

@@ -54,8 +54,8 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal checks that portals keep their IDs when another portal is added
-// or removed. It also checks that a brand's only portal has no Choice.
+// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal checks that a portal keeps its ID when another is added or
+// removed. It also checks that a brand with a single portal has no Choice.
 func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	t.Parallel()
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"

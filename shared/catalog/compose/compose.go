@@ -1,8 +1,8 @@
 // Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
-// docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution and which source
-// takes precedence. It also assigns IDs to records and decides what happens to records that are no longer in any list.
-// The package is pure: the same input produces the same catalogue, byte for byte, regardless of the order of lists and
-// listings.
+// docs/adr/0027-names-and-duplicates.md). The package decides which listings describe the same institution and which
+// source takes precedence. The package also assigns IDs to records and decides what happens to records that are no
+// longer in any list. The package is pure: the same input produces the same catalogue, byte for byte, regardless of the
+// order of lists and listings.
 package compose
 
 import (
@@ -18,7 +18,7 @@ import (
 // List contains a source's institutions in one mode.
 type List struct {
 	Source   string // ID of the source
-	Priority int    // if sources conflict, the one with the highest priority takes precedence
+	Priority int    // if sources conflict, the one with the highest priority wins
 	Platform string // platform of servers whose listings don't state one; may be empty
 	// UnconfirmedSince is the time at which the source became unreadable, or zero if the last read succeeded. While the
 	// source is unreadable, Listings contains the last accepted listings.
@@ -76,9 +76,9 @@ type Input struct {
 // Generic is the platform type of servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose builds the catalogue. Records in Before that are no longer in any list are retained with RemovedAt set.
-// Records from unreadable lists are retained with UnconfirmedSince set. If the result is passed as Before with
-// unchanged lists, Compose returns the same bytes, regardless of the time.
+// Compose builds the catalogue from in. Records in Before that are no longer in any list are retained with RemovedAt
+// set. Records from unreadable lists are retained with UnconfirmedSince set. If the result is passed as Before with
+// unchanged lists, Compose returns the same bytes, whatever the time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -94,8 +94,8 @@ type state struct {
 	key    string // encoded catalogue without its records' times
 }
 
-// settled repeatedly composes the catalogue from the previous result until a result recurs. The final result is either
-// stable or part of a cycle, from which settled always chooses the same member.
+// settled composes the catalogue repeatedly, each time from the previous result, until a result recurs. The final
+// result is either stable or part of a cycle, from which settled always chooses the same member.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
 	seen := []state{{made: made, report: report, key: undated(made)}}
@@ -114,12 +114,12 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling is the maximum number of times that settled composes the catalogue again. One round may not be enough,
+// settling is the maximum number of times that settled composes the catalogue again. One pass may not be enough,
 // because IDs that were chosen or merged manually can contradict the published IDs. The published catalogue also
-// affects which servers must wait.
+// affects which servers must wait for approval.
 const settling = 32
 
-// isByHand reports whether any ID was merged by an operator, or chosen or merged by a manually maintained list.
+// isByHand reports whether any ID was merged by an operator, or was chosen or merged by a manually maintained list.
 func (in Input) isByHand() bool {
 	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) ||
 		slices.ContainsFunc(in.Lists, func(of List) bool {

@@ -66,7 +66,7 @@ func letting(in compose.Input) compose.Input {
 	return in
 }
 
-// made composes a catalogue and checks the invariants of every catalogue.
+// made composes a catalogue and checks the invariants that apply to every catalogue.
 func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	t.Helper()
 	c, report := compose.Compose(in)
@@ -222,7 +222,7 @@ func TestComposeDoesNotMergeSameNameInDifferentPlaces(t *testing.T) {
 		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")),
 			at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
 	))
-	// Want one brand for each place and one brand whose place is unknown.
+	// Want one brand for each place, and one brand whose place is unknown.
 	if found := named(c, "Family Medical Center"); len(found) != 5 {
 		t.Errorf("%d are named Family Medical Center: %+v", len(found), found)
 	}

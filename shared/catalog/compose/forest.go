@@ -1,6 +1,6 @@
 package compose
 
-// forest partitions integers into sets. The root of each set is its smallest integer.
+// forest partitions integers into sets. The root of a set is the set's smallest integer.
 type forest struct{ parents []int }
 
 func newForest(size int) forest {

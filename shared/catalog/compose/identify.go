@@ -60,7 +60,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			// Fall back to the row if the lists have chosen every other candidate.
+			// Fall back to an ID derived from the row if the lists have chosen every other candidate.
 			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i))
 			if i < len(g.candidates) {
 				id = g.candidates[i]
@@ -73,7 +73,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name determines each brand's possible IDs. An ID that could belong to two brands is assigned to neither.
+// name determines each brand's possible IDs. An ID that could belong to either of two brands is assigned to neither.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -169,15 +169,15 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 type claim struct {
 	group *group
 	order int  // group's position in the catalogue's order
-	is    bool // whether the published brand's own ID matches, rather than a merged ID
+	is    bool // whether the published brand's own ID matches, as opposed to a merged ID
 	class int  // index of the matching candidate
 }
 
 // published assigns groups the IDs under which their brands were already published. When published brands merge, the
-// merged brand keeps the ID of the brand that the highest-ranked source lists at a previous host. If several brands
-// qualify, it keeps the ID of the one that has been unchanged the longest. The brand's other IDs point to the kept ID.
-// When a merged brand splits again, the brand with the kept ID's attributes retains that ID, and the other brand
-// regains its earlier ID.
+// resulting brand keeps the ID of the brand that the highest-ranked source lists at a previous host. If several brands
+// qualify, the merged brand keeps the ID of the one that has been unchanged the longest. All other IDs of the merged
+// brand point to the ID that is kept. When a merged brand splits again, the brand with the kept ID's attributes retains
+// that ID, and the other brand regains its earlier ID.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -219,7 +219,7 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 }
 
 // chosenByLesser returns the IDs that lower-priority rows chose for a brand owned by a higher-ranked list. If such an
-// ID was published, the caller merges that brand into the group's brand.
+// ID was published, the caller merges its brand into the group's brand.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string

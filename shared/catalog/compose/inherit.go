@@ -1,7 +1,7 @@
 package compose
 
 // inherit gives each brand without portals the portals of its nearest ancestor (an affiliated brand in SMART App Launch
-// 2.2, section 8). inherit also collects each row's servers.
+// 2.2, section 8). It also collects each row's servers.
 func (c *reading) inherit(rows []*row) {
 	above := make(map[inList]*row, len(rows))
 	for _, r := range rows {

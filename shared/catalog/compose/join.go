@@ -12,7 +12,7 @@ import (
 // Rule is a reason to treat two listings as the same institution.
 type Rule string
 
-// Rules, from most to least reliable.
+// Rules for joining listings, from most to least reliable.
 const (
 	RuleIdentifier Rule = "identifier" // same business identifier
 	RuleNPI        Rule = "npi"        // same NPI, which no list assigns to more than one name
@@ -21,13 +21,13 @@ const (
 	// server
 	RuleNameTenant Rule = "name_tenant"
 	RuleNameServer Rule = "name_server" // same name on a server shared by many institutions, and no conflicting places
-	// same state and same distinctive name, if at least one listing has no place more precise than the state
+	// same state and same distinctive name, if at least one listing has no place more precise than its state
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names on a server that belongs to one institution. The limit exceeds one
-	// because hospitals also list departments and former names.
+	// fewNames is the maximum number of names on a server that belongs to one institution. The limit is greater than
+	// one because hospitals also list departments and former names.
 	fewNames = 8
 	// minCode is the minimum length of a vendor's customer number. codeNames is the maximum number of names that may
 	// share one customer number.
@@ -110,7 +110,7 @@ func (c *joiner) joinServed() {
 	}
 }
 
-// joinBy joins row i with the first row that was registered in first under the same mark.
+// joinBy joins row i with the first row that was registered in first under mark.
 func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
@@ -145,8 +145,8 @@ func (c *joiner) joinIdentified() {
 	}
 }
 
-// mixedNPIs returns the NPIs that a single list assigns to several names. Such an NPI belongs to a parent organisation
-// and doesn't identify any of its parts.
+// mixedNPIs returns the NPIs that a single list assigns to several names. An NPI with several names belongs to a parent
+// organisation and doesn't identify any of its parts.
 func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
 	seen, mixed := map[place]string{}, map[string]bool{}
@@ -205,8 +205,8 @@ type set struct {
 	states []string
 }
 
-// roots returns the sets that contain the given rows, in order. All of the rows must have the same name. Each returned
-// set contains the ZIP codes and states of all of its rows with that name.
+// roots returns the sets that contain the given rows, in order. All rows must have the same name. Each returned set
+// contains the ZIP codes and states of all of its rows with that name.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -227,8 +227,8 @@ func (c *joiner) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets that have the same name and no conflicting places. Sets of which only the state is known are
-// joined with each other and with the only more precisely located set in that state. Sets without any place are joined
+// joinPlaced joins sets that have the same name and no conflicting places. Sets whose only known place is a state are
+// joined with each other, and with the only more precisely located set in that state. Sets without any place are joined
 // with each other. If isTold is true and all other sets form a single set, sets without a place are also joined with
 // that set.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
@@ -272,8 +272,8 @@ func isNear(zip string, others []string) bool {
 	})
 }
 
-// joinInStates joins sets of which only the state is known with each other and with the only more precisely located set
-// in that state.
+// joinInStates joins sets whose only known place is a state with each other, and with the only more precisely located
+// set in that state.
 func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {

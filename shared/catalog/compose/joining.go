@@ -11,15 +11,15 @@ import (
 // unit is a brand or portal and the servers that lists assign to it.
 type unit struct {
 	group     *group // the brand; for a portal, the brand of its highest-ranked row with a server
-	isBrand   bool   // false for a portal
+	isBrand   bool   // whether the unit is a brand rather than a portal
 	isSettled bool   // whether the highest-ranked rows match the published unit
 	rows      []*row
 	claims    []serverClaim
 	isNew     bool            // whether the unit has no published hosts
-	before    map[string]bool // published hosts of the unit
+	before    map[string]bool // hosts with which the unit was published
 }
 
-// serverClaim records that a row assigns a server to a unit.
+// serverClaim records that a list's row assigns a server to a unit (a brand or a portal).
 type serverClaim struct {
 	row    *row
 	own    *group // row's group
@@ -37,7 +37,7 @@ type doubt struct {
 
 type assessor struct{ *round }
 
-// doubts returns the claims that require an operator's decision, for brands and portals. A portal may have rows from
+// doubts returns the brands' and portals' claims that require an operator's decision. A portal may have rows from
 // several brands.
 func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
@@ -57,8 +57,8 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand's unit with its rows' claims. It also adds these claims to the units of the portals to which
-// the rows refer.
+// unitOf returns the unit of a brand, including the claims of its rows. It also adds these claims to the units of the
+// portals that the rows refer to.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -73,7 +73,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 			}
 			id := c.portalID(p, sorted(bases), servers)
 			if id == "" || len(claims) == 0 && !c.mayAdd(g, r, id) {
-				continue // the row may not add a portal without servers
+				continue // the row can't add a portal that has no servers
 			}
 			of := portals[id]
 			if of == nil {
@@ -113,7 +113,7 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	best, isBest := u.best()
 	if !isBest {
-		return nil // only operators list the unit
+		return nil // the unit is listed only by operators
 	}
 	byHost := map[string][]serverClaim{}
 	leading := map[string]bool{} // highest-ranked sources that list any server
@@ -140,7 +140,7 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether, and why, an operator must decide if a host belongs to a unit.
+// doubtful reports whether an operator must decide if a host belongs to a unit, and why.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
@@ -169,7 +169,7 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	return NewHost, true
 }
 
-// best returns the highest priority among a unit's sources, ignoring operators' lists. ok is false if there are no
+// best returns the highest priority among a unit's sources, ignoring operators' lists. ok is false if the unit has no
 // other sources.
 func (u *unit) best() (priority int, ok bool) {
 	for _, r := range u.rows {
@@ -180,8 +180,8 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait withholds a claim's server until an operator decides. Published brands that the claim's rows could describe
-// remain unchanged, and brands that already have the server keep their IDs.
+// wait withholds the server in a claim until an operator decides. Published brands that the claim's rows could describe
+// remain unchanged. Brands that already have the server keep their IDs.
 func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
@@ -220,17 +220,17 @@ func (c *assessor) wait(d doubt) {
 	})
 }
 
-// mayAdd reports whether a row may add a portal without servers to a brand.
+// mayAdd reports whether a row may add a portal that has no servers to a brand.
 func (c *round) mayAdd(g *group, r *row, portal string) bool {
 	best, isBest := (&unit{rows: g.rows}).best()
 	return !isBest || r.list.Trusted || r.list.Priority == best ||
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published, including the hosts of brands that an operator merged
-// into it. If several published brands have become one, a host that not all of them had is included only if a
-// highest-ranked source lists it (ADR 41). Without this rule, a list could publish a brand at both its own host and a
-// hospital's host, and then join that brand with the hospital.
+// hostsBefore returns the hosts on which a brand was published, including those of brands that an operator merged into
+// it. If several published brands have become one, a host that not all of them had is included only if a highest-ranked
+// source lists it (ADR 41). Without this rule, a list could publish a brand both at its own host and at a hospital's,
+// and then join that brand with the hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -263,8 +263,8 @@ func (g *group) isAt(host string, priority int) bool {
 	})
 }
 
-// hostsOf returns the hosts of a published brand's servers. hostsOf includes a removed brand's hosts, because the
-// brand's ID may be reused only on these hosts.
+// hostsOf returns the hosts of a published brand's servers. It includes a removed brand's hosts, because the brand's ID
+// may be reused only on these hosts.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {

@@ -136,8 +136,8 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
-// TestComposeIgnoresIDChosenByLowerPriorityList covers a lower-priority list's row that joins the hospital and chooses
-// an ID for it.
+// TestComposeIgnoresIDChosenByLowerPriorityList covers a row in a lower-priority list that joins the hospital and
+// chooses an ID for it.
 func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	t.Parallel()
 	chosen := hostile(func(l *listing.Listing) { l.ID = nobody })
@@ -156,8 +156,8 @@ func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	}
 }
 
-// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published on both the hospital's host and
-// the row's own host, and later adopts the hospital's NPI.
+// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published on its own host and the
+// hospital's, and that later adopts the hospital's NPI.
 func TestComposeRejectsOlderBrandsHostWhenItJoinsHospital(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }

@@ -141,8 +141,8 @@ func TestComposeDropsAmbiguousID(t *testing.T) {
 	}
 }
 
-// TestComposeDoesNotMergeListingsWithOnlyName checks that listings that differ only in details get different IDs, which
-// are derived from the listings' entire content.
+// TestComposeDoesNotMergeListingsWithOnlyName checks that listings that differ only in details get different IDs,
+// derived from their entire content.
 func TestComposeDoesNotMergeListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},

@@ -70,7 +70,7 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
 // portalID returns the portal's ID, which is either chosen by a list or derived from the portal's key, endpoints or
-// website. It returns "" if the portal has none of these.
+// website. portalID returns "" if none of these can be used.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -110,8 +110,9 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 	}
 }
 
-// record builds the portal's record. Each field comes from the highest-ranked source that states it. A portal without a
-// name gets its only brand's name or a generic one, because URLs are not published.
+// record builds the portal's record. Each field of the record comes from the highest-ranked source that states it. A
+// portal without a name gets the name of its only brand or, if it has several, a generic name, because URLs are not
+// published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

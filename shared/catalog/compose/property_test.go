@@ -153,8 +153,8 @@ func TestComposeNeverMergesDifferentPlacesByName(t *testing.T) {
 						[]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
 				}
 				if len(of.Locations) > 0 {
-					// Remove any state at the beginning of the name, because it may place the institution in that state
-					// as well.
+					// Remove any state at the beginning of the name, because it may also place the institution in that
+					// state.
 					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):]
 				}
 			}

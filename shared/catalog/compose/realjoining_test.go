@@ -40,8 +40,8 @@ func TestComposeAcceptsMostHostsInPublicData(t *testing.T) {
 	}
 }
 
-// ofVendors splits the data into one list per platform. Each list contains the rows whose hosts are in its platform's
-// profile.
+// ofVendors splits the listings into one list per platform. Each list contains the rows whose hosts are in its
+// platform's profile.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -70,7 +70,7 @@ func hostsOf(r compose.Report) int {
 	return len(hosts)
 }
 
-// counts logs how many servers and hosts are waiting, and the hosts with the most waiting servers.
+// counts logs the numbers of waiting servers and hosts, and the hosts with the most waiting servers.
 func counts(t *testing.T, what string, r compose.Report) {
 	t.Helper()
 	why, by := make(map[compose.Why]int), map[string]int{}

@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed looks for published brands whose attributes have changed. If a server had only one brand and now has only
-// one, under a different name, the two match. A brand with a unique, rare name also matches if it is now on a different
-// server. Each matched brand keeps its ID. The ID derived from the new attributes becomes an alias of that ID, so that
-// the next composition can look up the brand directly.
+// renamed looks for published brands whose attributes have changed. If a server had a single brand before and has a
+// single brand now, the two match even if their names differ. A brand with a unique, rare name also matches if it is
+// now on a different server. Each brand that matches keeps its ID. The ID derived from the new attributes becomes an
+// alias of the kept ID, so that the next composition can look up the brand directly.
 func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -37,8 +37,8 @@ func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	})
 }
 
-// keepBy assigns published IDs to brands without an ID. It matches brands by attributes that were unique before and are
-// unique now.
+// keepBy assigns published IDs to brands without an ID. keepBy matches brands by attributes that were unique before and
+// are unique now.
 func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {

@@ -16,8 +16,8 @@ type Report struct {
 	Endpoints Count `json:"endpoints"`
 	Suspended int   `json:"suspended"` // number of endpoints where patients can't connect
 
-	// Duplicates is the number of brands with more than one listing. Extra is the number of those brands' listings
-	// beyond the first of each. Joined counts the joins by rule.
+	// Duplicates is the number of brands with more than one listing. Extra is the number of those brands' listings, not
+	// counting the first of each. Joined counts the joins by rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -36,7 +36,7 @@ type Count struct {
 	Removed     int `json:"removed"`
 }
 
-// Cluster is a brand and its listings.
+// Cluster is a brand and the number of its listings.
 type Cluster struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
@@ -60,11 +60,11 @@ const (
 	// different listings in one list have the same key; both are used
 	conflictKey    Conflict = "key"
 	conflictPartOf Conflict = "part_of" // a brand is its own ancestor, or its parent is missing
-	conflictID     Conflict = "id"      // an ID is invalid or chosen twice; the first brand gets it
+	conflictID     Conflict = "id"      // an ID is invalid, or chosen twice (the first brand gets it)
 	// lists state different platforms for a server; the highest-ranked source takes precedence
 	conflictPlatform Conflict = "platform"
-	conflictRelease  Conflict = "release"  // different FHIR releases for a server; the highest-ranked source applies
-	conflictOverride Conflict = "override" // an override refers to a missing brand or forms a cycle
+	conflictRelease  Conflict = "release"  // FHIR releases differ between lists; the highest-ranked source applies
+	conflictOverride Conflict = "override" // an override refers to a missing brand or is part of a cycle
 
 	droppedCopy    Drop = "copy"    // a listing is identical to another with the same key in its list
 	droppedAddress Drop = "address" // a server URL is invalid (fhir.ParseBase)

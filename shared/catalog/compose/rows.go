@@ -132,7 +132,7 @@ func (c *reading) read(r *row) {
 	}
 }
 
-// readLocation parses a place. It derives a missing state from the ZIP code.
+// readLocation normalises a location and derives a missing state from its ZIP code.
 func readLocation(said record.Location) record.Location {
 	l := record.Location{
 		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),

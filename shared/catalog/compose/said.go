@@ -9,7 +9,7 @@ import (
 
 // hostDecisions contains operators' decisions about hosts. Hosts are in the form that catalog.Host returns.
 type hostDecisions struct {
-	brands    map[string][]string // by host: IDs of the brands that may have servers there
+	brands    map[string][]string // IDs of the brands that may have servers on a host, keyed by host
 	everyone  map[string]bool     // hosts where every brand may have servers
 	platforms map[string]string   // by host
 	refused   map[string]bool
@@ -49,7 +49,7 @@ func (c *round) is(g *group, id string) bool {
 }
 
 // platformOf returns the platform to use for a server. A platform stated by an untrusted list is used only if its
-// profile contains the host, the server was already published with this platform, or an operator has confirmed it. The
+// profile contains the host, if the server was already published with it, or if an operator has confirmed it. The
 // restriction on untrusted lists is necessary because a registration with a platform applies to all of the platform's
 // servers.
 func (c *surveyor) platformOf(f *facts) string {
@@ -70,7 +70,7 @@ func (c *surveyor) platformOf(f *facts) string {
 	return Generic
 }
 
-// isOfAnother reports whether an endpoint ID that a list chose for a server belongs to a different server. An ID
+// isOfAnother reports whether an endpoint ID that a list chose for one server belongs to a different server. An ID
 // belongs to a different server if it is derived from that server's URL, or was published with a different host.
 func (c *surveyor) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {

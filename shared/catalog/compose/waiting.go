@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until the operator
-// approves it, either the catalogue omits the server or the server's platform is not trusted.
+// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until an operator
+// approves the server, either the catalogue omits it or its platform is not trusted.
 type Wait struct {
 	Host     string
 	Why      Why
@@ -18,11 +18,11 @@ type Wait struct {
 	BrandID  string // brand that would contain the server; empty for OfPlatform
 	Brand    string
 	Present  []string // brand's current hosts
-	Platform string   // platform stated by the source, for OfPlatform
+	Platform string   // platform stated by the source, if Why is OfPlatform
 	IsKnown  bool     // whether a platform's profile contains the host
 }
 
-// Why is a reason that a server awaits approval.
+// Why is a reason for which a server awaits approval.
 type Why string
 
 // Reasons why a server awaits approval.
@@ -40,7 +40,7 @@ type withheld struct {
 	listings    int                      // number of listings read
 	rows        map[*row]map[string]bool // base URLs of withheld servers, by original row
 	brands      map[string]bool          // IDs of published brands to carry over unchanged unless a group gets the ID
-	reservedIDs map[string]bool          // published brands' IDs that no other brand may be given
+	reservedIDs map[string]bool          // IDs of published brands that can't be given to another brand
 	waits       []Wait
 }
 
@@ -85,9 +85,9 @@ func (a *withheld) withoutWithheld(r *row) *row {
 	return &left
 }
 
-// inheritApart finds the only group that, even without its withheld servers, has all published portals of a brand whose
-// ID is reserved. If this group keeps the brand's ID, nothing changes for patients. If the group got a new ID, each
-// composition would retain the old brand and also publish a new one.
+// inheritApart finds the only group that has all published portals of a brand whose ID is reserved, even without the
+// group's withheld servers. If this group keeps the brand's ID, nothing changes for patients. If the group got a new
+// ID, each composition would retain the old brand and also publish a new one.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.withheld.reservedIDs) == 0 {
@@ -114,7 +114,7 @@ func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
 }
 
-// portalsOf returns the IDs of the portals with which a group would be published.
+// portalsOf returns the IDs of the portals that a group would publish.
 func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
@@ -132,8 +132,8 @@ func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]b
 	return all
 }
 
-// couldBe returns the IDs of brands that a group may represent, based on its attributes or the IDs that its rows
-// choose.
+// couldBe returns the IDs of brands that a group may represent, based on its attributes or on the IDs chosen by its
+// rows.
 func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
 	for _, id := range g.candidates {
@@ -147,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside withholds servers that require an operator's decision. It reports whether there were any; the caller then
-// composes again without them. Servers that were never published come first. Published servers whose brand would be
-// merged into another are withheld only if there are no others, starting with the lowest priority. A new row therefore
-// never affects a published brand.
+// setAside withholds servers that require an operator's decision. It reports whether there were any; if so, the caller
+// composes the catalogue again without them. Servers that were never published are withheld first. If published servers
+// belong to a brand that would be merged into another, they are withheld only if there are no other servers to
+// withhold, starting with the lowest priority. A new row therefore never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {

@@ -1,6 +1,6 @@
 // Package geo provides offline geographic data about the United States. The data includes each ZIP code's state, the
 // names of states, and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). Towns
-// are not included, because published lists provide them.
+// are not included because published lists provide them.
 package geo
 
 import (
@@ -23,7 +23,7 @@ const (
 	noState   = "--"
 
 	earthRadius = 6371 // in kilometres
-	// Assumed distances, in kilometres, between ZIP codes whose first four or first three digits match.
+	// Assumed distances, in kilometres, between ZIP codes that share their first four or first three digits.
 	sameFour   = 6.0
 	samePrefix = 20.0
 )
@@ -49,9 +49,9 @@ func State(zip string) string {
 	return area.state
 }
 
-// Distance returns the approximate distance in kilometres between two ZIP codes, measured between the centres of their
-// three-digit areas. Half of all ZIP codes are less than 30 km from their area's centre, and nine out of ten are less
-// than 75 km away. ok is false if either ZIP code is unknown.
+// Distance returns the approximate distance in kilometres between two ZIP codes, measured between the centres of the
+// areas given by their first three digits. Half of all ZIP codes are less than 30 km from their area's centre, and nine
+// out of ten are less than 75 km away. ok is false if either ZIP code is unknown.
 func Distance(a, b string) (km float64, ok bool) {
 	a, from, okFrom := find(a)
 	b, to, okTo := find(b)

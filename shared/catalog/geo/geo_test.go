@@ -52,7 +52,7 @@ func TestPrefixesHaveValidStates(t *testing.T) {
 		states[state] = true
 	}
 	for code := range geo.States() {
-		if !states[code] && code != "AS" && code != "MP" { // AS and MP share prefixes with Hawaii and Guam
+		if !states[code] && code != "AS" && code != "MP" { // AS's and MP's ZIP prefixes belong to Hawaii and Guam
 			t.Errorf("no ZIP code is in %s", code)
 		}
 	}

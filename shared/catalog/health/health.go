@@ -1,7 +1,7 @@
 // Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md). The package defines
-// each endpoint's state, when the state began and why, and a per-mode summary for searches. The state is derived from a
-// daily probe of the endpoint's discovery and from connections' token requests. The package does not depend on a store,
-// HTTP or a clock. The package stores no content from endpoints; a cause is only an error class.
+// each endpoint's state, with its start time and reason, and a per-mode summary for searches. The state is derived from
+// a daily probe of the endpoint's discovery document and from connections' token requests. The package does not depend
+// on a store, HTTP or a clock. The package stores no content from endpoints. A cause is only an error class.
 package health
 
 import (
@@ -43,7 +43,7 @@ type Record struct {
 	Cause      string    // class of the last failure; empty if the endpoint is not failing
 	Failures   int       // consecutive failed probes
 	FailingAt  time.Time // when the current series of failures began
-	NextAt     time.Time // when the next probe is due
+	NextAt     time.Time // time of the next probe
 	Token      string    // last discovered token endpoint, as named by Observer
 	Seen       string    // Sum of the last stored DiscoveredURLs
 	Rev        int64
@@ -51,7 +51,7 @@ type Record struct {
 
 // Finding is the result of one probe.
 type Finding struct {
-	// Cause is the class of the failure, or empty if the discovery shows that patients can sign in.
+	// Cause is the class of the failure, or empty if discovery shows that patients can sign in.
 	Cause string
 	// Silent reports that no server responded. The cause may be DNS, the server's network or the local network.
 	Silent bool
@@ -59,7 +59,7 @@ type Finding struct {
 	Busy bool
 	// Wait is the delay that the server requested before the next probe.
 	Wait time.Duration
-	// Token identifies the token endpoint to Observer. Token is empty if discovery returned no token endpoint.
+	// Token is the token endpoint's name, as used by Observer. Token is empty if discovery returned no token endpoint.
 	Token string
 	// DiscoveredURLs holds the URLs that discovery returned. DiscoveredURLs is zero if there was no discovery, or if a
 	// CapabilityStatement was used instead.
@@ -76,14 +76,14 @@ type DiscoveredURLs struct {
 	// Untrusted lists URLs whose origin is neither the FHIR base's nor one that the platform uses for all customers.
 	// Only an operator can confirm that the listed URLs belong to the institution. If Untrusted is not empty, the
 	// endpoint must not be pinned to the discovered URLs.
-	Untrusted []catalog.Departure `json:"Abroad"` // part of Sum's input; do not rename
+	Untrusted []catalog.Departure `json:"Abroad"` // part of Sum's input, so it must not be renamed
 	// Bundle is the URL of the server's list of institutions, from which an operator can create a source.
 	Bundle string `json:",omitempty"`
 }
 
 // Observed summarises a token endpoint's responses to requests from connections.
 type Observed struct {
-	Answered int  // token requests that yielded a token or a definitive rejection of the grant
+	Answered int  // token requests that returned a token or a definitive rejection of the grant
 	Failing  bool // whether the most recent requests all failed because of the server
 }
 

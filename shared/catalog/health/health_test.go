@@ -12,7 +12,8 @@ const endpointID = "0e000000-0000-4000-8000-000000000001"
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// step describes one probe, the time since the previous probe, and the connections' results during that time.
+// step describes one probe, the time since the previous probe, and the results that connections reported during that
+// time.
 type step struct {
 	after   time.Duration
 	cause   string

@@ -18,8 +18,8 @@ const (
 	busyCause = "limited"
 )
 
-// After returns the record that results from a probe at time now. o covers connections in the last hour or, if shorter,
-// since the first consecutive failure. A single failed probe never makes an endpoint Down; that state requires several
+// After returns the record that results from a probe at time now. o covers connections since the first consecutive
+// failure, but at most the last hour. A single failed probe never makes an endpoint Down; that state requires several
 // failures over a period. An endpoint whose probes fail is not Down if it has answered connections' token requests. A
 // single successful probe restores the endpoint immediately, unless its token endpoint fails.
 func (r Record) After(f Finding, o Observed, now time.Time) Record {

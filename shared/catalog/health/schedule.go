@@ -7,8 +7,8 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// wander is the range of the daily variation in an endpoint's probe time. Without the variation, a probe could
-	// coincide with maintenance every night.
+	// wander is the range of the daily variation in an endpoint's probe time. Without the variation, an endpoint's
+	// probe could coincide with maintenance every night.
 	wander = 2 * time.Hour
 	// firstProbes is the average interval between the first probes of a new catalogue's endpoints, which are spread
 	// over at most one day.
@@ -29,7 +29,7 @@ func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	return published.Add(share(over, "first", r.EndpointID))
 }
 
-// nextDaily returns the endpoint's probe time on the next day (UTC). The time is derived from a hash of the endpoint's
+// nextDaily returns the endpoint's probe time for the next day (UTC). The time is derived from a hash of the endpoint's
 // ID and shifted slightly by a hash of the date. The probe time is 22 to 26 hours after the previous probe time, and at
 // least half a day from now.
 func nextDaily(id string, now time.Time) time.Time {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Format of a summary: the magic, followed by one entry per endpoint that was ever probed, ordered by ID. An entry
-// consists of the ID (16 bytes), the state (one byte) and the minute of the last check (four bytes, since 1970,
-// big-endian). A summary is read in place, so that a search doesn't have to wait for decoding.
+// Format of a summary: the magic bytes, followed by one entry, ordered by ID, for each endpoint that was ever probed.
+// An entry consists of the ID (16 bytes), the state (one byte) and the minute of the last check (four bytes, since
+// 1970, big-endian). A summary is read in place so that a search doesn't have to wait for decoding.
 const (
 	magic    = "rbhealth1\n"
 	idBytes  = 16
@@ -163,6 +163,6 @@ type Pointer struct {
 	Mode    string
 	Version string    // current version; empty if the mode has no summary
 	States  string    // result of Summary.States
-	MadeAt  time.Time // when the summary was created
+	MadeAt  time.Time // creation time of the summary
 	Rev     int64
 }

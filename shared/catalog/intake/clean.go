@@ -13,8 +13,8 @@ func (s *State) replace(old, next *Version) {
 }
 
 // clean deletes replaced objects during the first read after their replacement. A delay is necessary because readers of
-// the previous row may still need the objects. The next save removes the deleted objects' keys from the row. If saving
-// fails, the next read repeats the deletion.
+// the previous row may still need the objects. The next time the row is saved, the deleted objects' keys are removed
+// from it. If saving fails, the next read repeats the deletion.
 func (i Intake) clean(ctx context.Context, s *State) error {
 	for _, key := range s.Replaced {
 		if err := i.Objects.Delete(ctx, key); err != nil {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/intake"
 )
 
-// kept checks that exactly the objects referenced by the state are stored.
+// kept checks that the stored objects are exactly those referenced by the state.
 func (w *world) kept(t *testing.T, s intake.State) {
 	t.Helper()
 	named := slices.Clone(s.Replaced)

@@ -18,7 +18,7 @@ type Diff struct {
 	Changed Changes `json:"changed"`
 }
 
-// Changes counts the listings that were added, removed or changed, and names the first few.
+// Changes counts the listings that were added, removed or changed, and names the first few of them.
 type Changes struct {
 	Count int      `json:"count"`
 	Names []string `json:"names,omitempty"`

@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Guard is a reason to hold a list for an operator's approval.
+// Guard is a reason to hold a list until an operator approves it.
 type Guard string
 
 // Guards.
 const (
 	Shrunk     Guard = "shrunk"     // more than a fifth of the listings are gone
-	Grew       Guard = "grew"       // more than ten times as many listings as in the accepted version
+	Grew       Guard = "grew"       // the list has more than ten times as many listings as the accepted version
 	Unreadable Guard = "unreadable" // more than a twentieth of the entries are unreadable
 	Lapsed     Guard = "lapsed"     // no listings
 )

@@ -18,20 +18,19 @@ type Row struct {
 	Rev    int64 // revision, incremented with every change
 }
 
-// State is a source's state. It contains no secrets.
+// State holds a source's state and contains no secrets.
 type State struct {
 	Accepted *Version `json:"accepted,omitempty"` // version used in the catalogue; nil if no version was accepted
 	Pending  *Version `json:"pending,omitempty"`  // version awaiting an operator's approval
-	Guards   []Guard  `json:"guards,omitempty"`   // why Pending awaits approval
+	Guards   []Guard  `json:"guards,omitempty"`   // reasons why Pending awaits approval
 	// Replaced lists the keys of unused objects, which the next read deletes.
 	Replaced []string `json:"replaced,omitempty"`
 
-	Due       time.Time `json:"due,omitzero"`        // when the next fetch is due
+	Due       time.Time `json:"due,omitzero"`        // time of the next fetch
 	CheckedAt time.Time `json:"checked_at,omitzero"` // time of the last fetch, regardless of its result
 	Failures  int       `json:"failures,omitempty"`  // number of failures since the last successful read
 	Reason    Reason    `json:"reason,omitempty"`    // reason for the last failure; empty if there was no failure
-	// UnconfirmedSince is the time at which Accepted became unconfirmed. UnconfirmedSince is zero if the last read
-	// confirmed Accepted.
+	// UnconfirmedSince is the time at which Accepted became unconfirmed, or zero if the last read confirmed Accepted.
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
 	// Unpublished reports whether the accepted version has changed since it was last published.
 	Unpublished bool `json:"unpublished,omitempty"`
@@ -45,7 +44,7 @@ type Version struct {
 	ETag      string         `json:"etag,omitempty"`     // the ETag header, verbatim
 	Modified  string         `json:"modified,omitempty"` // the Last-Modified header, verbatim
 	Timestamp time.Time      `json:"timestamp,omitzero"` // timestamp stated in the list
-	ReadAt    time.Time      `json:"read_at"`            // time when this version was first read
+	ReadAt    time.Time      `json:"read_at"`            // time at which this version was first read
 	Report    listing.Report `json:"report"`
 	Diff      Diff           `json:"diff"` // difference from the version that was accepted when this version was read
 }

@@ -41,8 +41,8 @@ func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcom
 	return i.end(ctx, row, Failed)
 }
 
-// doubt records when the accepted version became unconfirmed. The change must be published because patients see this
-// time.
+// doubt records when the accepted version became unconfirmed. The change must be published because patients see when
+// the version became unconfirmed.
 func (s *State) doubt(now time.Time) {
 	if s.Accepted != nil && s.UnconfirmedSince.IsZero() {
 		s.UnconfirmedSince, s.Unpublished = now.UTC(), true

@@ -22,7 +22,7 @@ type Source struct {
 	Every time.Duration `json:"every,omitempty" yaml:"every"`
 	// platform of endpoints whose platform the list does not state
 	Platform string `json:"platform,omitempty" yaml:"platform"`
-	// if two sources conflict, the one with the higher priority takes precedence
+	// if two sources conflict, the one with the higher priority wins
 	Priority int `json:"priority,omitempty" yaml:"priority"`
 	// licence stated by the list's publisher
 	License string `json:"license,omitempty" yaml:"license"`
@@ -37,7 +37,7 @@ type Source struct {
 const ownFirst = 1000
 
 // Rank returns the source's Priority or, for a list that an institution publishes about itself, a value higher than any
-// Priority. Apps must prefer an institution's list to a vendor's (SMART App Launch 2.2, section 8).
+// Priority. Apps must prefer an institution's own list to a vendor's (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
 		return ownFirst + s.Priority

@@ -23,7 +23,7 @@ const (
 	Accepted  Outcome = "accepted"
 	Waiting   Outcome = "waiting" // the list awaits an operator's approval
 	Unchanged Outcome = "unchanged"
-	Failed    Outcome = "failed" // State.Reason contains the reason
+	Failed    Outcome = "failed" // State.Reason contains the reason for the failure
 )
 
 // Refresh fetches a source and processes its list. Refresh reports failures of the list or its server as an Outcome. An
@@ -83,8 +83,8 @@ func (s *State) accept(version *Version) {
 	s.confirm()
 }
 
-// confirm records that the list equals the accepted version. The change must be published because patients see whether
-// a record is unconfirmed.
+// confirm records that the list is identical to the accepted version. The change must be published because patients see
+// whether a record is unconfirmed.
 func (s *State) confirm() {
 	s.Failures, s.Reason = 0, ""
 	s.Unpublished = s.Unpublished || !s.UnconfirmedSince.IsZero()
@@ -196,7 +196,7 @@ func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (
 	return i.done(ctx, row, Unchanged)
 }
 
-// fail records a failure of a list or its server, and returns any other error.
+// fail records a failure that a list or its server caused, and returns any other error.
 func (i Intake) fail(ctx context.Context, row Row, err error) (Row, Outcome, error) {
 	if errors.Is(err, context.Canceled) {
 		return row, Failed, err

@@ -1,6 +1,6 @@
-// Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): each mode's
-// live version, a publication's status, and the operator's overrides. The package does not depend on a store. The
-// publishing and serving packages share these records.
+// Package ledger defines the catalogue records that are not part of a snapshot (docs/adr/0023-the-catalogue.md): each
+// mode's live version, a publication's status, and the operator's overrides. The package does not depend on a store.
+// The packages that publish and serve the catalogue share these records.
 package ledger
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 // Version is a snapshot's name. The name consists of the creation time (UTC) and a hash of the content, so names sort
-// by time and identify snapshots with equal content. An empty Version means that no snapshot exists.
+// by time and identify snapshots with equal content. An empty Version means that there is no snapshot.
 type Version string
 
 const versionTime = "20060102T150405Z"
@@ -64,7 +64,7 @@ type Pointer struct {
 type Phase string
 
 // Phases, in order. Rows are written before patients can find the endpoints, and suspended only after patients can no
-// longer find the endpoints.
+// longer find them.
 const (
 	Writing    Phase = "writing"    // writing the snapshot's objects
 	Rows       Phase = "rows"       // writing the rows of the endpoints that patients can use
@@ -79,10 +79,10 @@ type Publication struct {
 	Phase    Phase
 	Done     int // number of rows completed in this phase
 	Question Question
-	Waits    Waits  // servers whose hosts await an operator's approval, independently of Question
+	Waits    Waits  // servers whose hosts await an operator's approval, whether or not Question is set
 	Approved string // ID of the Question that an operator has approved
 	// Paused prevents publications after a rollback until an operator resumes publishing. Without the pause, the next
-	// publication would repeat the changes that were rolled back, because the lists still contain these changes.
+	// publication would repeat the changes that were rolled back, because the lists still contain them.
 	Paused bool
 	// PinnedThrough is the time of the latest discovery used to pin endpoints (health.DiscoveredURLs).
 	PinnedThrough time.Time
@@ -93,7 +93,7 @@ type Publication struct {
 type Question struct {
 	ID      string    `json:"id,omitempty"` // changes only if the question changes; empty if there is no question
 	Asked   time.Time `json:"asked,omitzero"`
-	Whole   bool      `json:"whole,omitempty"` // whether the whole publication, not only Held, awaits the decision
+	Whole   bool      `json:"whole,omitempty"` // whether the entire publication, not only Held, awaits the decision
 	Because []string  `json:"because,omitempty"`
 	Diff    Diff      `json:"diff,omitzero"`
 	Held    []Held    `json:"held,omitempty"` // the first few endpoints; More counts the others
@@ -102,8 +102,8 @@ type Question struct {
 
 // Waits summarises the listed servers that await an operator's approval (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // changes only when the servers change; empty if no servers are waiting
-	Since   time.Time `json:"since,omitzero"` // when the first server started to wait
+	ID      string    `json:"id,omitempty"`   // changes only with the waiting servers; empty if there are none
+	Since   time.Time `json:"since,omitzero"` // time at which the first server started to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`
 }
@@ -137,8 +137,8 @@ type Changes struct {
 // Override is an operator's decision about list contents. An override applies to every later import.
 type Override struct {
 	Kind Kind
-	ID   string // ID of the brand, portal or endpoint; for Platform and Refuse, the host
-	// depends on Kind: successor's ID (merge), text (alias, name), host (Portal) or platform (Platform)
+	ID   string // ID of the brand, portal or endpoint, or the host for Platform and Refuse
+	// depends on Kind: successor's ID (Merge), text (Alias, Name), host (Portal) or platform (Platform)
 	Value string
 }
 
@@ -153,7 +153,7 @@ const (
 	Alias Kind = "alias" // adds an alias; a record may have several aliases
 	Name  Kind = "name"
 
-	// allows a brand (EveryBrand: all brands) to have servers at a host; repeatable
+	// allows a brand (or, with EveryBrand, all brands) to have servers at a host; repeatable
 	Portal   Kind = "portal"
 	Platform Kind = "platform" // sets the platform of the servers at a host
 	Refuse   Kind = "refuse"   // excludes the servers at a host from the catalogue

@@ -41,11 +41,11 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 	return b.give(ctx, alone)
 }
 
-// bundle holds the parts of a Bundle that listings need. References may point backwards or forwards.
+// bundle holds the Bundle elements needed to read listings. References may point backwards or forwards.
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType
-	organizations map[string]*institution // keyed by every name that references can use
+	organizations map[string]*institution // keyed by every name that a reference can use
 	endpoints     map[string]*node
 	inOrder       []*institution
 	servers       []*node
@@ -74,10 +74,10 @@ type node struct {
 	key     string
 	scope   string
 	manager reference
-	isUsed  bool // whether an organization uses the endpoint
+	isUsed  bool // whether an Organization uses the endpoint
 }
 
-// member reads a Bundle member other than the entries.
+// member parses a Bundle member other than entry.
 func (b *bundle) member(name string, raw []byte) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -112,7 +112,7 @@ func (b *bundle) entry(raw []byte, reason Reason) {
 	b.resource(e.Resource, e.FullURL, place, "")
 }
 
-// resource adds a resource to the bundle. inside is the containing resource's scope, or empty.
+// resource adds a resource to the bundle. inside is the scope of the containing resource, or empty if there is none.
 func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	report := &b.out.report
 	var h head
@@ -153,7 +153,7 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 // identity holds the names that references use for a resource.
 type identity struct {
 	key   string // key of the Listing, also used in reports
-	name  string // unique name: the full URL, Type/id if there is none, or the name of a contained resource
+	name  string // unique name: the full URL, Type/id if there is no URL, or the name of a contained resource
 	other string // Type/id; if resources on two servers share it, it refers to the first
 	scope string
 }
@@ -185,7 +185,7 @@ func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	return who
 }
 
-// register stores a value under its names. It returns false if the unique name is already taken.
+// register stores a value under its names. register returns false if the unique name is already taken.
 func register[T any](known map[string]T, who identity, what T) bool {
 	if _, isKnown := known[who.name]; isKnown && who.name != "" {
 		return false

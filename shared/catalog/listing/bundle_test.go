@@ -297,7 +297,7 @@ func TestReadEndpointsAcceptsBundleWithoutOrganizations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		list string
-		want []string // expected key, name, URL and whether the endpoint is off
+		want []string // expected key, name and URL, and whether the endpoint is off
 	}{
 		"contained": {bundle(
 			`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4",

@@ -58,7 +58,7 @@ type endpointByHand struct {
 	Off         bool   `yaml:"off"`
 }
 
-// decode decodes an entry and reports problems by line number. The entry's keys must be among the given words.
+// decode decodes an entry and reports problems by line number. Each of the entry's keys must be in words.
 func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
 	report := &h.out.report
 	if node.Kind != yaml.MappingNode {

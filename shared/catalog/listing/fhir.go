@@ -14,7 +14,7 @@ const (
 	brandOf       = "http://hl7.org/fhir/StructureDefinition/organization-brand"
 	portalOf      = "http://hl7.org/fhir/StructureDefinition/organization-portal"
 	absentReason  = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
-	fhirVersion   = "/endpoint-fhir-version" // last part of the extension's URL in HL7, SMART's drafts and Argonaut
+	fhirVersion   = "/endpoint-fhir-version" // last path segment of the extension's URL (HL7, SMART drafts, Argonaut)
 	categories    = "-access-category"       // user-access-category, formerly patient-access-category
 	connectsREST  = "hl7-fhir-rest"
 )
@@ -113,7 +113,7 @@ func first(extensions []extension, name string) string {
 	return ""
 }
 
-// isAbsent reports whether a publisher declares that a value does not exist (asked-declined, asked-unknown).
+// isAbsent reports whether a publisher declares that a value is absent (asked-declined or asked-unknown).
 func isAbsent(extensions []extension) bool { return first(extensions, absentReason) != "" }
 
 // isOff reports whether an endpoint is listed but not active (FHIR R4, EndpointStatus).
@@ -144,7 +144,7 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal decodes a list entry. It reports and omits values of the wrong type. If nothing could be decoded, it
+// unmarshal decodes a list entry, reporting and omitting values of the wrong type. If nothing could be decoded, it
 // returns a non-empty Reason.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {

@@ -14,9 +14,9 @@ type Format string
 const (
 	Brands        Format = "brands"         // User-access Brands bundle: SMART App Launch 2.2, section 8
 	Endpoints     Format = "endpoints"      // vendor's Bundle of Endpoint and optional Organization resources: FHIR R4
-	LanternCSV    Format = "lantern-csv"    // Lantern's export, with a header
+	LanternCSV    Format = "lantern-csv"    // Lantern's export, including the header row
 	LanternJSON   Format = "lantern-json"   // Lantern's rows as an array of objects
-	LanternNDJSON Format = "lantern-ndjson" // Lantern's rows, one object per line
+	LanternNDJSON Format = "lantern-ndjson" // Lantern's rows, one JSON object per line
 	YAML          Format = "yaml"           // manually maintained list; see infra/catalog/example.yaml
 )
 
@@ -35,10 +35,10 @@ func importerOf(format Format) (importer, bool) {
 	return read, known
 }
 
-// Read calls each for every listing in a list, in order. A problem in an entry is reported and does not affect other
+// Read calls each for every listing in a list, in order. A problem in one entry is reported and does not affect other
 // entries. Bundles contain forward references, so Read holds their relevant parts (about a tenth of the bundle) in
-// memory. For other formats, Read holds one entry at a time. If the entire list is rejected, the error is a *Refused.
-// Any other error comes from the reader, ctx or each.
+// memory. For other formats, Read holds one entry in memory at a time. If the entire list is rejected, the error is a
+// *Refused. Any other error comes from list, ctx or each.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {
@@ -64,7 +64,7 @@ type output struct {
 	seen   map[string]bool // keys of all listings so far
 }
 
-// entry counts a list entry. It returns an error if the list has too many entries or ctx has ended.
+// entry counts a list entry. It returns an error if the list has too many entries or ctx is done.
 func (o *output) entry(ctx context.Context) error {
 	if o.report.Entries++; o.report.Entries > maxEntries {
 		return refused(TooMany)
@@ -72,7 +72,7 @@ func (o *output) entry(ctx context.Context) error {
 	return ctx.Err() //nolint:wrapcheck // whose end it is, its owner knows
 }
 
-// give passes a listing to each, unless a listing with the same key was already passed.
+// give passes a listing to the function each, unless a listing with the same key was already passed.
 func (o *output) give(l Listing) error {
 	if o.seen[l.Key] {
 		o.report.omitted(DuplicateKey, l.Key)

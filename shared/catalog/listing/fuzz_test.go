@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// fuzz checks that arbitrary bytes are either read or rejected, and that the results are safe to display and process.
+// fuzz checks that arbitrary bytes are either parsed or rejected, and that the parsed values are safe to display and
+// process.
 func fuzz(f *testing.F, format listing.Format, seeds ...string) {
 	f.Helper()
 	for _, seed := range append(seeds, "", "<html>", "\x1f\x8b", "null", `{"a":{}}`, "[[", "\xff\xfe") {

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// open decompresses a list. If the input can't be a list, open rejects it without reading all of it.
+// open decompresses a list. If the input can't be a list, open rejects it without reading it completely.
 func open(list io.Reader) (*bufio.Reader, error) {
 	const ahead = 64 << 10
 	opened := bufio.NewReaderSize(list, ahead)

@@ -30,8 +30,8 @@ const (
 	columns
 )
 
-// columnOf returns the column for a column name or JSON member name. Names may come from Lantern's exports, its API or
-// the lists in its repository.
+// columnOf returns the column for a column name or JSON member name. The name may come from Lantern's exports, its API
+// or the lists in its repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":
@@ -92,7 +92,7 @@ func nextLine(list *bufio.Reader) (raw []byte, reason Reason, err error) {
 	}
 }
 
-// readRows reads rows as an array of JSON objects, at the top level or in the member Endpoints.
+// readRows reads rows from a JSON array of objects, either at the top level or in the member Endpoints.
 func readRows(ctx context.Context, list *bufio.Reader, out *output) error {
 	scan := scanner{from: list}
 	isList := func(name string) bool { return strings.EqualFold(name, "endpoints") }

@@ -1,7 +1,7 @@
 package listing
 
-// Limits on a list. The largest published list, Epic's brands, is about 95 MB and contains 100,000 institutions, with
-// entries of about 1 KiB.
+// Limits on a published list. The largest published list, Epic's brands, is about 95 MB and contains 100,000
+// institutions, with entries of about 1 KiB.
 const (
 	maxBytes   = 256 << 20 // maximum size in bytes of a decompressed list
 	maxEntries = 400_000
@@ -11,7 +11,7 @@ const (
 	maxByHand  = 4 << 20 // maximum size in bytes of a manually maintained list, held in memory
 )
 
-// Limits on an entry. Overlong strings and excess elements are omitted and reported.
+// Limits on a list entry. Overlong strings and excess elements are omitted and reported.
 const (
 	maxName        = 300 // maximum name length in runes
 	maxDescription = 4000

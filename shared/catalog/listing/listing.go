@@ -27,7 +27,8 @@ type Listing struct {
 	Merged    []string          `json:"merged,omitempty"` // IDs of brands that the list merges into this brand
 }
 
-// Portal is a site where patients sign in. Two portals with the same key are the same portal, even in different lists.
+// Portal is a site where patients sign in. Two portals with the same key are considered the same portal, even if they
+// come from different lists.
 type Portal struct {
 	Key         string     `json:"key,omitempty"` // if empty, the portal is identified by its endpoints
 	ID          string     `json:"id,omitempty"`

@@ -16,12 +16,12 @@ const (
 	Cut          Reason = "cut"           // ends prematurely
 	Empty        Reason = "empty"         // no content
 	BadText      Reason = "bad_text"      // invalid UTF-8 or control characters, which are omitted
-	BadType      Reason = "bad_type"      // a value is not the expected string, number or list
+	BadType      Reason = "bad_type"      // a value is not the expected type (string, number or list)
 	BadAddress   Reason = "bad_address"   // a server's URL is not http or https, or contains user information
 	BadLink      Reason = "bad_link"      // a link is not an http or https URL; the link is omitted
 	BadNumber    Reason = "bad_number"    // an NPI doesn't consist of ten digits; the NPI is omitted
 	NoName       Reason = "no_name"       // the name is missing or blank
-	NoEndpoint   Reason = "no_endpoint"   // no usable endpoint, even through a parent
+	NoEndpoint   Reason = "no_endpoint"   // no usable endpoint, not even through a parent
 	NotREST      Reason = "not_rest"      // an endpoint is not a FHIR REST server
 	NoSuch       Reason = "no_such"       // a reference points to a missing resource
 	Circle       Reason = "circle"        // an organization is its own ancestor

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits on a report, which must fit in a row of at most 400 KB regardless of the list's contents.
+// Limits on a report, which must fit in a row of at most 400 KB whatever the list contains.
 const (
 	longestKey   = 60  // maximum length of a key in runes
 	longestOwn   = 500 // maximum length in bytes of an OwnList's URL; longer URLs are omitted
@@ -22,7 +22,7 @@ type Report struct {
 	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first few OwnLists referenced by the list's institutions
 }
 
-// Problem is a defect and the keys of the first few entries that have it.
+// Problem is a defect, with the keys of the first few entries that have it.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
@@ -73,7 +73,7 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened truncates a key and removes its control characters, so that the key can be safely displayed in a terminal
+// shortened truncates a key and removes its control characters so that the key can safely be displayed in a terminal
 // and stored in a row.
 func shortened(key string) string {
 	text, _ := plain(key)

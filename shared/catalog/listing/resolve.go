@@ -2,7 +2,7 @@ package listing
 
 import "context"
 
-// give creates listings from the bundle. The entire bundle must have been read.
+// give creates listings from the bundle, which must have been read completely.
 func (b *bundle) give(ctx context.Context, alone bool) error {
 	b.join()
 	for _, i := range b.inOrder {
@@ -103,7 +103,7 @@ func endpointsOf(nodes []*node) []Endpoint {
 	return endpoints
 }
 
-// above returns an institution's parent. It returns nil if the institution has no parent or would be its own ancestor.
+// above returns an institution's parent, or nil if the institution has no parent or would be its own ancestor.
 func (b *bundle) above(i *institution) *institution {
 	if i.above.Reference == "" {
 		return nil

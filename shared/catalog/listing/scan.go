@@ -15,9 +15,9 @@ type scanner struct {
 	value []byte
 }
 
-// entries calls entry for each element of a top-level array. For a top-level object, it calls entry for each element of
-// the arrays that isList selects, and calls member for each remaining member that is short enough to keep. If an entry
-// is too large or too deeply nested, reason is set instead of raw.
+// entries calls entry for each element of a top-level array. For a top-level object, entries calls entry for each
+// element of the arrays that isList selects, and calls member for each remaining member that is short enough to keep.
+// If an entry is too large or too deeply nested, reason is set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -55,7 +55,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 			return cut(err)
 		}
 		if c == '[' && isList(name) {
-			if wasList { // ambiguous: either list could be read
+			if wasList { // ambiguous, because either list could be read
 				return refused(TwoValues)
 			}
 			wasList = true
@@ -199,7 +199,7 @@ func (n *nesting) pass(c byte) (isEnd bool) {
 	return false
 }
 
-// cut returns the error for a list that ends prematurely, and any other error unchanged.
+// cut returns the error for a list that ends prematurely. It returns any other error unchanged.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return refused(Cut)

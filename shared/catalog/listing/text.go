@@ -77,7 +77,7 @@ func server(value string) (string, bool) {
 }
 
 // website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, by removing "www." and the
-// trailing slash. website keeps the path, because distinct institutions may differ only in the path.
+// trailing slash. It keeps the path because distinct institutions may differ only in the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {

@@ -73,7 +73,7 @@ func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 }
 
 // aliased returns the line of the first anchor, alias or excessively nested value, or 0 if the document contains none.
-// Aliases can expand a short document into a large one.
+// A YAML alias can expand a short document into a large one.
 func aliased(node *yaml.Node, depth int) int {
 	if node.Kind == yaml.AliasNode || node.Anchor != "" || depth > maxDepth {
 		return node.Line

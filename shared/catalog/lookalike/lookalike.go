@@ -22,7 +22,7 @@ type Face struct {
 	Logo  string   // URL of the logo
 }
 
-// Comparer compares a Face with many other Faces. A Comparer is safe for concurrent use.
+// Comparer compares one Face with many others. A Comparer is safe for concurrent use.
 type Comparer struct {
 	reader *names.Reader
 	names  []string
@@ -81,13 +81,13 @@ func hosts(f Face) []string {
 }
 
 // skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable in the
-// skeleton. The function reverses the standard's mapping of m to "rn".
+// skeleton. The function reverses the Unicode standard's mapping of m to "rn".
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")
 }
 
-// closed removes spaces and treats i and l as equal, because a capital i looks like an l.
+// closed removes spaces and treats i and l as equal because a capital i looks like an l.
 func closed(key string) string {
 	return strings.NewReplacer(" ", "", "i", "l").Replace(key)
 }

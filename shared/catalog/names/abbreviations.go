@@ -12,7 +12,7 @@ import (
 var abbreviations string
 
 // Abbreviations returns the abbreviations and alternative spellings used in institutions' names and searches. The map
-// contains each abbreviation's meanings in the form that Words returns, most likely meaning first. The words in a
+// contains each abbreviation's meanings in the form that Words returns, most likely meaning first. The words of each
 // meaning are separated by spaces. The caller owns the map. The map does not contain state codes; geo.StateName returns
 // states by code.
 func Abbreviations() map[string][]string {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cased converts a name to readable case. A name entirely in upper or lower case is converted to Title Case, with legal
-// forms and degrees in their usual spelling. In any other name, cased changes only the legal forms and degrees.
+// cased gives a name readable capitalisation. A name entirely in upper or lower case is converted to Title Case, with
+// legal forms and degrees in their usual spelling. In any other name, cased changes only the legal forms and degrees.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
 	words := strings.Fields(name)

@@ -22,7 +22,7 @@ func (r *Reader) Key(name string) string {
 	all := Words(name)
 	words := r.meant(r.bare(all))
 	if len(words) == 0 {
-		words = all // the name is only a legal form
+		words = all // the name consists only of a legal form
 	}
 	return strings.Join(words, " ")
 }
@@ -46,7 +46,7 @@ func (r *Reader) bare(words []string) []string {
 	return words
 }
 
-// untitled removes practitioners' titles in any position: "Dr. Crane", "Crane MD Family Practice".
+// untitled removes practitioners' titles in any position, such as "MD" in "Crane MD Family Practice".
 func (r *Reader) untitled(words []string) []string {
 	kept := make([]string, 0, len(words))
 	for i, w := range words {
@@ -58,7 +58,7 @@ func (r *Reader) untitled(words []string) []string {
 	return kept
 }
 
-// meant expands abbreviations and removes fillers.
+// meant expands abbreviations and removes filler words.
 func (r *Reader) meant(words []string) []string {
 	meant := make([]string, 0, len(words)+2)
 	for _, w := range words {

@@ -92,7 +92,7 @@ func (r *Reader) withoutCode(text string) string {
 	return text
 }
 
-// withoutStateInFront removes a leading state, such as "TN - ", even if the state occurs twice.
+// withoutStateInFront removes a leading state, such as "TN - ", even if the name contains the state twice.
 func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	for {
 		code, behind, found := strings.Cut(text, " - ")
@@ -103,8 +103,8 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind removes an all-caps town and its state from the end of a name that isn't in all caps. It also
-// removes a trailing state that equals known, the institution's state, or that follows a legal form.
+// withoutPlaceBehind removes an all-caps town and state from the end of a name that is not in all caps. It also removes
+// a trailing state that equals known (the institution's state) or that follows a legal form.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1
@@ -138,7 +138,7 @@ func (r *Reader) town(name string) string {
 }
 
 // isTown reports whether a word is in capitals and too long to be an abbreviation. In "EL PASO", only the second word
-// meets this condition.
+// is long enough.
 func isTown(word string) bool {
 	return len(word) >= 3 && strings.ToUpper(word) == word && !strings.ContainsAny(word, "0123456789&/.,()-") ||
 		word == "ST." || word == "FT."

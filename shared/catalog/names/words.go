@@ -23,7 +23,7 @@ type reader struct {
 	word   strings.Builder
 	size   int  // number of letters and digits in word
 	last   rune // last character of word
-	dotted int  // number of single letters, each followed by a dot, directly before word
+	dotted int  // number of consecutive single letters directly before word, each followed by a dot
 	dot    bool // whether the word so far is a single letter followed by a dot
 }
 
@@ -34,7 +34,7 @@ func (r *reader) take(c rune) {
 		r.last = c
 		r.word.WriteByte(byte(c))
 	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c):
-		// Apostrophes and combining diacritics are dropped.
+		// Apostrophes and combining diacritics are removed.
 	case unicode.IsLetter(c) || unicode.IsDigit(c):
 		if r.dot {
 			r.join()
@@ -52,8 +52,7 @@ func (r *reader) take(c rune) {
 	}
 }
 
-// join combines a single letter and its dot with the letter that follows directly. Both letters belong to the same
-// abbreviation.
+// join combines a single letter and its dot with the letter that follows directly, as part of the same abbreviation.
 func (r *reader) join() {
 	initial := r.word.String()
 	r.word.Reset()
@@ -81,8 +80,8 @@ func (r *reader) end() {
 	r.size, r.dotted, r.dot = 0, 0, false
 }
 
-// writeFolded writes a letter in lower case, and removes the diacritic from Latin letters that occur in Western
-// European names.
+// writeFolded writes a letter in lower case and removes the diacritics of Latin letters that occur in Western European
+// names.
 func writeFolded(b *strings.Builder, c rune) {
 	c = unicode.ToLower(c)
 	if c < 0x80 {

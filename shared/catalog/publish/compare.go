@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// mostNamed is the maximum number of removed records listed in a diff.
+// mostNamed is the maximum number of removed records named in a diff.
 const mostNamed = 20
 
 // compare returns the difference between two catalogues.

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// elsewhere normalises the lists' website and logo URLs. elsewhere removes URLs that point to this service or that
-// browsers would interpret differently.
+// elsewhere normalises the lists' website and logo URLs. It removes URLs that point to this service or that browsers
+// would parse differently than we do.
 func elsewhere(own weburl.Own, lists []compose.List) []compose.List {
 	made := make([]compose.List, len(lists))
 	for i, list := range lists {

@@ -66,7 +66,7 @@ func TestPublishIgnoresRemovedInstitutionsOfSharedServer(t *testing.T) {
 	}
 }
 
-// TestPublishStopsWhenAnotherVersionIsLive checks that the other version stays live.
+// TestPublishStopsWhenAnotherVersionIsLive checks that a publication leaves the other version live.
 func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -105,7 +105,7 @@ func TestRollbackRequiresKeptVersion(t *testing.T) {
 	}
 }
 
-// copied copies a version's objects under another version's name.
+// copied copies one version's objects, naming the copies after another version.
 func (w *world) copied(t *testing.T, from, to ledger.Version) {
 	t.Helper()
 	for _, name := range []string{"brands.json", "portals.json", "endpoints.json", "merged.json", "bases.json"} {

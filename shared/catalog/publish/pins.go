@@ -23,9 +23,9 @@ type DiscoveryReader interface {
 // discoveredLate is the maximum delay before stored URLs appear in the list of discovered URLs.
 const discoveredLate = time.Hour
 
-// pin pins each endpoint that has no pins yet to the URLs in its discovery. Each URL must have the endpoint's own
-// origin or one of its platform's origins. All of these were already trusted (docs/adr/0012-pinned-portals.md), so
-// pinning only narrows the trusted origins. Existing pins never change.
+// pin pins each endpoint that has no pins yet to the URLs in its discovery document. Each URL must have the endpoint's
+// own origin or one of its platform's origins. All of these origins were already trusted
+// (docs/adr/0012-pinned-portals.md), so pinning only narrows the set of trusted origins. Existing pins never change.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
 	all, err := p.DiscoveredURLs.DiscoveredURLs(ctx, state.Mode)
 	if err != nil {

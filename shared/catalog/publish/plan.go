@@ -19,7 +19,8 @@ type change struct {
 }
 
 // rowPlan holds a publication's changes. The changes in offered are written before the pointer moves, and those in gone
-// afterwards. Each catalog.Way is written before the rows, so that an endpoint is never shared before its Ways exist.
+// after it has moved. Each catalog.Way is written before the rows, so that an endpoint is never shared before its Ways
+// exist.
 type rowPlan struct{ offered, gone []change }
 
 // planOf returns the rows that differ between two versions. Repeated calls return the same plan, so a run can continue
@@ -94,8 +95,8 @@ func note(by map[string]string, endpoint, id string) {
 	by[endpoint] = id
 }
 
-// merged applies the changes between the two versions to a row, and keeps an operator's changes since the previous
-// version.
+// merged applies the changes between the two versions to a row and keeps any changes that an operator has made since
+// the previous version.
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {

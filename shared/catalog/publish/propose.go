@@ -16,7 +16,7 @@ import (
 
 const (
 	// A publication needs an operator's approval if it removes at least goneLeast brands and more than 1/goneShare of
-	// all brands. The same applies to endpoints.
+	// all brands, or correspondingly many endpoints.
 	goneShare, goneLeast = 5, 10
 	// mostHeld is the maximum number of endpoints in Question.Held.
 	mostHeld = 50
@@ -75,7 +75,7 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		out.question.Asked = state.Question.Asked
 	}
 	out.waits = out.question.Whole
-	out.next.Endpoints = maps.Clone(out.next.Endpoints) // The result of Compose may share the map.
+	out.next.Endpoints = maps.Clone(out.next.Endpoints) // may be shared with the result of Compose
 	for _, h := range held {
 		out.next.Endpoints[h.EndpointID] = out.before.Endpoints[h.EndpointID]
 	}
@@ -115,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question to put to an operator. The question's ID is empty if no decision is needed, and
-// otherwise derived from the removed and changed records.
+// questionOf returns the question that an operator must answer. The question's ID is empty if no decision is needed.
+// Otherwise, it is derived from the removed and changed records.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

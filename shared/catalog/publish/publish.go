@@ -1,7 +1,7 @@
 // Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). The package composes the accepted
-// lists, and requests an operator's approval if too many records would be removed. A publication writes the snapshot,
+// lists and requests an operator's approval if too many records would be removed. A publication writes the snapshot,
 // updates the endpoints' rows, moves the pointer, and suspends removed endpoints. The next run continues an interrupted
-// one. Unchanged data is not written again.
+// one. Publishing does not rewrite unchanged data.
 package publish
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Publisher publishes one mode at a time. If two runs publish at once, one returns fault.Conflict.
+// Publisher publishes the catalogue of one mode at a time. If two runs publish at once, one returns fault.Conflict.
 type Publisher struct {
 	Ledger         Ledger
 	Snapshots      snapshot.Snapshots
@@ -43,7 +43,7 @@ type Ledger interface {
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
 }
 
-// Lists provides the lists from which the catalogue is composed.
+// Lists provides the lists that make up the catalogue.
 type Lists interface {
 	// Lists returns the accepted listings of all of a mode's sources, and operators' own institutions.
 	Lists(ctx context.Context, mode string) ([]compose.List, error)
@@ -61,7 +61,7 @@ type Outcome struct {
 	Live      ledger.Version
 	Published bool            // whether this run published a version or completed an earlier publication
 	Paused    bool            // whether the run was skipped because a rollback has paused the mode
-	Diff      ledger.Diff     // difference from the live version, including changes that wait for approval
+	Diff      ledger.Diff     // difference from the live version, including changes that await approval
 	Question  ledger.Question // question that an operator must answer
 	Rows      Counts
 	Pinned    int // number of endpoints pinned for the first time
@@ -122,9 +122,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists still contain the
-// changes that are rolled back, it also pauses publishing until an operator resumes it. The error is fault.NotFound if
-// the version's objects are gone, or fault.Conflict if another run is publishing.
+// Rollback makes an earlier version live again and restores its endpoints' rows. The lists still contain the changes
+// that are rolled back, so it also pauses publishing until an operator resumes it. The error is fault.NotFound if the
+// version's objects are gone, or fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {

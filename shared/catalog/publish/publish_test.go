@@ -275,8 +275,8 @@ func (w *world) settled(t *testing.T, n int) {
 	}
 }
 
-// TestPublishResumesRowsFromCheckpoint covers a run that is interrupted, for example by a timeout, while it is
-// writing rows. The test checks that the next run does not start again from the beginning.
+// TestPublishResumesRowsFromCheckpoint covers a run that is interrupted, for example by a timeout, while it is writing
+// rows. The test checks that the next run continues instead of starting again from the beginning.
 func TestPublishResumesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -22,7 +22,8 @@ type EndpointRows interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 	// SaveEndpoint replaces revision e.Rev of an endpoint. It returns fault.Conflict if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if any already exists.
+	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if any of the endpoints
+	// already exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
 	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if any of the ways
 	// was stored under a higher fence.
@@ -45,7 +46,7 @@ const (
 	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
 	// stride is the number of rows between checkpoints. After an interruption, at most stride rows are processed again,
-	// and unchanged endpoint rows are not written again.
+	// and unchanged endpoint rows are not rewritten.
 	stride = 2000
 )
 
@@ -58,7 +59,7 @@ type rowWriter struct {
 	counts Counts
 }
 
-// write executes a phase's remaining changes.
+// write performs a phase's remaining changes.
 func (w *rowWriter) write(ctx context.Context, changes []change) error {
 	for w.state.Done < len(changes) {
 		next := changes[w.state.Done:min(len(changes), w.state.Done+stride)]
@@ -117,8 +118,8 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways stores ways. The fence is the publication's revision, which every checkpoint increments, so an outdated
-// publisher can't overwrite newer rows.
+// ways stores ways. The fence is the publication's revision. Every checkpoint increments it, so an outdated publisher
+// can't overwrite newer rows.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

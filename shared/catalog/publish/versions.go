@@ -14,8 +14,8 @@ const (
 	keepFor      = 7 * 24 * time.Hour
 )
 
-// advance makes a version live and returns the versions to delete. Those are at least keepFor old and not among the
-// last keepVersions, so the previously live version is never deleted.
+// advance makes a version live and returns the versions to delete. A version is deleted only if it is at least keepFor
+// old and not among the last keepVersions, so the previously live version is never deleted.
 func advance(seen ledger.Pointer, to ledger.Version, now time.Time) (next ledger.Pointer, old []ledger.Version) {
 	all := append(slices.DeleteFunc(slices.Clone(seen.Kept), func(v ledger.Version) bool { return v == to }), to)
 	next = ledger.Pointer{Mode: seen.Mode, Live: to, MovedAt: now}

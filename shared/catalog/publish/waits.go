@@ -61,10 +61,10 @@ type Host struct {
 	First     []Joining           `json:"first"`
 }
 
-// Joining is a server that awaits approval.
+// Joining describes a server that awaits approval.
 type Joining struct {
 	Listing string   `json:"listing"`
-	Brand   string   `json:"brand,omitempty"` // brand that the server would belong to
+	Brand   string   `json:"brand,omitempty"` // brand to which the server would belong
 	BrandID string   `json:"brand_id,omitempty"`
 	Present []string `json:"brand_hosts,omitempty"` // the brand's current hosts
 }
@@ -72,7 +72,7 @@ type Joining struct {
 // firstJoinings is the maximum number of servers listed per host.
 const firstJoinings = 5
 
-// ByHost groups the waiting servers by host, most servers first.
+// ByHost groups the waiting servers by host, listing the hosts with the most servers first.
 func ByHost(waiting []compose.Wait) []Host {
 	at := map[string]int{}
 	var hosts []Host

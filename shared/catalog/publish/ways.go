@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// waysOf returns the ways of a version that its endpoints' rows alone don't describe, keyed by endpoint ID and
+// waysOf returns the ways of a version that can't be derived from its endpoints' rows alone, keyed by endpoint ID and
 // requested brand ID.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
 	former := map[string][]string{} // IDs of merged records, by their successor's ID
@@ -36,7 +36,7 @@ func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]ca
 	return ways
 }
 
-// leading returns a brand's portals, keyed by endpoint, in the form of Way.Portals.
+// leading returns a brand's portals, keyed by endpoint, in the form used by Way.Portals.
 func leading(c record.Catalog, b record.Brand, former map[string][]string) map[string]map[string]string {
 	by := map[string]map[string]string{}
 	for _, portal := range b.PortalIDs {
@@ -57,7 +57,7 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween compares two versions. It returns the ways that are new or have changed, and the ways that no longer
+// waysBetween compares two versions' ways and returns those that are new or have changed, and those that no longer
 // exist.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }

@@ -32,12 +32,13 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world simulates the publisher's dependencies and counts writes. From write number crashAt on, every write fails.
+// world simulates the publisher's dependencies and counts their writes. From write number crashAt on, every write
+// fails.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
 	now       time.Time
-	next      func(before record.Catalog, now time.Time) record.Catalog // returns the composed catalogue
+	next      func(before record.Catalog, now time.Time) record.Catalog
 	connected map[string]bool
 	asked     int
 	seen      []health.DiscoveredURLs
@@ -45,9 +46,9 @@ type world struct {
 	mu      sync.Mutex
 	rows    map[string]catalog.Endpoint
 	ways    map[string]catalog.Way // keyed by endpoint and requested brand
-	fence   int64                  // fence of the last SaveWays call
+	fence   int64                  // fencing token of the last SaveWays call
 	writes  int
-	crashAt int // number of the first write that fails; 0 for none
+	crashAt int // number of the first write that fails; 0 if none fails
 	told    []string
 }
 
@@ -149,7 +150,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write counts a write and, from write number crashAt on, fails.
+// write counts a write. From write number crashAt on, it fails.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -255,7 +256,7 @@ func (w *world) publish(t *testing.T) publish.Outcome {
 	return out
 }
 
-// active returns the rows of endpoints that patients are sent to.
+// active returns the rows of the endpoints to which patients are sent.
 func (w *world) active() []string {
 	return slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
 		for id, e := range w.rows {

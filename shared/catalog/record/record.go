@@ -1,12 +1,12 @@
 // Package record defines the catalogue's records as they appear in files and responses
 // (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and the successors of merged
-// records. A catalogue belongs to one mode. FHIR servers' URLs (Endpoint.FHIRBase) are for publishing and don't appear
-// in public responses.
+// records. A catalogue belongs to one mode. FHIR base URLs (Endpoint.FHIRBase) are for publishing and don't appear in
+// public responses.
 package record
 
 import "time"
 
-// Brand is an institution by the name that patients know.
+// Brand is an institution under the name that patients know.
 type Brand struct {
 	State
 
@@ -40,14 +40,14 @@ type Portal struct {
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
 	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if patients need it to
-	// tell the portal from others: the brand has several portals or shares its name with another brand.
+	// tell portals apart, because the brand has several portals or shares its name with another brand.
 	Hosts []string `json:"hosts,omitempty"`
 	// Choice groups a brand's portals that patients can't tell apart, because they have the same name, website and
 	// domain. All portals in a group have the same Choice, which is empty for portals without a group.
 	Choice string `json:"choice,omitempty"`
 }
 
-// Endpoint is a FHIR server of one or more portals.
+// Endpoint is a FHIR server that serves one or more portals.
 type Endpoint struct {
 	State
 
@@ -78,11 +78,11 @@ type Location struct {
 	Country    string `json:"country"` // country code (ISO 3166-1 alpha-2)
 }
 
-// State reports whether a list still contains a record. The zero value means that a list contained the record when the
-// lists were last read.
+// State describes whether a list still contains a record. The zero State means that a list contained the record when
+// the lists were last read.
 type State struct {
 	// UnconfirmedSince is the time since which every list that contains the record has been unreadable or rejected. The
-	// record's content dates from that time.
+	// record's content is as of that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
 	// RemovedAt is the time at which the record disappeared from the last list that contained it. A removed record is a
 	// tombstone: searches exclude it, and it accepts no new connections.
@@ -102,7 +102,7 @@ type Catalog struct {
 	Successors map[string]string
 }
 
-// Resolve returns a record's current ID. It is the record's own ID, or that of the record it was merged into.
+// Resolve returns a record's current ID. It is the record's own ID or the ID of the record into which it was merged.
 func (c Catalog) Resolve(id string) string {
 	if successor, isMerged := c.Successors[id]; isMerged {
 		return successor

@@ -15,9 +15,9 @@ const (
 // with a longer word ("choptank" for "chop"), but not that of a name or alias that begins with the typed word itself.
 const acronymScore = 0.96*perQuery + perStart + perBegun
 
-// acronyms returns the acronyms by which people may know a name, without duplicates: its initials with and without
+// acronyms returns the acronyms under which people may know a name, without duplicates: its initials with and without
 // small words ("chop", "chp"), and without general words at the end ("ucsf" for "… San Francisco Medical Center"). A
-// university also has a form such as "uofm". A practitioner's name has no acronyms.
+// university's name also has a short form such as "uofm". A practitioner's name has no acronyms.
 func acronyms(words []string) []string {
 	if slices.ContainsFunc(words, isDegree) {
 		return nil
@@ -60,7 +60,7 @@ func isSmall(word string) bool {
 	return false
 }
 
-// isDegree reports whether a word shows that a name is a practitioner's.
+// isDegree reports whether a word indicates that the name is a practitioner's.
 func isDegree(word string) bool {
 	switch word {
 	case "do", "dpm", "dr", "md", "mdpa", "mdpc", "od":
@@ -79,9 +79,8 @@ func isGeneral(word string) bool {
 	return false
 }
 
-// acronym records that the brands whose acronym is the complete query match it, and returns these brands. If many names
-// contain a longer word with the same prefix, the query is probably incomplete. acronym then returns nil, although the
-// brands still match.
+// acronym matches the brands whose acronym is the complete query, and returns them. If many names contain a longer word
+// with the same prefix, the query is probably incomplete. acronym then returns nil, although the brands still match.
 func (s search) acronym() map[uint32]bool {
 	short := strings.Join(s.words, "")
 	w, ok := s.index.number(short)

@@ -65,7 +65,6 @@ func TestSearchFindsNameByAcronym(t *testing.T) {
 	}
 }
 
-// TestSearchRanksExactNameAboveAcronym covers a name and an alias that match another institution's acronym.
 func TestSearchRanksExactNameAboveAcronym(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, []search.Entry{

@@ -49,7 +49,7 @@ func Build(entries []Entry) (*Index, error) {
 
 type builder struct {
 	places map[string][]uint32 // each word's occurrences (see place)
-	names  [][]string          // each brand's words; an empty word ends a name
+	names  [][]string          // each brand's words; an empty word marks the end of a name
 	states map[string]string   // state names, keyed by code
 }
 
@@ -116,7 +116,7 @@ func namesOf(b record.Brand) []string {
 	})
 }
 
-// joined returns a text as a single word, such as "newjersey", which is compared with adjacent words.
+// joined returns a text as a single word, such as "newjersey", which is then compared with adjacent words.
 func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
 
 func zipOf(l record.Location) string {

@@ -2,7 +2,8 @@ package search
 
 import "fmt"
 
-// check detects references that point outside the index, and data out of order. Searches rely on this check.
+// check detects references that point outside the index, and data out of order. Searches assume that check has
+// succeeded.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {
@@ -82,7 +83,7 @@ func (x *Index) precedes(brand uint32, sortName, id string) bool {
 	return own < sortName || own == sortName && x.ids.at(brand) < id
 }
 
-// ascend reports whether the offsets in ends never decrease and the last one equals size.
+// ascend reports whether the offsets in ends never decrease and the last offset equals size.
 func ascend(ends string, size int) bool {
 	last := uint32(0)
 	for end := range numbers(ends).all {

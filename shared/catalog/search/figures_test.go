@@ -60,8 +60,8 @@ func (f figures) String() string {
 		f.recall/float64(f.questions))
 }
 
-// leastRecall is the minimum share of relevant brands among the first ten hits, by question type. Other question types
-// use the default.
+// leastRecall is the minimum share of relevant brands that must be among the first ten hits, by question type. Question
+// types without an entry use the constant usual.
 var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typing": 0.85}
 
 const usual = 0.92
@@ -105,7 +105,8 @@ func hostile() []string {
 // maxTime is the maximum processor time for any query. The entire request must complete within 20 ms.
 const maxTime = 20 * time.Millisecond
 
-// boundHostile limits the processor time of hostile queries. Elapsed time would include other processes on the machine.
+// boundHostile limits the processor time of hostile queries. It measures processor time, because elapsed time depends
+// on other processes on the machine.
 func boundHostile(t *testing.T, x *search.Index) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -2,7 +2,7 @@ package search
 
 import "slices"
 
-// firstScore is the minimum score of a brand in Query.First. It exceeds the score of any other brand.
+// firstScore is the minimum score of a brand in Query.First. This score exceeds that of any other brand.
 const firstScore = 2 * aboveAll
 
 // Numbers returns the numbers of the brands with the given IDs, for use in Query.First. The numbers are in the order of

@@ -11,7 +11,7 @@ import (
 
 // Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts in
 // Index.parts, each preceded by its size. All numbers are 32-bit and little-endian. The data is used without being
-// copied. Reading an index validates it once, so all references point inside it.
+// copied. Reading an index validates it once, so all of its references are valid.
 const (
 	magic     = "rb-catalog-index 1\n" // identifies an index; ends with the format's version
 	headSize  = len(magic) + 8
@@ -32,7 +32,6 @@ func (n numbers) at(i uint32) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
-// all yields the numbers in order.
 func (n numbers) all(yield func(uint32) bool) {
 	for i := range n.len() {
 		if !yield(n.at(i)) {
@@ -41,7 +40,7 @@ func (n numbers) all(yield func(uint32) bool) {
 	}
 }
 
-// texts is a sequence of byte strings, stored one after the other.
+// texts is a sequence of byte strings stored consecutively.
 type texts struct {
 	ends  string // end offset of each text, encoded as numbers
 	bytes string
@@ -54,7 +53,7 @@ func (t *texts) at(i uint32) string {
 	return t.bytes[from:to]
 }
 
-// rows is a sequence of lists of numbers, stored one after the other.
+// rows is a sequence of lists of numbers stored consecutively.
 type rows struct {
 	ends   string // end of each row, as a number of values
 	values string // the values of all rows, encoded as numbers

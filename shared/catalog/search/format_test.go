@@ -88,8 +88,8 @@ func TestReadRejectsInvalidReferences(t *testing.T) {
 	}
 }
 
-// readAndSearch opens an index from the data that follows the header. If the index is valid, readAndSearch runs every
-// kind of query.
+// readAndSearch opens an index from the data that follows the header. If the index is valid, readAndSearch runs a
+// search of every kind.
 func readAndSearch(t *testing.T, body []byte) {
 	t.Helper()
 	whole := append([]byte("rb-catalog-index 1\n"), make([]byte, 8)...)
@@ -110,7 +110,7 @@ func readAndSearch(t *testing.T, body []byte) {
 	}
 }
 
-// FuzzRead checks that data with a valid checksum is rejected or searchable.
+// FuzzRead checks that data with a valid checksum is either rejected or searchable.
 func FuzzRead(f *testing.F) {
 	for _, entries := range [][]search.Entry{nil, town()[:1], town()[3:9]} {
 		f.Add(written(f, entries)[headSize:])

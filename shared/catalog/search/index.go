@@ -13,7 +13,7 @@ type Index struct {
 	sources   texts // each source, compressed with the preset dictionary
 	preset    texts // compression dictionary, as a single text
 	words     texts
-	platforms texts // platform types, sorted like the other facets
+	platforms texts // platform types, sorted like the values of the other facets
 	states    texts
 	zips      texts
 
@@ -24,20 +24,20 @@ type Index struct {
 	atZIP      rows
 
 	shared   []byte    // length of the prefix that each word shares with the previous word
-	rarity   []float32 // how strongly each word identifies a brand
+	rarity   []float32 // how well each word identifies a brand
 	meanings meanings
 	scratch  sync.Pool // pool of *scratch
 	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is an occurrence of a word: a brand's number and, in the low byte, the word's position in the brand's names or
-// one of the values below.
+// place is an occurrence of a word: a brand's number and, in the low byte, either the word's position in the brand's
+// names or one of the values below.
 type place uint32
 
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
-	maxPosition = 0xef // maximum position in a brand's names, shared by all later words
+	maxPosition = 0xef // maximum position in a brand's names; all later words share it
 	initials    = 0xf0 // The word consists of a name's initials.
 	location    = 0xff // The word is part of a location.
 	endOfName   = math.MaxUint32
@@ -84,7 +84,7 @@ func rarity(all, some uint32) float32 {
 	return 1 + float32(math.Log(float64(all+1)/float64(min(max(some, 1), all+1))))
 }
 
-// common returns the length, in bytes, of the prefix that two words share.
+// common returns the length, in bytes, of the longest common prefix of two words.
 func common(a, b string) byte {
 	n := byte(0)
 	for int(n) < min(len(a), len(b), maxLetters) && a[n] == b[n] {

@@ -2,22 +2,22 @@ package search
 
 import "strings"
 
-// Match quality of a typed word and a word in a name. A complete match ranks above prefixes and misspellings, and most
-// of these rank above a match inside a word.
+// Match quality of a typed word and a word of a name. A complete match ranks above prefixes and misspellings, most of
+// which rank above a match inside a word.
 const (
 	whole                   = 1.0
 	plural                  = 0.95       // words that differ only in a final s
-	meant                   = 0.95       // one word abbreviates the other
-	together                = 0.94       // two words in one text are written as one in the other
-	typedLeast, typedMore   = 0.80, 0.14 // the last typed word is a prefix; its share of the word scales typedMore
-	begunLeast, begunMore   = 0.62, 0.20 // another typed word is a prefix
+	meant                   = 0.95       // one of the words abbreviates the other
+	together                = 0.94       // two words in one of the texts are written as one in the other
+	typedLeast, typedMore   = 0.80, 0.14 // the last typed word is a prefix; typedMore is scaled by its part of the word
+	begunLeast, begunMore   = 0.62, 0.20 // a typed word other than the last is a prefix
 	misspelt, perEdit       = 0.86, 1.15 // perEdit is the penalty per edit, relative to the number of letters
 	firstEdited             = 0.05       // penalty if the first letter differs
 	misspeltBeginning       = 0.85       // factor for a word that is still being typed
 	insideLeast, insideMore = 0.40, 0.25
 )
 
-// Factor for a word that is not part of a name.
+// Quality factors for a word that is not part of a name.
 const (
 	inLocation = 0.9
 	asInitials = 0.8
@@ -28,14 +28,14 @@ const (
 	maxInside = 512 // maximum number of words that contain the typed word
 	usualWord = 100 // minimum number of occurrences of a word that isn't considered a misspelling
 	maxJoined = 3   // maximum number of consecutive words that may be joined into one
-	minSpelt  = 5   // minimum number of letters of a misspelling or plural
+	minSpelt  = 5   // minimum length, in letters, of a misspelt word or a plural
 )
 
 // scratch is a search's working memory.
 type scratch struct {
 	found [maxWords][]byte // match quality (0 to 255) by typed word and brand
-	share []float32        // weighted share of the query that each brand matches
-	mask  []uint16         // bit mask of the typed words that match each indexed word
+	share []float32        // share of the query's weight that each brand matches
+	mask  []uint16         // bit mask of the typed words matched by each indexed word
 	level []byte           // match quality (0 to 255) by indexed word
 }
 
@@ -115,7 +115,7 @@ func (x *Index) beginning(text string) (from, to uint32) {
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
 }
 
-// firstOf returns the lowest number in [from, to) for which isBehind is true. isBehind must then be true for all higher
+// firstOf returns the lowest number in [from, to) for which isBehind is true; isBehind must also be true for all higher
 // numbers.
 func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
 	for from < to {
@@ -180,7 +180,7 @@ func (s search) inside(i int, word string) {
 	}
 }
 
-// split matches names that contain a typed word as two or more consecutive words, the last of which may be incomplete.
+// split matches names that contain a typed word as two or more consecutive words, of which the last may be incomplete.
 func (s search) split(i int, word string, last bool) {
 	for at := 1; at < len(word); at++ {
 		first, ok := s.index.number(word[:at])
@@ -201,8 +201,8 @@ func (s search) split(i int, word string, last bool) {
 	}
 }
 
-// pairs matches brands in which a word in [from, to) follows the word first. typed is the number of letters typed for
-// the second word.
+// pairs matches brands whose names contain the word first followed by a word in [from, to). typed is the number of
+// letters typed for the second word.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -272,8 +272,8 @@ func (s search) joined() {
 	}
 }
 
-// oneWord matches indexed words that equal the typed words i to j-1 joined together, or begin with them if they are the
-// last ones.
+// oneWord matches indexed words that equal the typed words i to j-1 joined together or, if they are the last ones,
+// begin with them.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Scores for hits ordered by distance. A score's integer part is derived from the distance in kilometres, and its
+// Scores for hits ordered by distance. The integer part of a score is derived from the distance in kilometres, and the
 // fraction from the original score. A matching brand whose name contains a typed ZIP code scores higher than any
 // distance can.
 const (

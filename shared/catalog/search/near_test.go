@@ -71,7 +71,7 @@ func TestSearchReportsZIPUsedForDistances(t *testing.T) {
 		want  []string
 	}{
 		{search.Query{Text: "lantern"}, nil},
-		{search.Query{Text: "lantern 00000"}, nil}, // No place has this ZIP code.
+		{search.Query{Text: "lantern 00000"}, nil}, // No location has this ZIP code.
 		{search.Query{Text: "lantern 0703 0703012 070301234"}, nil},
 		{search.Query{Text: "lantern", ZIPs: []string{"12207"}}, []string{"12207"}},
 		{search.Query{Text: "lantern 07030", ZIPs: []string{"12207"}}, []string{"07030"}},

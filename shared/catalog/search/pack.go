@@ -19,8 +19,8 @@ const (
 	maxSource = 4 << 20
 )
 
-// pack compresses each source separately, so that reading a hit decompresses only its own source. The preset consists
-// of sample sources, because sources share most of their text.
+// pack compresses each source separately, so that reading a hit decompresses only its own source. The preset dictionary
+// consists of sample sources, because sources share most of their text.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {
@@ -61,7 +61,7 @@ type unpacker interface {
 func (x *Index) source(brand uint32) (json.RawMessage, error) {
 	r, ok := x.readers.Get().(unpacker)
 	if !ok {
-		r, _ = flate.NewReader(nil).(unpacker) // The flate package documents this type.
+		r, _ = flate.NewReader(nil).(unpacker) // Package flate guarantees that the reader has this type.
 	}
 	defer x.readers.Put(r)
 	if err := r.Reset(strings.NewReader(x.sources.at(brand)), []byte(x.preset.at(0))); err != nil {

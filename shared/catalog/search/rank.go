@@ -11,14 +11,14 @@ type ranked struct {
 	score float64
 }
 
-// Weights of a score's components. Most of a score is the share of the query that a brand matches, weighted by rarity.
-// The remaining weights rank brands with equal shares.
+// Weights of a score's components. A score consists mainly of the share of the query that a brand matches, weighted by
+// rarity. The remaining weights rank brands whose shares of the query are equal.
 const (
 	perQuery    = 100.0 // all typed words match completely
-	perName     = 8.0   // all words of the name were typed; favours short names
-	perOrder    = 4.0   // the words are in the typed order
+	perName     = 8.0   // all words of the name were typed, which favours short names
+	perOrder    = 4.0   // the words are in the order in which they were typed
 	perStart    = 2.0   // the name begins with the first typed word
-	perBegun    = 5.0   // the name also begins with all following typed words
+	perBegun    = 5.0   // the name also begins with all subsequent typed words
 	perExact    = 12.0  // the name equals the query
 	ofAlias     = 0.9   // factor for an alias
 	otherState  = 3.0   // penalty if another state was typed
@@ -26,10 +26,10 @@ const (
 	zipCount    = 0.7   // weight of a ZIP code, which identifies a place but no institution
 	nearlyBest  = 0.5   // minimum share of the query that a hit matches, relative to the highest share
 	sameMeant   = 0.75  // minimum quality of a brand's match, relative to the word's best match
-	minLevel    = 230   // minimum match level, of 255, at which a word of a name counts as typed
+	minLevel    = 230   // minimum match level, out of 255, at which a word of a name counts as typed
 )
 
-// cost returns the amount by which a demotion reduces a score.
+// cost returns the amount by which a demotion lowers a score.
 func (d Demotion) cost() float64 {
 	switch d {
 	case Down:
@@ -104,7 +104,7 @@ func anyOf(numbers numbers, marks []bool) bool {
 	return false
 }
 
-// score returns the allowed brands that match almost as many of the words as the best brand.
+// score returns the allowed brands that match nearly as many words as the best match.
 func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
@@ -181,7 +181,7 @@ func (s search) weights() (weights []float32, sum float32) {
 	return weights, sum
 }
 
-// name returns the quality of the query's match with a brand's complete name or best alias.
+// name returns how well the query matches a brand's complete name or best alias.
 func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
@@ -198,13 +198,13 @@ func (s search) name(brand uint32) float64 {
 }
 
 type seen struct {
-	all, typed float64 // summed rarity of all words and of the typed words
+	all, typed float64 // total rarity of all words and of the typed words
 	words      uint16  // typed words that the name contains
-	mask       uint16  // mask of the word added last
-	pairs      int     // number of adjacent words that were typed next to each other
+	mask       uint16  // mask of the most recently added word
+	pairs      int     // number of adjacent words that were also typed next to each other
 	length     int
 	begun      int  // number of leading words that match the typed words in order
-	hasUntyped bool // whether a word of the name, other than a filler, was not typed
+	hasUntyped bool // whether any word of the name other than a filler was not typed
 }
 
 func (n *seen) add(mask uint16, level byte, rarity float64) {
@@ -251,8 +251,8 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks the states in a query, or returns nil if there are none. A code that is also a word is not treated as a
-// state.
+// states marks the states that a query names, or returns nil if it names none. A state code that is also a word is not
+// treated as a state.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {
@@ -268,7 +268,7 @@ func (s search) states() []bool {
 	return marked(&s.index.states, said)
 }
 
-// best returns the first size hits after a position.
+// best returns the first size hits, or those that follow after if it is not nil.
 func (x *Index) best(found []ranked, size int, after *Position) []ranked {
 	first := uint32(0)
 	if after != nil {
@@ -298,7 +298,7 @@ func precedes(a, b ranked) bool {
 	return a.score > b.score || a.score == b.score && a.brand < b.brand
 }
 
-// behind returns the number of the first brand after a position's sort name and ID.
+// behind returns the number of the first brand that sorts after a position's sort name and ID.
 func (x *Index) behind(p Position) uint32 {
 	return firstOf(0, x.ids.len(), func(b uint32) bool {
 		return !x.precedes(b, p.SortName, p.ID) && (x.sortNames.at(b) != p.SortName || x.ids.at(b) != p.ID)

@@ -63,8 +63,8 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips tests that are much slower under the race detector. TestSearchIsSafeForConcurrentUse covers
-// concurrent access.
+// skipInShort skips a test in short mode because it is much slower under the race detector.
+// TestSearchIsSafeForConcurrentUse covers concurrent access.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -89,7 +89,7 @@ var (
 )
 
 // entryOf creates a brand from a row. Rows with the same name and ZIP code or URL form one brand. The composed
-// catalogue has fewer duplicates.
+// catalogue contains fewer duplicates.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// Seeds of the relevance set. The score's weights were tuned with questions from the seed tuned. The questions from
-// heldOut are never inspected.
+// Seeds for generating the relevance questions. The score's weights were tuned using questions generated from the seed
+// tuned. Nobody inspects the questions generated from the seed heldOut.
 const (
 	tuned   = 17
 	heldOut = 71
@@ -173,7 +173,7 @@ func (a asker) typing(words []string) string {
 	return ""
 }
 
-// middle returns two adjacent words after a name's first word, at least one of which is rare.
+// middle returns two adjacent words that follow a name's first word, at least one of which is rare.
 func (a asker) middle(words []string) string {
 	if len(words) < 3 {
 		return ""

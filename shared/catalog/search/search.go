@@ -1,6 +1,6 @@
-// Package search finds institutions by the text that a person types. Each snapshot has an immutable index of a mode's
-// brands, which loads in milliseconds (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for concurrent
-// use.
+// Package search finds institutions by the text that a person types. Each snapshot has an immutable search index of a
+// mode's brands, which loads in milliseconds (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for
+// concurrent use.
 package search
 
 import (
@@ -26,12 +26,12 @@ type Query struct {
 	ByLocation bool     // whether to sort by distance, then by score
 	Size       int      // hits per page, from 1 to MaxSize
 	After      *Position
-	Demote     func(brandID string) Demotion // returns a brand's demotion; nil for no demotions
+	Demote     func(brandID string) Demotion // returns a brand's demotion; nil if there are no demotions
 	// First lists the brands (Index.Numbers) that precede all others, in this order, if Text is empty.
 	First []uint32
 
 	typed []string // ZIP codes extracted from Text
-	said  string   // Text as typed, including the ZIP codes in typed
+	said  string   // original Text, including its ZIP codes
 }
 
 // Demotion lowers a brand's rank below brands that match equally well.
@@ -54,7 +54,7 @@ type Position struct {
 // Page is a page of search results.
 type Page struct {
 	Total    int      // total number of hits on all pages
-	MaxScore float64  // highest score on all pages; 0 if there are no hits
+	MaxScore float64  // highest score across all pages; 0 if there are no hits
 	ZIPs     []string // ZIP codes of the person's location, either from the text or from Query.ZIPs
 	Hits     []Hit
 }

@@ -19,7 +19,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// brand returns a fictitious institution. text is its name and, after a bar, "City ST ZIP" or a part of it.
+// brand returns a fictitious institution. text is its name, optionally followed by a bar and all or part of "City ST
+// ZIP".
 func brand(text string, aliases ...string) search.Entry {
 	name, where, _ := strings.Cut(text, "|")
 	b := record.Brand{
@@ -82,7 +83,7 @@ func indexOf(t *testing.T, entries []search.Entry) *search.Index {
 	return x
 }
 
-// found returns a query's hits, each as its brand's name and location.
+// found returns a query's hits, each written as its brand's name and location.
 func found(t *testing.T, x *search.Index, q search.Query) []string {
 	t.Helper()
 	if q.Size == 0 {

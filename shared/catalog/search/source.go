@@ -40,7 +40,8 @@ func Entries(c record.Catalog) []Entry {
 	return entries
 }
 
-// Source is the JSON form of a brand in a search response (docs/openapi.yaml). The server adds the brand's health.
+// Source is the JSON form of a brand in a search response (docs/openapi.yaml). The server adds the brand's health to
+// each Source.
 type Source struct {
 	ID               string            `json:"id"`
 	LastUpdated      time.Time         `json:"last_updated"`
@@ -70,7 +71,7 @@ func sourceOf(e Entry) Source {
 	}
 }
 
-// list makes an empty list [] in JSON, never null.
+// list makes JSON encode an empty list as [], never null.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Limits for a text. Institutions' names are shorter than these limits, so only excess input is truncated.
+// Limits on the length of a text. Institutions' names are shorter than these limits, so only excessive input is
+// truncated.
 const (
 	maxRunes   = 300
 	maxWords   = 12
@@ -66,10 +67,11 @@ func isZIP(word string) bool {
 	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
-// meanings maps a word to its meanings, and each meaning back to its words. A meaning consists of one or more words.
+// meanings maps a word to its meanings, and each meaning back to its words. Each meaning is a sequence of one or more
+// words.
 type meanings struct {
 	of map[string][][]string
-	// shorts maps consecutive words, without fillers, to their abbreviations.
+	// shorts maps sequences of consecutive words, without fillers, to their abbreviations.
 	shorts map[string][]string
 	// states maps state codes and state names to state codes. A name is written as a single word ("newjersey").
 	states map[string]string
@@ -94,7 +96,7 @@ func newMeanings() meanings {
 	return m
 }
 
-// isCommon reports whether a state's code usually means something else.
+// isCommon reports whether a state's code is a word that usually means something else.
 func isCommon(code string) bool {
 	switch code {
 	case "al", "co", "de", "hi", "id", "in", "la", "ma", "md", "me", "ms", "oh", "ok", "or", "pa":
@@ -114,7 +116,7 @@ func (m *meanings) add(short, text string) {
 	m.shorts[key] = append(m.shorts[key], short)
 }
 
-// essence joins the words that are not fillers, for use as a map key.
+// essence joins the words other than fillers into a map key.
 func essence(words []string) string {
 	var kept []string
 	for _, word := range words {

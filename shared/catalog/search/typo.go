@@ -1,22 +1,22 @@
 package search
 
-// typos compares a word with all indexed words in a single pass. Rows are computed once for a prefix that consecutive
-// words share. An edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment).
-// Words are folded to ASCII if possible.
+// typos compares a word with all indexed words in a single pass. Rows are computed only once for a prefix that
+// consecutive words share. An edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string
+// alignment). Words are folded to ASCII if possible.
 type typos struct {
 	word  string
 	limit int // maximum number of edits
-	// rows[n][j] is the number of edits between the first n letters of the indexed word and the first j letters of
-	// word. Only cells with |n-j| up to limit are computed; the cells next to them hold larger values.
+	// rows[n][j] is the edit distance between the first n letters of the indexed word and the first j letters of word.
+	// Only cells for which |n-j| is at most limit are computed; the adjacent cells hold larger values.
 	rows  [maxLetters + 1][maxLetters + 2]byte
-	least [maxLetters + 1]byte // minimum of each row
-	begun [maxLetters + 1]byte // begun[n] is the fewest edits between word and an indexed prefix of at most n letters.
+	least [maxLetters + 1]byte // least[n] is the minimum of rows[n]
+	begun [maxLetters + 1]byte // begun[n] is word's least distance from an indexed prefix of up to n letters
 }
 
-// far exceeds the number of edits of any match.
+// far exceeds the edit distance of any match.
 const far = 3
 
-// editsFor returns the maximum number of edits for a word. The limit is low for short words, because a single edit can
+// editsFor returns the maximum edit distance for a word. The limit is low for short words, because a single edit can
 // turn them into other words.
 func editsFor(word string) int {
 	for i := range len(word) {
@@ -34,9 +34,9 @@ func editsFor(word string) int {
 	}
 }
 
-// typos calls each for every indexed word within the permitted number of edits of word or, if isTyping is true, with a
-// prefix within that number. whole is an upper bound for the edits of the complete word, and begun for those of the
-// prefix. Exact matches are included.
+// typos calls each for every indexed word within the permitted edit distance of word or, if isTyping is true, with a
+// prefix within that distance. whole is an upper bound on the complete word's distance, and begun on the prefix's.
+// Exact matches are also passed to each.
 func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whole, begun byte)) {
 	limit := editsFor(word)
 	if limit == 0 {
@@ -47,7 +47,7 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 		t.rows[0][j] = byte(min(j, far))
 	}
 	t.begun[0] = far
-	end := maxLetters + 1 // leading letters that decided the result for the previous word and any word that shares them
+	end := maxLetters + 1 // letters that determined the last result; words that share them have the same result
 	isBegun := false
 	for i := range x.words.len() {
 		if from := int(x.shared[i]); from < end {
@@ -64,7 +64,7 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 	}
 }
 
-// whole returns the number of edits between word and a complete indexed word. end is the number of letters that
+// whole returns the edit distance between word and a complete indexed word. end is the number of letters that
 // determined the result.
 func (t *typos) whole(indexed string, end int) byte {
 	if more := len(indexed) - len(t.word); end <= maxLetters || more > t.limit || -more > t.limit {
@@ -73,12 +73,12 @@ func (t *typos) whole(indexed string, end int) byte {
 	return t.rows[len(indexed)][len(t.word)]
 }
 
-// read computes the rows for an indexed word, reusing those of its first from letters. It returns the number of letters
-// needed to decide the result, or more than maxLetters if the complete word is needed.
+// read computes the rows for an indexed word, reusing the rows of its first from letters. It returns the number of
+// letters after which the result is certain, or more than maxLetters if the complete word is needed.
 func (t *typos) read(indexed string, from int, isTyping bool) int {
 	for n := from + 1; n <= len(indexed); n++ {
 		t.step(indexed, n)
-		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // A swap uses the row before the last one.
+		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // A swap uses the second-to-last row.
 		if ends && (!isTyping || int(t.begun[n]) > t.limit || n >= len(t.word)+t.limit) {
 			return n
 		}

@@ -30,7 +30,8 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTypoDistanceMatchesEditDistanceDefinition compares random words over a small alphabet, so that many are similar.
+// TestTypoDistanceMatchesEditDistanceDefinition compares random words over a small alphabet, so many of them are
+// similar.
 func TestTypoDistanceMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors creates the sort values of hits, and parses them from searchAfter. A sort value consists of the score, the
-// sort name, the ID and a seal. The seal contains the Search without its request, and is valid for one position, search
+// Cursors creates hits' sort values and parses them from searchAfter. A sort value consists of the score, the sort
+// name, the ID and a seal. The seal contains the Search without its request. It is valid for only one position, search
 // and tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
@@ -34,7 +34,7 @@ const cursorUse = "catalog search"
 type Search struct {
 	Asked   string   // identifies the request without its page, so another search's cursors are rejected
 	Edition Edition  // edition that served the first page
-	First   []uint32 // the first page's search.Query.First
+	First   []uint32 // search.Query.First as of the first page
 }
 
 // Seal returns the sort values of the hit at the given position, with a seal for the tenant and search.
@@ -79,7 +79,7 @@ func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (
 	return s, at, nil
 }
 
-// parsed parses a seal's content. ok is false for another search's or position's seal.
+// parsed parses a seal's content. ok is false if the seal belongs to another search or position.
 func parsed(sealed, asked string, at search.Position) (s Search, ok bool) {
 	parts := strings.Split(sealed, " ")
 	if len(parts) != 3 && len(parts) != 4 || parts[2] != place(asked, at) {
@@ -135,7 +135,7 @@ func textOf(value json.RawMessage) (string, bool) {
 	return number.String(), err == nil && number != ""
 }
 
-// place returns a hash of a search and a position in that search.
+// place returns a hash of a search and a position in that search's results.
 func place(asked string, at search.Position) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %q %q", asked, at.Score, at.SortName, at.ID))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

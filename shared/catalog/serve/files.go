@@ -27,8 +27,8 @@ type Files struct {
 	Dir     string // directory used only by this process; created if missing
 }
 
-// Read passes an object to read, from disk if it is cached. It returns any error from read or from opening the object,
-// such as fault.NotFound.
+// Read passes an object's content to the function read, from disk if the object is cached. It returns any error from
+// read or from opening the object, such as fault.NotFound.
 func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) error) error {
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash

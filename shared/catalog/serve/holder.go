@@ -14,13 +14,13 @@ import (
 const (
 	// askEvery is the interval between checks of the live version.
 	askEvery = 10 * time.Second
-	// sleptAfter is the maximum duration of a background load. A load that takes longer was frozen, because Lambda
-	// freezes processes between requests, and its connection may be dead.
+	// sleptAfter is the duration after which a background load is considered frozen, because Lambda freezes processes
+	// between requests. A frozen load's connection may be dead.
 	sleptAfter = 2 * time.Second
 	loadTime   = 30 * time.Second
 )
 
-// holder holds each mode's live value, which it can replace while requests use it. Create a holder with newHolder.
+// holder stores each mode's live value, which can be replaced while requests use the old one.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -40,7 +40,7 @@ type held[T any] struct {
 	next    *loading[T]
 }
 
-// loading is a background load. The goroutine that loads the value uses only done.
+// loading is a background load. The goroutine that loads the value accesses only the field done.
 type loading[T any] struct {
 	edition Edition
 	begun   time.Time
@@ -54,16 +54,17 @@ type loaded[T any] struct {
 }
 
 // newHolder returns a holder that calls load to create values from nonzero Editions. It may call load while the
-// previous result is in use, but never concurrently for one mode.
+// previous result is in use, but never concurrently for the same mode.
 func newHolder[T any](pointers Pointers, now func() time.Time,
 	load func(ctx context.Context, mode string, e Edition) (T, error),
 ) *holder[T] {
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live returns a mode's live Edition and value, which are zero if nothing has been published. The first call for a mode
-// waits for its load, as does a call that detects a frozen load. If the value can't be renewed, Live returns the
-// current one and reports the error in the request's log line. Without a current value, it returns fault.Unavailable.
+// Live returns a mode's live Edition and value, both zero if nothing has been published. The first call for a mode
+// waits for that mode's load, as does a call that detects a frozen load. If the value can't be renewed, Live returns
+// the current value and reports the error in the request's log line. If there is no current value, it returns
+// fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
 	m.lock.Lock()
@@ -94,8 +95,8 @@ func (h *holder[T]) of(mode string) *held[T] {
 	return h.modes[mode]
 }
 
-// renew reads the live Edition, and loads it in the background if it has changed, or immediately if there is no current
-// value or a load was frozen. The next check takes place after askEvery, even if this one fails.
+// renew reads the live Edition. If it has changed, renew loads it in the background, or immediately if there is no
+// current value or if a load was frozen. The next check takes place after askEvery, even if this one fails.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -104,7 +105,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 		return err
 	}
 	switch {
-	case edition == Edition{}: // A published catalogue never disappears, but its row may, so the value stays.
+	case edition == Edition{}: // A published catalogue never disappears, but its row may, so the current value is kept.
 		m.there = true
 		return nil
 	case m.there && m.edition == edition:
@@ -158,8 +159,8 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report records in the request's log line that the served data could not be renewed, and counts the failure for an
-// alarm (docs/operate/runbooks/catalogue-stale.md).
+// report notes in the request's log line that the served data could not be renewed, and counts the failure for an alarm
+// (docs/operate/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))
 	logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))

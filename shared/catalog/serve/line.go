@@ -15,12 +15,12 @@ const (
 	span = 256 << 10
 	// maxSpan is the maximum size of a line.
 	maxSpan = 16 << 20
-	// guesses is the maximum number of estimates. A binary search follows, which also finds IDs that are not evenly
-	// distributed.
+	// guesses is the maximum number of position estimates. A binary search follows, so unevenly distributed IDs are
+	// also found.
 	guesses = 3
 )
 
-// extent is the part of a file in which a record's line must begin, if the file contains the record.
+// extent is the part of a file in which a record's line must begin if the file contains that record.
 type extent struct {
 	low, high   int64   // low is the offset of a line's start
 	first, last float64 // estimated share of all IDs that precede low and high
@@ -71,7 +71,6 @@ func (s extent) guess(id string, width int64, evenly bool) int64 {
 	return min(max(from, s.low), s.high-1)
 }
 
-// idLength is the length of a UUID.
 const idLength = 36
 
 // idOf returns the ID of the first line, which begins with "<id>":{…}.

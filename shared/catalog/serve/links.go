@@ -15,7 +15,8 @@ import (
 // linkLife is the lifetime of a file's URL (docs/reference/deviations.md, "Catalogue").
 const linkLife = 60 * time.Minute
 
-// ExportPath is the path at which clients request a catalogue's files. The files' signed URLs use the same path.
+// ExportPath is the path at which clients request a catalogue's files. The signed URLs of the files also use
+// ExportPath.
 const ExportPath = "/bridge/catalog/export"
 
 // Links creates and verifies the signed URLs for a version's files. A signed URL grants access to one file without an

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// publishAs publishes another catalogue in live mode, under a version name that test mode also uses.
+// publishAs publishes another catalogue in live mode under a version name that test mode also uses.
 func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	t.Helper()
 	own, err := snapshot.Snapshots{Files: w}.Write(t.Context(), "live", institutions(3, name), time.Now())
@@ -30,8 +30,8 @@ func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	})
 }
 
-// TestCatalogueServesModesSeparately covers new searches, later pages of older searches, and records, with equal
-// version names in both modes.
+// TestCatalogueServesModesSeparately covers new searches, later pages of older searches, and records, where both modes
+// have versions with the same names.
 func TestCatalogueServesModesSeparately(t *testing.T) {
 	t.Parallel()
 	dir, recordsDir := t.TempDir(), t.TempDir()

@@ -32,9 +32,9 @@ type usedBrands struct {
 }
 
 const (
-	// usedFor is the time after which a tenant's brands, which change once a day, are read again.
+	// usedFor is the time after which a tenant's most used brands, which change once a day, are read again.
 	usedFor = 5 * time.Minute
-	// usedLife is the time for which brands are used after their last successful read.
+	// usedLife is the time for which brands remain in use after their last successful read.
 	usedLife = 24 * time.Hour
 	// usedRetry is the delay after a failed read.
 	usedRetry = 10 * time.Second
@@ -49,8 +49,8 @@ func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
 	return &MostUsed{brands: brands, now: now, known: cache.New[org.Tenant, usedBrands](maxUsed, usedLife, now)}
 }
 
-// Of returns the IDs of a tenant's most used brands, most used first. If reading them fails, it returns the last known
-// IDs, if any, and reports the failure in the request's log line.
+// Of returns the IDs of a tenant's most used brands in descending order of use. If reading them fails, it returns the
+// last known IDs, if any, and reports the failure in the request's log line.
 func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	used, _ := m.known.Get(tenant)
 	if m.now().Before(used.until) {

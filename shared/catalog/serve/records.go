@@ -21,8 +21,8 @@ type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records reads individual records from the live version. It estimates a record's position in the file, so functions
-// need not load an entire catalogue. Create a Records with NewRecords.
+// Records reads individual records from the live version. It estimates a record's position in the file, so Lambda
+// functions need not load the entire catalogue. Create a Records with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -88,7 +88,7 @@ func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoin
 	return e, held.health.Of(e.ID), err
 }
 
-// list makes an empty list [] in JSON, never null.
+// list makes JSON encode an empty list as [], never null.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

@@ -46,7 +46,7 @@ func TestRecordsReadsRecordInFewRangeRequests(t *testing.T) {
 	}
 }
 
-// TestRecordsReturnsRecordOfAnyIDAndSize includes IDs chosen by people, which are not evenly distributed.
+// TestRecordsReturnsRecordOfAnyIDAndSize includes IDs chosen by people, which are unevenly distributed.
 func TestRecordsReturnsRecordOfAnyIDAndSize(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{0, 1, 2, 1000} {

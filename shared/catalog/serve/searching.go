@@ -97,7 +97,7 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load loads the data of a mode's Edition. It reuses an index already in memory, because endpoint health changes far
+// load loads the data of a mode's Edition. An index already in memory is reused, because endpoint health changes far
 // more often than the index.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)

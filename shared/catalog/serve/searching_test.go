@@ -26,7 +26,6 @@ func (w *world) catalogue(dir string) *serve.Catalogue {
 	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
 }
 
-// version returns the version that currently serves searches in test mode.
 func version(t *testing.T, c *serve.Catalogue) ledger.Version {
 	t.Helper()
 	edition, _, err := c.Live(t.Context(), "test")
@@ -86,7 +85,7 @@ func TestCatalogueRestartsFrozenLoad(t *testing.T) {
 		if got := version(t, c); got != second {
 			t.Errorf("after the sleep: %s", got)
 		}
-		synctest.Wait() // This test would not end unless the first load had ended.
+		synctest.Wait() // This test would hang if the first load had not ended.
 	})
 }
 

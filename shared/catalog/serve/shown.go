@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// shown is a hit's source as sent to a client. The index contains the embedded Source.
+// shown is a hit's source as it is sent to a client. The embedded Source comes from the index.
 type shown struct {
 	search.Source
 
@@ -22,9 +22,9 @@ type shown struct {
 	} `json:"health"`
 }
 
-// Shown returns a hit's source for a response. It adds the health of the brand's healthiest endpoint, because one
-// working endpoint is enough to connect. If any of the person's ZIP codes is known, Shown also adds the distance and
-// lists the nearest location first. Websites and logos that point to this service are removed.
+// Shown returns a hit's source as it appears in a response. It adds the health of the brand's healthiest endpoint,
+// because one working endpoint is enough to connect. If any of the person's ZIP codes is known, Shown also adds the
+// distance and lists the nearest location first. Websites and logos that point to this service are removed.
 func (s Searchable) Shown(own weburl.Own, hit search.Hit, zips []string) (json.RawMessage, error) {
 	var said shown
 	if err := json.Unmarshal(hit.Source, &said.Source); err != nil {
@@ -66,8 +66,8 @@ func nearestFirst(locations []record.Location, zips []string) *float64 {
 	return &least
 }
 
-// rounded rounds a distance to its accuracy: to a multiple of 5 km from 10 km, and of 10 km from 100 km. Shorter
-// distances are assumptions (geo.Distance), rounded only to whole kilometres.
+// rounded rounds a distance according to its accuracy: to a multiple of 5 km from 10 km, and of 10 km from 100 km.
+// Shorter distances are assumptions (geo.Distance), rounded only to whole kilometres.
 func rounded(km float64) float64 {
 	step := 10.0
 	switch {

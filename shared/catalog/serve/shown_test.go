@@ -87,7 +87,7 @@ func TestMostUsedCachesBrandsOfEachTenant(t *testing.T) {
 		}
 		<-time.After(5 * time.Minute)
 		u.err = errors.New("too busy")
-		for range 3 { // The last known brands remain in use, and the failed read is not repeated immediately.
+		for range 3 { // If a read fails, the last known brands remain in use, and the read is not repeated immediately.
 			if got := m.Of(t.Context(), tenants[0]); len(got) != 1 || u.reads != len(tenants)+1 {
 				t.Errorf("%q after %d reads", got, u.reads)
 			}

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/catalog/serve"
 )
 
-// TestSearchOmitsServiceURLVariants covers earlier releases' snapshots, which contain the lists' URLs unchanged.
+// TestSearchOmitsServiceURLVariants covers snapshots from earlier releases, which contain the lists' URLs unchanged.
 func TestSearchOmitsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{

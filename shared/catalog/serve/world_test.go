@@ -22,18 +22,18 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world simulates a bucket, and test mode's rows for the live catalogue and health summary. Live mode is empty unless a
-// test adds to it.
+// world simulates a bucket and the test-mode rows for the live catalogue and health summary. Live mode is empty unless
+// a test adds to it.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
 	live     ledger.Pointer
 	other    ledger.Version // live mode's version
 	health   health.Pointer
-	asked    int           // number of reads of snapshot pointers
-	opened   []string      // keys of opened objects
-	ranges   int           // number of ranges read
-	failing  bool          // whether opening an object fails
+	asked    int      // number of reads of snapshot pointers
+	opened   []string // keys of opened objects
+	ranges   int      // number of ranges read
+	failing  bool
 	rowsFail bool          // whether reading a row fails
 	door     chan struct{} // if not nil, opening an object waits for this channel
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // Format of a Map: the magic, followed by one entry per searchable brand, ordered by ID. An entry is the brand's ID (16
-// bytes), the number of endpoints (32 bits, little-endian), and each endpoint's ID (16 bytes). IDs other than UUIDs are
-// omitted.
+// bytes), the number of endpoints (32 bits, little-endian), and each endpoint's ID (16 bytes). Brands and endpoints
+// whose IDs are not UUIDs are omitted.
 const (
 	magic   = "rb-served 1\n"
 	idBytes = 16

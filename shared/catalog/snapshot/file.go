@@ -84,7 +84,7 @@ func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]
 		if err := lines.Decode(&value); err != nil {
 			return fmt.Errorf("read %s: %w", key, err)
 		}
-		name, _ := id.(string) // always a string: Token returns an object key here
+		name, _ := id.(string) // always a string, because Token returns an object key here
 		records[name] = value
 	}
 	if _, err := lines.Token(); err != nil { // Token fails if the file is truncated

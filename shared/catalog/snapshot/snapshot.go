@@ -36,7 +36,7 @@ const (
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
 	Merged    = "merged.json" // maps a merged record's ID to its successor's ID
-	bases     = "bases.json"  // maps endpoint IDs to FHIR bases; not available to organisations
+	bases     = "bases.json"  // maps endpoint IDs to FHIR base URLs; not available to organisations
 	Index     = "index"
 	Served    = "served" // maps brands to the endpoints that serve their patients
 )

@@ -24,8 +24,8 @@ import (
 // Lifetime is the maximum duration of an attempt (docs/reference/deviations.md).
 const Lifetime = 30 * time.Minute
 
-// Ticket lets a browser start an attempt created by one of the service's pages. It holds the hash of the single-use
-// start value.
+// Ticket allows a browser to start an attempt created by one of the service's pages. It holds the hash of the
+// single-use start value.
 type Ticket struct {
 	Hash      string // hex SHA-256 of the start value
 	Tenant    org.Tenant
@@ -33,8 +33,8 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State identifies a returning browser's attempt. It holds the hash of the state value, which is valid once and only in
-// the browser that received it.
+// State identifies the attempt of a returning browser. It holds the hash of the state value, which can be used only
+// once and only in the browser that received it.
 type State struct {
 	Hash        string // hex SHA-256 of the state value
 	BindingHash string // hex SHA-256 of the browser's cookie
@@ -79,7 +79,7 @@ func (m Maker) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(value), nil
 }
 
-// Ticket creates a start value and the ticket that links the start value to its attempt.
+// Ticket creates a start value and the ticket that associates it with its attempt.
 func (m Maker) Ticket(tenant org.Tenant, attemptID string, expiresAt time.Time) (Ticket, secret.Text, error) {
 	start, err := m.Secret()
 	return Ticket{Hash: Hash(start), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}, secret.New(start), err
@@ -113,8 +113,8 @@ func Hash(value string) string {
 }
 
 // ChosenID returns the attempt ID chosen by a widget, in canonical form, or "" if the widget didn't choose an ID. A
-// widget that chooses the ID must also choose the token and send the token's hash. ChosenID returns an error if only
-// one of the ID and the token hash is present.
+// widget that chooses the ID must also choose the token and send its hash. ChosenID returns an error if exactly one of
+// the ID and the token hash is missing.
 func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil

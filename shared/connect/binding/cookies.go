@@ -31,12 +31,12 @@ func cookieValue(random string, now time.Time) string {
 }
 
 // SurplusCookies returns the names of the binding cookies to expire, oldest first, before the browser gets another one.
-// held maps the names of all the browser's cookies to their values. An attempt whose cookie was expired can no longer
+// held maps the name of each of the browser's cookies to its value. An attempt whose cookie was expired can no longer
 // be completed.
 func SurplusCookies(held map[string]string) []string {
 	type bound struct {
 		name string
-		made int64 // creation time from the cookie's value; 0 if the value has no valid time
+		made int64 // creation time according to the cookie's value; 0 if the value contains no valid time
 	}
 	var all []bound
 	for name, value := range held {

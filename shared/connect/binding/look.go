@@ -3,7 +3,7 @@ package binding
 import "recordbridge/shared/words/fault"
 
 // Look describes the appearance of an attempt's sign-in windows. It holds the patient's language and the organisation's
-// branding as of the attempt's creation. Fields with unknown values are empty.
+// branding as they were when the attempt was created. Fields with unknown values are empty.
 type Look struct {
 	Language     string // "en" or "es"
 	Organisation string // name

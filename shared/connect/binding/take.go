@@ -13,13 +13,13 @@ import (
 
 // States stores the states of sign-in attempts in progress.
 type States interface {
-	// TakeState removes and returns a state if the state exists, has not expired at now, and is bound to bindingHash.
-	// If any condition fails, TakeState retains the state and returns fault.NotFound. For logging, TakeState also
-	// returns the stored state in this case, or the zero State if none exists.
+	// TakeState removes and returns a state if it exists, has not expired at now, and is bound to bindingHash. If any
+	// condition fails, TakeState retains the state and returns fault.NotFound. For logging, TakeState also returns the
+	// stored state in this case, or the zero State if none exists.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
-// Take consumes the state that a returning browser presents. A state is valid once, and only in the browser that
+// Take consumes the state that a returning browser presents. A state can be used once, and only in the browser that
 // received it. If Take rejects the state, the log line contains the reason. If the rejected state is known, strayed
 // also logs the owner of the sign-in that the state would have completed.
 func Take(

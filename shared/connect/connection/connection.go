@@ -33,21 +33,23 @@ type Connection struct {
 	PortalID     string
 	EndpointID   string
 	PlatformType string
-	// DirectoryID is the facility's ID in the network's directory, set only on TEFCA connections. They have no endpoint,
-	// brand or portal ID.
+	// DirectoryID is the facility's ID in the network's directory, set only on TEFCA connections. They have no
+	// endpoint, brand or portal ID.
 	DirectoryID string
-	// Scope holds the granted scopes, separated by spaces. If the EHR doesn't return the granted scopes, Scope holds
+	// Scope holds the granted scopes, separated by spaces. If the EHR doesn't return the granted scopes, Scope contains
 	// the requested scopes (RFC 6749 section 5.1).
 	Scope            string
 	ConsentExpiresAt time.Time   // end of consent; zero if unknown
-	Patient          secret.Mark // keyed hash of issuer and patient ID, to recognise the same patient on reconnect
-	// External is a keyed hash of the organisation's ID for the patient, used in searches. It is zero if the
-	// organisation didn't supply an ID.
-	External secret.Mark
+	Patient          secret.Mark // keyed hash of the issuer and patient ID, to recognise the patient on reconnect
+	// ExternalID is the organisation's own ID for the patient, from the latest authorisation that supplied one.
+	// External is the keyed hash of ExternalID and is used in searches. A connection made by release 0.1.0 has only the
+	// hash until its patient reconnects.
+	ExternalID string
+	External   secret.Mark
 	// VaultKey is a hash that identifies a TEFCA connection's person and external ID (package tefca/attempt). A
 	// facility has one connection per VaultKey.
 	VaultKey   string
-	PersonKey  string // hash that identifies a TEFCA connection's person
+	PersonKey  string // hash that identifies the person to whom a TEFCA connection belongs
 	Generation int64  // number of authorisations; each reconnect adds one
 	CreatedAt  time.Time
 	Refresh    RefreshState
@@ -68,15 +70,14 @@ type RefreshState struct {
 	Unrenewable bool
 	// Failures counts consecutive failed refreshes that do not indicate withdrawn consent.
 	Failures int
-	// FailureClass classifies the last counted failure. It is either the failure's class (fault.Spot) or, if a row
-	// could not be read, the name of its unreadable field, such as "TOKENS.sealed". FailureClass is empty if the cause
-	// is unknown or if Failures is 0.
+	// FailureClass is the last counted failure's class (fault.Spot). If a row could not be read, FailureClass is the
+	// name of its unreadable field, such as "TOKENS.sealed". It is empty if the cause is unknown or if Failures is 0.
 	FailureClass string
 	// RenewedAt is the time of the last successful refresh since the patient authorised the connection, or zero if no
 	// refresh has succeeded since then.
 	RenewedAt time.Time
-	// RefusedAt is the time of the first refusal of RefusedVersion's refresh token during a burst of refusals. A single
-	// refusal during a burst is not trusted. RefusedAt is zero if no such refusal occurred.
+	// RefusedAt is the time at which RefusedVersion's refresh token was first refused during a burst of refusals, or
+	// zero if it was not. A single refusal during a burst is not enough to revoke the connection.
 	RefusedAt      time.Time
 	RefusedVersion int64
 	// ConsentFixed reports whether ConsentExpiresAt is known not to change on refresh. If ConsentFixed is true, the
@@ -94,8 +95,8 @@ type RefreshState struct {
 	UpstreamUntil time.Time
 }
 
-// Exportable returns nil if a new export of the connection may start. Otherwise, it returns fault.Conflict with code
-// svc_connection_not_exportable (docs/openapi.yaml).
+// Exportable returns nil if a new export of the connection may start. If the connection can't be exported, it returns
+// fault.Conflict with code svc_connection_not_exportable (docs/openapi.yaml).
 func (c Connection) Exportable() error {
 	if c.Status == Authorized {
 		return nil
@@ -109,13 +110,13 @@ func (c Connection) Exportable() error {
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
 }
 
-// Values of RefreshState.Ended in addition to the causes of a refusal.
+// Values of RefreshState.Ended in addition to a refusal's causes.
 const (
 	Disconnected = "disconnected"   // the organisation disconnected the connection
 	AccessEnded  = "access_expired" // the access token expired and the portal never issued a refresh token
 )
 
-// EndingAt returns a copy of c that ends, and is due for processing, when c's access token expires. c must be an
+// EndingAt returns a copy of c that ends, and becomes due for processing, when c's access token expires. c must be an
 // authorized connection without a refresh token. The copy's consent expires no later than the access token, because
 // nothing can be read after that (docs/reference/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {

@@ -19,7 +19,7 @@ type strict struct {
 	*world
 
 	made  int
-	codes map[string]string // maps a code to its challenge
+	codes map[string]string // maps an authorization code to its PKCE challenge
 }
 
 func (p *strict) NewVerifier() (verifier secret.Text, challenge string, err error) {
@@ -66,7 +66,7 @@ func TestCompleteRejectsCodeIssuedForAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	victim, attacker := p.at(t, request(t)), p.at(t, request(t))
-	injected := attacker.back() // attacker's browser and state, victim's code
+	injected := attacker.back() // attacker's browser and state with the victim's code
 	injected.Code = secret.New("code for " + victim.state)
 	done, err := p.complete(t, injected)
 	wantFault(t, err, fault.Upstream, "invalid_grant")

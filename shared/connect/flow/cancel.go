@@ -31,8 +31,8 @@ type Canceler struct {
 
 // Cancel marks a widget's attempt as failed, unless the attempt has already ended, and returns the attempt's progress.
 // requestID identifies the current request in the attempt's error. If a cancellation and a completion coincide, only
-// one of them succeeds. An attempt that Cancel reports as cancelled never yields a connection. Cancel returns
-// fault.NotFound in the same cases as Watcher.Progress.
+// one of them succeeds. If Cancel reports that an attempt was cancelled, the attempt never yields a connection. Cancel
+// returns fault.NotFound in the same cases as Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -63,8 +63,8 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return progress(a, c.Now()), nil
 }
 
-// find returns the attempt with the given ID if token belongs to it. It returns fault.NotFound for an unknown attempt,
-// another tenant's attempt, an attempt in redirect mode, or a wrong token.
+// find returns the attempt with the given ID if token belongs to that attempt. It returns fault.NotFound for an unknown
+// attempt, another tenant's attempt, an attempt in redirect mode, or a wrong token.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {

@@ -39,7 +39,7 @@ func wantCancelled(t *testing.T, got flow.Progress) {
 	}
 }
 
-// checkNothingMade checks that no connection, token or event exists and that the portal received no code.
+// checkNothingMade checks that no connection, token or event exists and that the portal did not receive a code.
 func (w *world) checkNothingMade(t *testing.T) {
 	t.Helper()
 	if len(w.conns) != 0 || len(w.rows) != 0 || len(w.concluded) != 0 || len(w.enqueued) != 0 {
@@ -217,8 +217,8 @@ func (c *cancelling) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set
 	return c.world.Exchange(ctx, grant)
 }
 
-// TestConcurrentCancelAndCompleteHaveOneOutcome runs a cancellation concurrently with every step in a window, in many
-// orders. The test checks that either the cancellation or the completion wins, and that all results agree on the
+// TestConcurrentCancelAndCompleteHaveOneOutcome cancels an attempt at a random time while a window starts and completes
+// it. The test checks that exactly one of the cancellation and the completion wins, and that all results agree on the
 // winner.
 func TestConcurrentCancelAndCompleteHaveOneOutcome(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Failure causes that this package refers to by name. The function causes returns the complete table.
+// Failure causes that this package refers to by name.
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
@@ -35,8 +35,8 @@ const (
 		"application's support team."
 )
 
-// causes returns the table of all reasons why an attempt can fail, in the portal's response or elsewhere. Causes are
-// stable identifiers. If the health system returned an RFC 6749 error code, that code is the cause.
+// causes returns all causes of failed attempts, whether reported by the portal or detected elsewhere. Causes are stable
+// identifiers. If the health system returned an RFC 6749 error code, that code is the cause.
 func causes() fault.Causes {
 	all := clientCauses()
 	maps.Copy(all, portalFailed())
@@ -46,8 +46,8 @@ func causes() fault.Causes {
 	return all
 }
 
-// clientCauses returns the table's entries for error codes that indicate a problem with the client, its registration or
-// the patient.
+// clientCauses returns the causes for error codes that indicate a problem with the client, its registration or the
+// patient.
 func clientCauses() fault.Causes {
 	return fault.Causes{
 		causeDeclined: {
@@ -102,7 +102,7 @@ func clientCauses() fault.Causes {
 	}
 }
 
-// portalFailed returns the table's entries for portals that fail or return a non-standard error code.
+// portalFailed returns the causes for portals that fail or return a non-standard error code.
 func portalFailed() fault.Causes {
 	return fault.Causes{
 		"server_error": {
@@ -171,7 +171,7 @@ func unusable() fault.Causes {
 	}
 }
 
-// internalCauses returns the table's entries for internal failures and for reconnects that can't succeed.
+// internalCauses returns the causes for internal failures and for reconnects that can't succeed.
 func internalCauses() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
@@ -211,21 +211,21 @@ func internalCauses() fault.Causes {
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
 // refused returns the error for an error code from a health system. If the code is unknown, the error's cause is the
-// one given by otherwise.
+// argument otherwise.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 		"invalid_request", "unsupported_response_type", "server_error", "temporarily_unavailable":
 		return failed(code, because)
 	}
-	if strings.Contains(code, "redirect_uri") { // e.g. redirect_uri_mismatch; OAuth defines no code for this error
+	if strings.Contains(code, "redirect_uri") { // such as redirect_uri_mismatch; OAuth defines no code for this error
 		return failed(causeRedirect, because)
 	}
 	return failed(otherwise, because)
 }
 
-// unavailable adds a cause to the error for a portal that failed to respond. The cause distinguishes the error from a
-// failure of this service that has the same code. Other errors are returned unchanged.
+// unavailable adds a cause to the error for a portal that failed to respond. The cause distinguishes the error from one
+// of this service's own failures with the same code. Other errors are returned unchanged.
 func unavailable(err error) error {
 	shown := fault.Of(err)
 	if shown.Kind != fault.Upstream && shown.Kind != fault.Unavailable {

@@ -32,7 +32,7 @@ type Completer struct {
 	Portal      Exchanger
 	Sealer      tokens.Sealer // uses the encryption key for PKCE verifiers
 	Vault       tokens.Vault
-	Hashing     secret.Keyring // keys for comparing patients
+	Hashing     secret.Keyring // keys of the hashes by which patients are compared
 	Enqueuer    Enqueuer
 	BaseURL     string // base URL of the service's API
 	Own         weburl.Own
@@ -63,11 +63,11 @@ type Completed struct {
 	ExternalState string
 }
 
-// Complete ends an attempt when the patient returns from the portal. An error with an empty Completed has no verified
-// destination and must be shown as a page. An error with a nonempty Completed is returned by redirect or shown to the
-// widget's user. If Complete fails, it doesn't create or change a connection, except that a patient's first refusal
-// creates a rejected connection. If the patient cancels the attempt before it completes, Complete discards the new
-// tokens and returns an error for which binding.IsCancelled is true.
+// Complete ends an attempt when the patient returns from the portal. If an error comes with an empty Completed, there
+// is no verified destination, and the error must be shown as a page. An error with a nonempty Completed is returned by
+// redirect or shown to the widget's user. If Complete fails, it doesn't create or change a connection, except that a
+// patient's first refusal creates a rejected connection. If the patient cancels the attempt before it completes,
+// Complete discards the new tokens and returns an error for which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -90,8 +90,8 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned consumes the state from a returning browser and looks up its attempt. A state is valid once, and only in the
-// browser that started the attempt.
+// returned consumes the state from a returning browser and looks up its attempt. A state can be used once, and only in
+// the browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
@@ -141,8 +141,8 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer represents an error that the portal returned through the browser. The cause is retained, but not the
-// portal's text.
+// errAnswer represents an error that the portal returned through the browser. The error's cause is retained, but the
+// portal's text is not.
 var errAnswer = errors.New("the portal's answer")
 
 // portalError returns a loggable error for a response that a portal returned through the browser.
@@ -167,7 +167,7 @@ func unnamed(by Server) error {
 }
 
 // exchange exchanges the authorization code for tokens. Tokens that do not identify a patient are discarded but not
-// revoked, because at some portals revoking one grant ends all of the app's grants.
+// revoked, because at some portals, revoking one grant ends all of the app's grants.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {

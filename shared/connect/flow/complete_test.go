@@ -31,7 +31,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt stored only its outcome and the corresponding event.
+// wantNoConnection checks that only the attempt's outcome and the corresponding event were stored.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0
@@ -97,7 +97,8 @@ func TestCompleteStoresCompleteConnection(t *testing.T) {
 		want := connection.Connection{
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Authorized, BrandID: brandID, PortalID: portalID,
 			EndpointID: endpointID, PlatformType: "sandbox", Scope: "patient/*.read", Generation: 1, CreatedAt: time.Now(),
-			Patient: newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")), External: external(t, "patient-7"),
+			Patient:    newKeyring(t).Sign([]byte("patient|" + fhirBase + "|p1")),
+			ExternalID: "patient-7", External: external(t, "patient-7"),
 			Refresh: connection.RefreshState{RefreshAt: refresh.Next(c.Connection.ID, w.set, time.Now())},
 		}
 		if diff := cmp.Diff(want, c.Connection); diff != "" {

@@ -33,9 +33,10 @@ func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Conn
 	return conn
 }
 
-// mark makes a connection searchable by external ID. The external ID comes from the latest attempt that supplied one.
+// mark stores a connection's external ID and its hash. The external ID comes from the latest attempt that supplied one.
 func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 	if attempt.ExternalID != "" {
+		conn.ExternalID = attempt.ExternalID
 		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
 	}
 }
@@ -114,9 +115,9 @@ func note(ctx context.Context, attempt Attempt) {
 }
 
 // recordFailure stores an attempt's failure, emits the corresponding event and returns the failure. A patient's refusal
-// creates a rejected connection unless a connection already exists. Any other failure emits the opt-in event. The
-// browser gets the error even if storing the failure fails. If the patient has since cancelled the attempt,
-// recordFailure returns the cancellation and doesn't store the failure.
+// creates a rejected connection unless a connection already exists. Any failure other than a refusal emits the opt-in
+// event for failed attempts. The browser gets the error even if storing the failure fails. If the patient has already
+// cancelled the attempt, recordFailure returns the cancellation and doesn't store the failure.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) error {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{

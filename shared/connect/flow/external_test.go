@@ -18,7 +18,7 @@ func TestReconnectWithoutExternalIDKeepsPreviousOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	conn := w.connected(t)
-	conn.External = external(t, "patient-6")
+	conn.ExternalID, conn.External = "patient-6", external(t, "patient-6")
 	w.conns[connID] = conn
 	r := reconnectRequest(t)
 	r.ExternalID = ""
@@ -26,7 +26,8 @@ func TestReconnectWithoutExternalIDKeepsPreviousOne(t *testing.T) {
 	if _, err := w.completer(t).Complete(t.Context(), b.back()); err != nil {
 		t.Fatal(err)
 	}
-	if got := conclusionOf(t, w).Connection.External; !slices.Equal(got.Sum, conn.External.Sum) {
-		t.Errorf("found by %v", got)
+	if got := conclusionOf(t, w).Connection; got.ExternalID != "patient-6" ||
+		!slices.Equal(got.External.Sum, conn.External.Sum) {
+		t.Errorf("external ID %q, hash %v", got.ExternalID, got.External)
 	}
 }

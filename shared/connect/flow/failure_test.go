@@ -34,8 +34,8 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	return body.Data
 }
 
-// wantTold checks that the stored outcome and the event of a failed attempt match the browser's error, including its
-// cause and recommended action.
+// wantTold checks that a failed attempt's stored outcome and event match the browser's error, including its cause and
+// recommended action.
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := conclusionOf(t, w), fault.Of(err)
@@ -176,7 +176,7 @@ func TestCompleteRecordsAndReportsGrantedScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		// The scope does not include read access to patient/.
+		// The scope grants no read access to patient resources.
 		w.set.Scope, w.set.ConsentExpiresAt = "openid offline_access", time.Now().Add(90*24*time.Hour)
 		done, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back())
 		if err != nil {

@@ -10,14 +10,14 @@ import (
 // default limit in IIS (requestLimits, maxQueryString) and in gateways in front of other servers.
 const MaxQuery = 2048
 
-// sample stands in for a state, nonce or challenge that has not been generated yet: 32 bytes in base64url without
-// padding.
+// sample stands in for a state, nonce or challenge that has not been generated yet. It consists of 32 bytes in
+// base64url without padding.
 const sample = "0123456789012345678901234567890123456789012"
 
 // fit returns an attempt's scope, shortened if necessary. If the scope's resource types come from the server's own
 // list, fit drops types from the end until the request fits MaxQuery. The types that an export needs least come last.
-// The connection records the requested scope, so that an export does not mistake a dropped type for one that the
-// patient withheld. leftOut is the number of dropped scopes.
+// The connection records the requested scope, so an export does not mistake a dropped type for one that the patient
+// withheld. leftOut is the number of dropped scopes.
 func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {
 	challenge, nonce := sample, ""
 	if attempt.NoChallenge {

@@ -1,6 +1,7 @@
 // Package flow runs connect attempts. When a patient is redirected to the portal, the package pins the attempt's
-// values; when the patient returns, it checks the browser's state and cookie. It ensures that each attempt is used only
-// once, and stores the result. It accesses the portal through an interface and doesn't depend on HTTP or AWS.
+// values; when the patient returns, it checks the browser's state and cookie. It ensures that each attempt can be
+// completed only once, and stores the outcome. It accesses the portal through an interface and doesn't depend on HTTP
+// or AWS.
 package flow
 
 import (
@@ -29,8 +30,8 @@ const (
 // VerifierPurpose is the encryption context's purpose for sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is a patient's sign-in at a portal. It pins every value needed when the browser returns, so that the
-// browser's parameters can't choose the destination for a code or a token (RFC 9700 section 4.4).
+// Attempt is a patient's sign-in at a portal. It pins every value that is needed when the browser returns, so the
+// browser's parameters can't choose where a code or token is sent (RFC 9700 section 4.4).
 type Attempt struct {
 	Requester
 	Institution
@@ -52,7 +53,7 @@ type Attempt struct {
 
 // Requester identifies the patient to the organisation and specifies where to send the result.
 type Requester struct {
-	RedirectURI   string // URI that was registered when the attempt began; empty for a widget's attempt
+	RedirectURI   string // redirect URI that was registered when the attempt began; empty for a widget's attempt
 	TokenHash     string // hex SHA-256 of the token with which the widget polls; empty in redirect mode
 	ExternalID    string
 	ExternalState string
@@ -69,14 +70,14 @@ type Institution struct {
 // Renewal identifies the connection that a patient is reauthorizing. The zero Renewal means a new connection.
 type Renewal struct {
 	Reconnect string // ID of the connection
-	WasEnded  string // RefreshState.Ended when the attempt began; empty if the connection was active
+	WasEnded  string // value of RefreshState.Ended when the attempt began; empty if the connection was active
 }
 
 // Server holds the portal's URLs, as discovered when the attempt began.
 type Server struct {
 	FHIRBase              string
 	Issuer                string
-	IssRequired           bool // whether the portal advertises iss in its responses (RFC 9207)
+	IssRequired           bool // whether the portal advertises that its responses include iss (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
@@ -89,7 +90,7 @@ type Client struct {
 	ClientID     string
 	ClientAuthID string // ID of the client authentication; empty for a public client
 	Callback     string // redirect URI that was sent to the portal
-	RawBasic     bool   // whether HTTP Basic sends client ID and secret unencoded; copied to the token set
+	RawBasic     bool   // whether HTTP Basic sends the client ID and secret unencoded; copied to the token set
 }
 
 // Parameters holds the remaining authorization request parameters and related settings.
@@ -112,8 +113,8 @@ type Secrets struct {
 // Status is an attempt's status.
 type Status string
 
-// Attempt statuses. An attempt is expired if its status is still created or open at the end of its lifetime. Readers
-// detect expiry; the store never records it.
+// Attempt statuses. An attempt has expired if its status is still created or open at the end of its lifetime. Readers
+// detect expiry themselves; the store never records it.
 const (
 	Created Status = "created" // created by a widget; the browser has not been redirected yet
 	Open    Status = "open"    // the browser is at the portal
@@ -122,7 +123,7 @@ const (
 	Expired Status = "expired"
 )
 
-// Ending holds an attempt's outcome, which is either a connection or an error with its cause (see causes.go).
+// Ending holds an attempt's outcome: either a connection or an error with its cause (see causes.go).
 type Ending struct {
 	ConnectionID     string
 	ConnectionStatus connection.Status
@@ -148,7 +149,7 @@ type Conclusion struct {
 	// replaces the stored connection with that revision.
 	Connection connection.Connection
 	// Tokens.Sealed is empty if the conclusion includes no tokens. On a reconnect, the tokens replace the preceding
-	// version, or are the connection's first tokens if their version is 1. The write also deletes any remaining data
+	// version. If their version is 1, they are the connection's first tokens. The write also deletes any remaining data
 	// from an earlier grant (refresh.Store, Upstream).
 	Tokens tokens.Row
 	Events []webhook.Event
@@ -168,8 +169,8 @@ type StartStore interface {
 	// Ticket returns an unexpired ticket, using a consistent read. It returns fault.NotFound if the ticket does not
 	// exist or has expired at now.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt consumes a ticket, opens its attempt with the given Verifier and NonceHash, and creates the state, in
-	// a single transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed since
+	// OpenAttempt consumes a ticket, opens its attempt with the given Verifier and NonceHash, and creates the state,
+	// all in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed since
 	// its creation.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
@@ -214,10 +215,10 @@ type Catalog interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 	// Way returns the portals through which a brand's patients reach an endpoint. brandID is the brand's current ID or
-	// an ID that was merged into it. Way returns fault.NotFound if the way does not exist.
+	// an ID that was merged into it. It returns fault.NotFound if there is no such Way.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
-	// Registration returns Recordbridge's registration at an endpoint, which is either the tenant's own or the shared
-	// one. It returns fault.NotFound if there is no registration.
+	// Registration returns Recordbridge's registration at an endpoint: either the tenant's own or the shared one. It
+	// returns fault.NotFound if there is no registration.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
@@ -230,22 +231,22 @@ type Authority struct {
 	TokenEndpoint         string
 	KeySet                string // jwks_uri, the URL of the keys that sign id_tokens
 	// Userinfo describes the access token's patient. Revocation revokes tokens (RFC 7009). Introspection returns a
-	// token's expiry (RFC 7662). A URL is retained only if it has the token endpoint's origin, to which tokens are sent
-	// in any case.
+	// token's expiry (RFC 7662). A URL is retained only if it has the same origin as the token endpoint, which receives
+	// the tokens in any case.
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	// data scopes to request if no other setting specifies scopes, separated by spaces, most needed first
+	// data scopes to request if no other setting specifies any, separated by spaces, most needed first
 	Scope  string
 	Access string // scope suffix for read and search: "read" (version 1) or "rs" (version 2)
 	S256   bool   // whether the server advertises PKCE S256; challenges are sent regardless
 	// Methods lists the client authentication methods that the server advertises and Recordbridge supports. Algorithms
-	// lists the signing algorithms for private_key_jwt. Servers often advertise incorrect methods and algorithms, so
-	// these lists only help the operator who registers a client.
+	// lists the signing algorithms for private_key_jwt. Servers often advertise incorrect authentication methods and
+	// algorithms, so these lists serve only to help the operator who registers a client.
 	Methods    []string
 	Algorithms []string
 	// Substitute reports whether the less detailed CapabilityStatement was used because the SMART configuration was
-	// unavailable, possibly only temporarily.
+	// unavailable, perhaps only temporarily.
 	Substitute bool
 	// BrandBundle is the advertised URL of the list of the server's institutions (SMART App Launch 2.2,
 	// user_access_brand_bundle). The service doesn't fetch the URL merely because a server advertises it.
@@ -256,8 +257,8 @@ type Authority struct {
 type Profile struct {
 	Aud   string // aud parameter; not sent if empty
 	Scope string // scopes to request if the registration doesn't specify any
-	// Listed reports whether the types in Scope come from the server's own list, most needed first. If the request
-	// would be too long (MaxQuery), the last types are dropped.
+	// Listed reports whether the types in Scope come from the server's own list. They are ordered by need, with the
+	// most needed first. If the request would be too long (MaxQuery), the last types are dropped.
 	Listed bool
 	Nonce  bool // whether a nonce is required even if openid is not requested
 	// RawBasic reports whether HTTP Basic sends the client ID and secret unencoded, contrary to RFC 6749 section 2.3.1.
@@ -277,9 +278,9 @@ type Profile struct {
 type Upstream struct {
 	Revocation       string // revocation_endpoint (RFC 7009); empty if not stated
 	Introspection    string // introspection_endpoint (RFC 7662); empty if not stated
-	IntrospectBearer bool   // whether introspection authenticates with the access token, not as the client
-	// Consent is the duration of the patient's consent if neither the token response nor introspection states it. Zero
-	// means unknown.
+	IntrospectBearer bool   // whether introspection authenticates with the access token, not the client's credentials
+	// Consent is the assumed duration of the patient's consent if neither the token response nor introspection states
+	// one. Zero means unknown.
 	Consent time.Duration
 }
 

@@ -7,9 +7,9 @@ import (
 
 // returned reports whether a response can come from the server to which the browser was sent, judging by the presence
 // and value of iss (RFC 9207 section 2.4). A portal that isn't required to identify its issuer, such as a SMART App
-// Launch portal without sign-on, may still send iss. Because such a portal's issuer is unknown, but the code's
-// destination is known, returned accepts an issuer that is a prefix of the attempt's URLs. It rejects any other issuer,
-// because a hostile portal may have redirected its own patient to this callback URL.
+// Launch portal without sign-on, may still send iss. Such a portal's issuer is unknown, but the code's destination is
+// known, so returned accepts an issuer that is a prefix of the attempt's URLs. It rejects any other issuer, because a
+// hostile portal may have redirected its own patient to this callback URL.
 func (s Server) returned(iss string) bool {
 	switch {
 	case s.Issuer != "":

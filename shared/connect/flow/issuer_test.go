@@ -7,8 +7,8 @@ import (
 )
 
 // TestCallbackAcceptsUnadvertisedIssuerOnlyIfItCoversPinnedURLs covers iss from a portal that does not advertise its
-// issuer. If a hostile portal redirects another portal's code here, iss identifies the other portal. An honest portal's
-// iss is a prefix of both its URLs.
+// issuer. If a hostile portal redirects another portal's code to this callback URL, iss identifies the other portal. An
+// honest portal's iss is a prefix of both its authorization URL and its token URL.
 func TestCallbackAcceptsUnadvertisedIssuerOnlyIfItCoversPinnedURLs(t *testing.T) {
 	t.Parallel()
 	const honest = "https://sso.example/realms/alder"

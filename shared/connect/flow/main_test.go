@@ -34,7 +34,7 @@ const (
 	foreignID   = "b0000000-0000-4000-8000-00000000000c"
 	formerID    = "d0000000-0000-4000-8000-00000000000b" // portal that was merged into portalID
 	nextID      = "b0000000-0000-4000-8000-00000000000d" // another brand with the same portals
-	secondID    = "d0000000-0000-4000-8000-00000000000d" // second portal of brandID and nextID
+	secondID    = "d0000000-0000-4000-8000-00000000000d" // second portal of both brandID and nextID
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
 	portalID    = "d0000000-0000-4000-8000-00000000000a"
 	redirectURI = "https://app.example/return?keep=1"
@@ -154,7 +154,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way accepts the IDs of the endpoint's two brands and an ID that was merged into one of them.
+// Way accepts the IDs of the endpoint's two brands and that of a brand merged into one of them.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -301,7 +301,7 @@ type browser struct {
 	cookies map[string]string
 }
 
-// start begins an attempt and returns the browser as redirected to the portal.
+// start begins an attempt and returns the browser after its redirect to the portal.
 func (w *world) start(t *testing.T, r flow.Request) browser {
 	t.Helper()
 	started, err := w.starter().Start(t.Context(), r)
@@ -311,7 +311,7 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 	return browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
 }
 
-// back returns the parameters of a redirect from the portal to the service, including a code.
+// back returns the parameters with which the portal redirects to the service, including a code.
 func (b browser) back() flow.Return {
 	return flow.Return{
 		State: b.state, Code: secret.New("code"), RequestID: "return-1",

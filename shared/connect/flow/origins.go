@@ -17,10 +17,11 @@ func (a Authority) Addresses() catalog.Addresses {
 	}
 }
 
-// checkOrigins rejects a discovery with an origin that differs from the endpoint's pins. If the endpoint has no pins,
-// checkOrigins rejects any origin that requires approval. checkOrigins also rejects a discovery that names Recordbridge
-// itself. Without this check, a code, verifier, secret or token could be sent to the wrong origin (RFC 9700 section
-// 4.4). A substitute discovery that omits the issuer counts as a portal failure, not as a change of origin.
+// checkOrigins rejects a discovery that contains an origin other than those to which the endpoint is pinned. If the
+// endpoint has no pins, checkOrigins rejects any origin that requires approval. checkOrigins also rejects a discovery
+// that names Recordbridge itself. Without this check, a code, verifier, secret or token could be sent to the wrong
+// origin (RFC 9700 section 4.4). A substitute discovery that omits the issuer counts as a portal failure, not as a
+// change of origin.
 func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority,
 	known []string,
 ) error {

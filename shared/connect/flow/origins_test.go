@@ -21,7 +21,7 @@ func logged(t *testing.T, run func(ctx context.Context)) string {
 	return line.String()
 }
 
-// everywhere returns a discovery with a URL for each role, all with the same origin.
+// everywhere returns a discovery whose URLs, one for each role, all have the same origin.
 func everywhere(origin string) flow.Authority {
 	return flow.Authority{
 		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token",
@@ -39,7 +39,7 @@ func names(a *flow.Authority) map[string]*string {
 }
 
 // wantMoved checks that neither a browser nor a widget can create an attempt, and that the log contains the role and
-// the role's new origin.
+// its new origin.
 func wantMoved(t *testing.T, w *world, told string) {
 	t.Helper()
 	line := logged(t, func(ctx context.Context) {

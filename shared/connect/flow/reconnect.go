@@ -12,7 +12,7 @@ import (
 )
 
 // reconnect stores a new authorisation in the connection that the attempt renews. If rows change concurrently,
-// reconnect rereads them and retries. After several failed tries, it discards the tokens.
+// reconnect rereads them and retries. After several failed tries, reconnect discards the tokens.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	var conn connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -25,8 +25,8 @@ func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Se
 	return conn, err
 }
 
-// renew tries once to store the authorisation for reconnect. It returns fault.Conflict if the connection or its tokens
-// have changed since they were read.
+// renew makes one of reconnect's attempts to store the authorisation. It returns fault.Conflict if the connection or
+// its tokens have changed since they were read.
 func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	conn, err := c.Connections.Connection(ctx, attempt.Tenant, attempt.Reconnect)
 	if errors.Is(err, fault.NotFound) {
@@ -50,8 +50,9 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 	return conn, c.conclude(ctx, attempt, conn, set, version+1)
 }
 
-// samePatient reports whether the patient who signed in is the connection's patient. It returns false if either patient
-// is unknown. Only a rejected connection has no patient, because no record has ever been linked to it.
+// samePatient reports whether the patient who signed in is the connection's patient. A rejected connection without a
+// patient accepts any patient, because no record has ever been linked to it. For any other connection, samePatient
+// returns false if either patient is unknown.
 func (c Completer) samePatient(conn connection.Connection, attempt Attempt, set tokens.Set) bool {
 	if len(conn.Patient.Sum) == 0 {
 		return conn.Status == connection.Rejected

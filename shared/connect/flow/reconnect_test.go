@@ -59,7 +59,8 @@ func TestReconnectRenewsConnectionUnderItsID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Status, want.Generation, want.External = connection.Authorized, 4, external(t, "patient-7")
+		want.Status, want.Generation = connection.Authorized, 4
+		want.ExternalID, want.External = "patient-7", external(t, "patient-7")
 		want.Scope, want.ConsentExpiresAt = "patient/*.read", w.set.ConsentExpiresAt
 		want.Refresh = connection.RefreshState{RefreshAt: refresh.Next(connID, w.set, time.Now())}
 		c := conclusionOf(t, w)
@@ -103,8 +104,8 @@ func TestReconnectStartsAtConnectionEndpoint(t *testing.T) {
 	}
 }
 
-// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send either an ID that has since been merged
-// or the surviving ID. The connection keeps its original IDs.
+// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send either an ID that has been merged or the
+// surviving ID. The connection keeps its original IDs.
 func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

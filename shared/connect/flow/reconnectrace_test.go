@@ -92,7 +92,7 @@ func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 func TestReconnectPreservesConcurrentDisconnection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		began, now string // Refresh.Ended at the start and at the end of the attempt
+		began, now string // values of Refresh.Ended at the start and at the end of the attempt
 		good       bool
 	}{
 		"given up since the sign-in began": {"", connection.Disconnected, false},

@@ -87,7 +87,7 @@ func TestPatientDenialStoresRejectedConnection(t *testing.T) {
 		want := connection.Connection{
 			ID: c.Connection.ID, Tenant: tenant, Status: connection.Rejected, BrandID: brandID, PortalID: portalID,
 			EndpointID: endpointID, PlatformType: "sandbox", Generation: 1, CreatedAt: time.Now(),
-			External: external(t, "patient-7"),
+			ExternalID: "patient-7", External: external(t, "patient-7"),
 		}
 		if diff := cmp.Diff(want, c.Connection); diff != "" || len(c.Tokens.Sealed) != 0 {
 			t.Errorf("%d bytes of tokens, connection (-want +got):\n%s", len(c.Tokens.Sealed), diff)
@@ -147,7 +147,7 @@ func TestCompleteDiscardsConnectionOnInternalError(t *testing.T) {
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			if refusal != "" && proven {
-				continue // a refusal doesn't seal any data and is reported even if storing the refusal fails
+				continue // a refusal seals no data and is reported even if storing it fails
 			}
 			t.Run(broken+" "+refusal, func(t *testing.T) {
 				t.Parallel()

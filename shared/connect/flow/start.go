@@ -41,14 +41,14 @@ type Starter struct {
 	Sealer tokens.Sealer // uses the encryption key for PKCE verifiers
 }
 
-// Request holds the parameters of a new attempt. The redirect in a Request has already been verified.
+// Request holds the parameters of a new attempt. The redirect URL in a Request has already been verified.
 type Request struct {
 	Caller        org.Caller
 	Redirect      org.VerifiedRedirect // verified redirect; zero for a widget
 	Reconnect     string               // ID of the connection to reauthorise; empty for a new connection
 	EndpointID    string               // endpoint; optional with Reconnect, but if given, must be the connection's
-	BrandID       string               // brand; if given, must use the endpoint or be the connection's current brand
-	PortalID      string               // portal; if given, must use the endpoint or be the connection's current portal
+	BrandID       string               // brand that uses the endpoint or is the connection's current one; optional
+	PortalID      string               // portal that uses the endpoint or is the connection's current one; optional
 	ExternalID    string
 	ExternalState string
 	RequestID     string
@@ -74,8 +74,7 @@ func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) 
 	return started, nil
 }
 
-// pin validates the request and discovers the portal's endpoints and settings. It returns an attempt that records the
-// discovered values.
+// pin validates the request and discovers the portal's endpoints and settings.
 func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err := r.CheckLengths(); err != nil {
 		return Attempt{}, err
@@ -191,9 +190,9 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 	return state, started, nil
 }
 
-// callbackURI returns the service's redirect URI for a registration. The URI is unique to the registration, so that a
-// response sent to it can't be meant for another registration (RFC 9700 section 4.4.2). Registrations without their own
-// URI use the shared URI.
+// callbackURI returns the service's redirect URI for a registration. The URI is unique to the registration, so a
+// response sent to it can't be intended for another registration (RFC 9700 section 4.4.2). Registrations without their
+// own URI use the shared URI.
 func callbackURI(baseURL, registration string) string {
 	if registration == "" {
 		return baseURL + CallbackPath

@@ -176,7 +176,7 @@ func TestStartAcceptsIDsInAnyCaseAndOptionalBrandAndPortal(t *testing.T) {
 }
 
 // TestStartAcceptsInstitutionListedForEndpoint checks that a connection belongs to the practice that the patient chose,
-// whether by its current or former IDs. Thousands of practices can share one server.
+// identified by its current ID or a former one. Thousands of practices can share one server.
 func TestStartAcceptsInstitutionListedForEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

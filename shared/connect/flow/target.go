@@ -22,7 +22,7 @@ type target struct {
 }
 
 // target determines the endpoint at which the patient signs in. For a reconnect, target returns the connection's
-// endpoint, with the brand and portal under which the connection was created.
+// endpoint along with the brand and portal under which the connection was created.
 func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
 		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)

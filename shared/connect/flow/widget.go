@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared holds an attempt that a widget created but whose browser has not been redirected yet.
+// Prepared holds an attempt that a widget created and whose browser has not been redirected yet.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // token for polling the attempt; empty if the widget chose its own token
@@ -35,8 +35,8 @@ type Creator struct {
 
 // Create creates an attempt before its browser is redirected, so that configuration errors are detected before a window
 // opens. Create returns the same errors as Starter.Start, and returns fault.Conflict if the widget's chosen ID is
-// taken. A caller may repeat the ID and token hash, for example after losing the response. Until the attempt's browser
-// is redirected, a repeated call returns the same attempt.
+// taken. A caller may repeat a request with the same ID and token hash, for example after losing the response. Until
+// the attempt's browser is redirected, a repeated call returns the same attempt.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, err
 	}
-	token := "" // a token that the widget chose is never sent to the server
+	token := "" // the server never receives a token that the widget chose
 	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; own == "" {
 		if token, err = s.maker().Secret(); err != nil {
 			return Prepared{}, err
@@ -72,10 +72,10 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}, nil
 }
 
-// Leave returns the redirect to the portal for a browser that presents a start value. A start value is single-use, but
-// remains valid if Leave fails. Leave returns fault.Invalid if the start value is unknown, already used or expired, or
-// if its attempt was cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of
-// the service's own pages, because the callback trusts the browser that was redirected. Even with an error, Leave
+// Leave returns the redirect to the portal for a browser that presents a start value. A start value can be used once,
+// but remains valid if Leave fails. Leave returns fault.Invalid if the start value is unknown, already used or expired,
+// or if its attempt was cancelled (binding.IsCancelled). The caller must have verified that the request comes from one
+// of the service's own pages, because the callback trusts the browser that was redirected. Even with an error, Leave
 // returns the Look of the start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())

@@ -34,7 +34,7 @@ func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	return prepared
 }
 
-// leave redeems a start value and returns the browser, as redirected to the portal.
+// leave redeems a start value and returns the browser after its redirect to the portal.
 func (w *world) leave(t *testing.T, start secret.Text) browser {
 	t.Helper()
 	started, err := w.starter().Leave(t.Context(), start)
@@ -339,8 +339,8 @@ type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
 
-// TestCreateReportsPortalOutage checks that the error for a portal's outage has a cause and that the error for a
-// failure of this service has none.
+// TestCreateReportsPortalOutage checks that an error for a portal's outage states a cause and that an error for a
+// failure of this service states none.
 func TestCreateReportsPortalOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -368,7 +368,7 @@ func TestCreateReportsPortalOutage(t *testing.T) {
 	}
 }
 
-// TestAttemptKeepsBrandingUntilCallback checks that all windows, including error windows, keep the look of the
+// TestAttemptKeepsBrandingUntilCallback checks that all windows, including error windows, keep the appearance of the
 // attempt's page.
 func TestAttemptKeepsBrandingUntilCallback(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ type Seen struct {
 	Software  string   // software.name from the server's CapabilityStatement
 }
 
-// Detect returns a server's platform and a short reason. The software's name, which the vendor chose, takes precedence
+// Detect returns a server's platform and a short reason. The software's name, chosen by the vendor, takes precedence
 // over hosts, which institutions may share or own. If no platform matches, Detect returns Generic.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
@@ -34,9 +34,8 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	return r.profiles[Generic], "neither its hosts nor its software belong to a known platform"
 }
 
-// Origins returns the origins that the vendor uses for all its customers, if the FHIR base URL has one of these
-// origins. Any other FHIR base URL belongs to an institution's own server, which must not receive tokens for the
-// vendor.
+// Origins returns the origins that the vendor uses for all its customers if the FHIR base URL has one of them. Any
+// other FHIR base URL belongs to an institution's own server, which must not receive tokens for the vendor.
 func (p Profile) Origins(fhirBase string) []string {
 	var origins []string
 	for _, host := range p.Hosts {
@@ -51,7 +50,8 @@ func (p Profile) Origins(fhirBase string) []string {
 }
 
 // AtHost returns the platform whose profile lists the host of a FHIR base URL. It returns "" if no profile lists the
-// host. AtHost also returns "" for a URL without TLS, because anyone on the network path could respond to it.
+// host. AtHost also returns "" for a URL without TLS, because anyone on the network path could respond in the server's
+// place.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {

@@ -1,7 +1,6 @@
 // Package platform describes the differences between EHR platforms as data. Each platform has an embedded YAML file,
-// which is validated against a schema. The file cites a source for each statement and lists the statements that can't
-// be verified without an account. Code that communicates or registers with a portal reads the portal's profile from
-// this package.
+// which is validated against a schema. The file cites a source for each fact and lists the facts that can't be verified
+// without an account. Code that communicates or registers with a portal reads the portal's profile from this package.
 package platform
 
 import (
@@ -39,11 +38,11 @@ type Profile struct {
 	FHIR      FHIR      `yaml:"fhir" json:"fhir"`
 	Sandbox   Sandbox   `yaml:"sandbox" json:"sandbox"`
 
-	Sources    []string `yaml:"sources" json:"sources"`       // sources of the profile's statements
-	Unverified []string `yaml:"unverified" json:"unverified"` // statements that can't be verified without an account
+	Sources    []string `yaml:"sources" json:"sources"`       // sources of the profile's facts
+	Unverified []string `yaml:"unverified" json:"unverified"` // facts that can't be verified without an account
 }
 
-// Client describes how Recordbridge registers and authenticates (SMART App Launch 2.2, client authentication).
+// Client describes Recordbridge's client registration and authentication (SMART App Launch 2.2, client authentication).
 type Client struct {
 	// Methods lists the accepted methods, best first: "private_key_jwt", "client_secret_basic", "client_secret_post",
 	// "public".
@@ -89,7 +88,7 @@ type Tokens struct {
 	Consent time.Duration `yaml:"consent" json:"consent_ns,omitempty"`
 	// introspection authentication: "client", "bearer" token, or none
 	Introspection string `yaml:"introspection" json:"introspection,omitempty"`
-	// introspection URL if discovery does not state one
+	// introspection URL if discovery does not provide one
 	Introspect string `yaml:"introspection_url" json:"introspect_url,omitempty"`
 	// token response fields to which placeholders may refer; at most 8
 	Extra []string `yaml:"extra" json:"extra,omitempty"`
@@ -106,7 +105,7 @@ type FHIR struct {
 	Needs map[string][]string `yaml:"needs" json:"needs,omitempty"`
 	// queries that replace the default query, by resource type
 	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
-	// whether next links are single-use, so that a resumed query restarts
+	// whether next links can be used only once, so a resumed query must restart
 	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
 	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // whether Bundle.total counts only one page
 	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses indicating that access is denied

@@ -69,7 +69,7 @@ var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 // placeholder matches a reference to a token response field, as in Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields returns, in sorted order, the token response fields that the profile's placeholders refer to, without fields
+// fields returns, in sorted order, the token response fields to which the profile's placeholders refer, but not fields
 // that are only listed.
 func (p Profile) fields() []string {
 	var names []string
@@ -117,7 +117,7 @@ func (c *checker) fields(p Profile) {
 	}
 }
 
-// asking checks the FHIR server's query settings.
+// asking checks the FHIR server's query settings in a profile.
 func (c *checker) asking(f FHIR) {
 	for _, d := range f.Denials {
 		if d.Status < 400 || d.Status > 599 {

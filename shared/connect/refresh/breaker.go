@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// tripAfter is the number of consecutive failures that open the breaker. The breaker first stays open for
+	// tripAfter is the number of consecutive failures that open the breaker. The breaker's first open period lasts
 	// openFirst. The open period doubles each time, up to openLongest.
 	tripAfter   = 5
 	openFirst   = time.Minute
 	openLongest = 30 * time.Minute
-	// probeFor limits the duration of a probe call. After probeFor, the next probe is admitted.
+	// probeFor limits the duration of a probe call. Once probeFor has passed, the next probe is admitted.
 	probeFor = time.Minute
 )
 
@@ -55,7 +55,7 @@ func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err 
 	return true, nil
 }
 
-// recordBreaker updates the breaker with a call's outcome. Failure to store the breaker does not fail the call.
+// recordBreaker updates the breaker with a call's outcome. A failure to store the breaker does not fail the call.
 func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	_ = retry.OnConflict(ctx, retry.Tries, func() error {
 		seen, err := l.state.Breaker(ctx, endpoint)
@@ -77,7 +77,7 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
 // failed returns the breaker's state after another failure. While the breaker is open, only a probe's failure
-// increments the count: all other calls either began before the breaker opened or belong to exports.
+// increments the count: all other calls either began before it opened or belong to exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
 	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
 		b.OpenUntil = later(b.OpenUntil, now.Add(asked))
@@ -91,8 +91,8 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 	return b
 }
 
-// blames reports whether the endpoint caused a failure that is not a refusal. All other failures are internal, such as
-// store or key failures.
+// blames reports whether a failure that is not a refusal was caused by the endpoint. All other failures are internal,
+// such as store or key failures.
 func blames(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false

@@ -90,7 +90,7 @@ func newBurst(t *testing.T, many int) *burst {
 	return s
 }
 
-// RevokeConnection also records whether the connection is revoked on its first refusal.
+// RevokeConnection also records whether the revocation followed the connection's first refusal.
 func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
 	event webhook.Event,
 ) error {
@@ -114,7 +114,7 @@ func (s *burst) newID() string {
 	return fmt.Sprint("id ", s.ids)
 }
 
-// line simulates the health systems for either scheduled work or exports.
+// line simulates the health systems used either for scheduled work or for exports.
 type line struct {
 	*burst
 

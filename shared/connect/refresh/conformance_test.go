@@ -65,8 +65,8 @@ func TestInMemoryStoreMatchesTokenStore(t *testing.T) {
 	})
 }
 
-// tokensTable returns a DynamoDB table created for the test. The table contains a single row, as the callback stores
-// it.
+// tokensTable returns a DynamoDB table created for the test. The table contains a single row, stored as the callback
+// would store it.
 func tokensTable(t *testing.T) store.Tokens {
 	t.Helper()
 	made := tables.New(t)

@@ -14,22 +14,23 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// unrenewable returns a bench whose connection has no refresh token. The access token expires after left.
+// unrenewable returns a bench whose connection has no refresh token. left is the remaining lifetime of the access
+// token.
 func unrenewable(left time.Duration) *bench {
 	b := newBench()
 	b.err = &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(left)}
 	return b
 }
 
-// TestUnrenewableConnectionIsDueAtAccessTokenExpiry covers older rows that have no due time until an export marks them
-// as due.
+// TestUnrenewableConnectionIsDueAtAccessTokenExpiry covers older rows, which have no due time until an export marks
+// them as due.
 func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		left, consent time.Duration // durations from now; 0 for unknown
-		warned        bool          // the organisation was already warned of the end of consent
+		left, consent time.Duration // durations from now; 0 if unknown
+		warned        bool          // the organisation was already warned that consent is about to end
 		want          time.Duration // expected time until consent ends
-		events        int           // warnings sent by later runs
+		events        int           // number of warnings sent by later runs
 	}{
 		"nobody spoke of consent": {left: 8 * day, want: 8 * day},
 		"consent lasts longer":    {left: 8 * day, consent: 90 * day, want: 8 * day},

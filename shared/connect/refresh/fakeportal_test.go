@@ -37,8 +37,8 @@ func (h *fakePortal) takes(k token) bool {
 	return !g.withdrawn && g.current == k.n
 }
 
-// use consumes a refresh token. A rotated refresh token may be reused once for each use whose outcome is unknown to the
-// workers, and once more to confirm a refusal.
+// use consumes a refresh token. A rotated refresh token may be replayed once for each use whose outcome is unknown to
+// the workers, and once more to confirm a refusal.
 func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {

@@ -49,8 +49,8 @@ func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() 
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
 
-// BusyError means that the token endpoint was not contacted because all slots are taken, the breaker is open, or the
-// state of either could not be read. The error is transient and does not contain the endpoint's name.
+// BusyError means that no request was sent to the token endpoint, because all slots are taken, the breaker is open, or
+// the state of either could not be read. The error is transient and does not contain the endpoint's name.
 type BusyError struct {
 	RetryAt time.Time // earliest time for a retry
 }
@@ -104,5 +104,5 @@ func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outc
 	}
 }
 
-// busy returns the BusyError for an endpoint whose next free slot is not known.
+// busy returns the BusyError for an endpoint at which the time of the next free slot is unknown.
 func (l Limiter) busy() error { return &BusyError{RetryAt: l.now().Add(busyFor)} }

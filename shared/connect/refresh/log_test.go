@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// refusing is a token endpoint's refusal as returned by package smart.
+// refusing is a token endpoint's refusal in the form that package smart returns.
 type refusing struct{}
 
 func (refusing) Error() string {

@@ -42,8 +42,8 @@ type memory struct {
 	saves       int
 	meanwhile   func()           // called once, before the next write of a connection
 	collisions  int              // number of upcoming connection writes that collide with another transaction
-	fails       map[string]error // maps method names to the error of every call
-	lost        map[string]error // maps names to the error of the next call, which still takes effect
+	fails       map[string]error // maps a method's name to the error of every call to it
+	lost        map[string]error // maps a call's name to the error that its next call returns although it takes effect
 }
 
 func newMemory() *memory {
@@ -243,9 +243,9 @@ type endpointState struct {
 	slots      map[string]map[int]holder
 	breakers   map[string]refresh.Breaker
 	minutes    map[string]map[int64]counts
-	fails      map[string]error // maps method names to the error of every call
-	lost       map[string]error // maps names to the error of the next call, which still takes effect
-	collisions int              // number of upcoming breaker writes that collide with another write
+	fails      map[string]error // maps a method's name to the error of every call to it
+	lost       map[string]error // maps a call's name to the error that its next call returns although it takes effect
+	collisions int              // number of upcoming breaker writes that collide with other writes
 	hangs      bool             // every call blocks until it is cancelled
 }
 

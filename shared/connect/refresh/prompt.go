@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Prompt marks a connection's tokens as due and queues the connection, so that the worker processes it before the
+// Prompt marks a connection's tokens as due and queues the connection, so the worker processes it before the
 // scheduler's next run. After a refusal, an export uses Prompt and leaves the decision to the worker. Prompt implements
 // worker.Refreshes.
 type Prompt struct {
@@ -16,7 +16,7 @@ type Prompt struct {
 	Enqueuer ConnectionEnqueuer
 }
 
-// Rows marks connections as due (store.Connections).
+// Rows marks connections as due for processing. store.Connections implements it.
 type Rows interface {
 	// RefreshDue marks the tokens of an authorized connection as due at now. It returns fault.Conflict if the
 	// connection is not authorized.

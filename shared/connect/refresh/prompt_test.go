@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// clerk records calls in order and returns the configured errors.
+// clerk is a fake that records calls in order and returns the configured errors.
 type clerk struct {
 	asked        []string
 	due, enqueue error

@@ -15,8 +15,8 @@ import (
 // TestConnectionSurvivesAnyInterleaving checks the guarantees in docs/develop/lifecycles.md ("The life of a
 // connection") for a single connection. The test covers messages, exports and reconnects in any order, worker crashes,
 // and late or failed calls. Each step starts a worker, resumes a worker blocked in a call, makes a change outside the
-// workers, or advances time. Each guarantee is checked as soon as it could be violated. The health system checks every
-// use of a token, and the store checks every write.
+// workers, or advances time. Each guarantee is checked at every point where it could be violated. The health system
+// checks every use of a token, and the store checks every write.
 func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -42,13 +42,13 @@ func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	}
 }
 
-// parts is the number of rapid runs per property, each with a different seed.
+// parts is the number of rapid runs per property; each uses a different seed.
 const parts = 20
 
 // pick returns the element of from at index n, modulo the length of from.
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
-// step performs a single scheduler step, which kind, which and how select.
+// step performs one step of the scheduler, selected by kind, which and how.
 func (w *simulation) step(kind, which, how int) {
 	waiting := w.waiting()
 	kinds := []string{"time", "worker", "outside"}
@@ -75,7 +75,7 @@ func (w *simulation) step(kind, which, how int) {
 	w.check()
 }
 
-// outside simulates a change that no worker makes.
+// outside simulates a change made by something other than a worker.
 func (w *simulation) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -40,8 +40,8 @@ type Tokens interface {
 	Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
 }
 
-// Revoker revokes a refresh token at its authorization server (RFC 7009). All errors are transient. A refusal counts as
-// success, as does an unrecognised token.
+// Revoker revokes a refresh token at its authorization server (RFC 7009). All errors are transient. If the server
+// refuses the revocation or doesn't recognise the token, the revocation counts as successful.
 type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error
 }
@@ -65,9 +65,10 @@ type EndpointState interface {
 	// SaveBreaker replaces the stored breaker, which must equal seen, with next. It returns fault.Conflict if the
 	// stored breaker differs from seen.
 	SaveBreaker(ctx context.Context, endpoint string, seen, next Breaker) error
-	// Count records a refresh response, refused or not, in the minute that contains at.
+	// Count records a refresh response, whether or not it is a refusal, in the minute that contains at.
 	Count(ctx context.Context, endpoint string, at time.Time, refused bool) error
-	// Counts returns the numbers of responses and refusals since the given time, with a resolution of one minute.
+	// Counts returns the number of responses and the number of refusals since the given time, with a resolution of one
+	// minute.
 	Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error)
 }
 

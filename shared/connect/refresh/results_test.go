@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// tell checks the outcome of an actor's token request and records refusals.
+// tell checks the outcome of an actor's token request and records any refusal.
 func (a *actor) tell(got tokens.Usable, err error, began time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 
 const (
 	// Limits for the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
-	// responses within surgeWindow and more than one in surgeShare was refused. During such a surge, a refusal counts
-	// only if it recurs an hour later, because an endpoint fault is more likely than a wave of withdrawn consents.
+	// responses within surgeWindow and more than one in surgeShare of them was refused. During a surge of refusals, a
+	// refusal counts only if it recurs an hour later, because an endpoint fault is more likely than a wave of withdrawn
+	// consents.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5
@@ -38,7 +39,7 @@ func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, r
 }
 
 // endOnConflict calls end with the connection that was read. After each conflict, it retries end with the stored
-// connection if the connection's authorisation and tokens are unchanged.
+// connection, provided that its authorisation and tokens are unchanged.
 func (w Worker) endOnConflict(
 	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
 ) error {
@@ -74,8 +75,8 @@ func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, ref
 	})
 }
 
-// surges reports whether a first refusal by the token endpoint should be distrusted. It returns true if the counts
-// can't be read.
+// surges reports whether a token endpoint's first refusal should be distrusted because refusals are surging. It returns
+// true if the counts can't be read.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered

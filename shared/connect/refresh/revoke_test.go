@@ -27,7 +27,7 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	t.Parallel()
 	name := refresh.EndpointName(endpointURL)
 	for title, test := range map[string]struct {
-		answered, refused int // responses and refusals at the endpoint, including this refusal
+		answered, refused int // number of responses and refusals at the token endpoint, including this refusal
 		age               time.Duration
 		countErr          error
 		refusedAgo        time.Duration // time since the token set's first refusal; 0 if never refused
@@ -98,8 +98,8 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	}
 }
 
-// wantRevoked checks that the connection was revoked with the given cause, that this was reported once, and that
-// neither a due time nor tokens remain.
+// wantRevoked checks that the connection was revoked with the given cause, that the revocation was reported once, and
+// that neither a due time nor tokens remain.
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()
@@ -146,7 +146,7 @@ func TestWorkerKeepsConnectionWhenRefusedTokensChanged(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		meanwhile func(*bench)
-		again     time.Duration // delay until the next due time; 0 if another worker set the time
+		again     time.Duration // delay until the next due time; 0 if another worker has set that time
 	}{
 		"reconnected": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })

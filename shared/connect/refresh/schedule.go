@@ -26,8 +26,9 @@ const (
 
 // Next returns the next refresh time for tokens that were obtained or refreshed at now. Each connection has a fixed
 // refresh time within the week, so that connections created together are refreshed at different times. The next refresh
-// is normally at least half a week away. Next returns an earlier time if consent ends sooner, or so that at least a
-// fifth of the refresh token's lifetime remains. A set that can't be refreshed is due when its access token expires.
+// is normally at least half a week away. Next returns an earlier time if consent ends sooner, or if that is necessary
+// to leave at least a fifth of the refresh token's lifetime. A token set that can't be refreshed is due when its access
+// token expires.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
 		return set.ExpiresAt
@@ -48,7 +49,7 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 }
 
 // backOff returns the retry delay after the given number of consecutive failures. The delay is at least asked, the
-// delay that the token endpoint requested.
+// delay requested by the token endpoint.
 func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
 	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)

@@ -37,9 +37,9 @@ type simulation struct {
 	revoked  map[int64]bool  // revoked generations
 	endpoint string
 
-	// loose, unfinished, unknown and told are counts per refresh token. loose counts refreshes that failed at a call or
-	// outlived their lease. unfinished counts such refreshes whose worker had called the health system, and unknown
-	// counts failures in that call. told counts reported refusals.
+	// loose, unfinished, unknown and told hold counts for each refresh token. loose counts refreshes that failed at a
+	// call or outlived their lease. unfinished counts those whose worker had already called the health system, and
+	// unknown counts failures in that call. told counts reported refusals.
 	loose, unfinished, unknown, told map[token]int
 }
 
@@ -71,8 +71,8 @@ func (w *simulation) failf(format string, args ...any) {
 }
 
 // reconnect simulates a patient who authorises again, regardless of the connection's status. Like the callback,
-// reconnect uses a single transaction. If the health system issues no refresh token, bare is the access token's
-// lifetime.
+// reconnect stores its changes in a single transaction. If the health system issues no refresh token, bare is the
+// access token's lifetime.
 func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
@@ -126,8 +126,8 @@ type actor struct {
 
 	name          string
 	turn          chan fate
-	at            string // call in which the actor is blocked
-	token         token  // refresh token that the actor leased
+	at            string // call that blocks the actor
+	token         token  // refresh token leased by the actor
 	leased        time.Time
 	late          bool // whether the lease expired before the work ended
 	used          bool // whether the actor has called the health system
@@ -149,7 +149,7 @@ const (
 	unspent     fate = "an answer that used no token"
 )
 
-// fates returns the possible outcomes of a call, of which success is the most likely.
+// fates returns a call's possible outcomes, of which success is the most likely.
 func fates(call string) []fate {
 	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
 	switch call {
@@ -161,8 +161,8 @@ func fates(call string) []fate {
 	return append(all, collides)
 }
 
-// Worker types. look processes a queue message, export needs a usable access token, and renew needs a different access
-// token.
+// Types of worker. look processes a queue message, export needs a usable access token, and renew needs a different
+// access token.
 const (
 	look   = "look"
 	export = "export"
@@ -199,7 +199,7 @@ func (w *simulation) start(what string) *actor {
 	return a
 }
 
-// telling records the results that a worker reports.
+// telling refreshes tokens through a Manager and records the result.
 type telling struct {
 	*actor
 
@@ -306,7 +306,7 @@ func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
 
 func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
 
-// proceed resumes an actor blocked in a call, with f as the call's outcome.
+// proceed resumes an actor blocked in a call; f becomes the call's outcome.
 func (a *actor) proceed(f fate) {
 	a.mu.Lock()
 	waits := a.at != ""
@@ -363,8 +363,8 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isState reports whether a call accesses the shared endpoint state. If such a call fails, the refresh's outcome is
-// still known.
+// isState reports whether a call accesses the shared endpoint state. If a call to the endpoint state fails, the
+// refresh's outcome is still known.
 func isState(call string) bool { return call == "EndpointState" }
 
 // trouble records that a call failed, or that the lease expired before the work ended.

@@ -27,7 +27,7 @@ type slot struct {
 	number   int
 	owner    string
 	until    time.Time
-	isProbe  bool // whether the call's outcome closes or reopens the breaker
+	isProbe  bool // whether the call's outcome closes or reopens the circuit breaker
 }
 
 // Until implements tokens.Slot.
@@ -39,8 +39,8 @@ func (s slot) Release(ctx context.Context, outcome error) {
 	s.giveBack(ctx)
 }
 
-// giveBack releases a slot even if the caller's context was cancelled. If the release fails, the slot becomes free when
-// its lease expires.
+// giveBack releases a slot even if the caller's context has been cancelled. If the release fails, the slot becomes free
+// when its lease expires.
 func (s slot) giveBack(ctx context.Context) {
 	if s.number == noSlot {
 		return

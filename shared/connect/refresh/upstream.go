@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// upstreamDocument is the JSON form of a disconnected connection's remaining tokens, which is stored sealed. It
-// contains only the data needed for a revocation. It includes the access token, which can read records, only if the
-// connection has no refresh token.
+// upstreamDocument is the JSON form of a disconnected connection's remaining tokens, which is stored sealed. The
+// document contains only the data needed to revoke the tokens. It includes the access token, which can read records,
+// only if the connection has no refresh token.
 type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
 	AccessToken        string `json:"access_token,omitempty"` // set only if there is no refresh token
@@ -63,8 +63,8 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	}, nil
 }
 
-// revokeRemaining revokes a disconnected connection's tokens at the health system and deletes the tokens after the
-// revocation or the deadline.
+// revokeRemaining revokes a disconnected connection's tokens at the health system. It deletes the tokens after the
+// revocation or after the deadline.
 func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {

@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// warn notifies the organisation that consent will soon end, once for each date on which consent ends. After that date,
-// warn sends no notice, because a refresh is then due and will check whether consent has really ended.
+// warn notifies the organisation that consent will soon end, once for each date on which consent ends. After consent
+// ends, warn sends no notice, because a refresh is then due and will verify that consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
-		// A conflict on the last try with an unchanged connection means that the event already exists: the end of
-		// consent changed and then changed back. Earlier conflicts may have been caused merely by another transaction.
+		// If the last try ends in a conflict but the connection is unchanged, the event already exists: the end of
+		// consent changed and then changed back. Earlier conflicts may instead have been caused by another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -38,8 +38,8 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	})
 }
 
-// warnings returns the event that warns of the end of consent. If told is true, the event already exists and warnings
-// returns none.
+// warnings returns the event that warns of the end of consent. If told is true, the event already exists, so warnings
+// returns no event.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
 	now := w.now()
 	if told || !now.Before(c.ConsentExpiresAt) {
@@ -49,9 +49,9 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce handles a newly created authorisation that ends within the usual warning period. It marks c as warned and
-// returns the event that reports the end. If the authorisation does not end within that period, WarnAtOnce returns no
-// event.
+// WarnAtOnce handles a new authorisation whose remaining lifetime is shorter than the usual warning period. It marks c
+// as warned and returns the event that reports the end. If the authorisation does not end within the usual warning
+// period, WarnAtOnce returns no event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
@@ -64,7 +64,7 @@ func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error
 	return []webhook.Event{event}, nil
 }
 
-// warning returns the event, dated now, that reports a connection's approaching end. The connection's WarnAt must have
+// warning returns the event, dated now, that warns of a connection's approaching end. The connection's WarnAt must have
 // passed. The only possible error is a failure to encode the event.
 func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
@@ -82,7 +82,7 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 		})
 }
 
-// warningNumber returns a warning's event number, which is unique for each authorisation and each day on which consent
+// warningNumber returns a warning's event number, which is unique for each authorisation and each date on which consent
 // ends.
 func warningNumber(generation int64, ends time.Time) int64 {
 	const generations = 1_000_000

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// ending returns a bench with a connection whose consent ends after the duration in and whose tokens are not due.
+// ending returns a bench whose connection's consent ends after the duration in and whose tokens are not due.
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
@@ -79,7 +79,7 @@ func TestWarningContainsRecommendedAction(t *testing.T) {
 }
 
 // TestWorkerRefreshesBeforeWarning checks that a due refresh precedes a due warning, because the refresh may change the
-// end of consent. The warning is sent afterwards if it is still due.
+// end of consent. If the warning is still due after the refresh, the worker then sends it.
 func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
@@ -167,8 +167,8 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsWarningForRollingExpiry covers a refresh token that every refresh extends, so that its expiry is
-// always near. Such an expiry must not be reported as the end of consent.
+// TestWorkerSkipsWarningForRollingExpiry covers a refresh token whose expiry is always near because every refresh
+// extends it. An expiry that every refresh changes must not be reported as the end of consent.
 func TestWorkerSkipsWarningForRollingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// retryBusyAfter is the delay before a retry if another worker holds the tokens.
+	// retryBusyAfter is the delay before a retry while another worker holds the tokens.
 	retryBusyAfter = 2 * time.Minute
-	// newConsent is the minimum shift in the end of consent that counts as a new consent. An expiry stated as a
+	// newConsent is the minimum change in the consent's expiry that indicates a new consent. An expiry stated as a
 	// duration, such as expires_in, shifts by a few seconds with each response.
 	newConsent = 24 * time.Hour
-	// sameEnd is the maximum shift for which the end of consent still counts as fixed.
+	// sameEnd is the maximum shift at which the end of consent still counts as fixed.
 	sameEnd = 5 * time.Minute
 )
 
@@ -69,9 +69,9 @@ func NewWorker(
 }
 
 // Process performs the action that is due for a connection, if any: an upstream revocation attempt, a refresh, or the
-// warning that consent will soon end. It always completes a requested disconnection. Process saves the connection in
-// every case, to correct the due time that the scheduler has postponed. All errors are internal, and the call can be
-// retried.
+// warning that consent will soon end. If a disconnection was requested, Process always completes it. Process saves the
+// connection in every case, to correct the due time that the scheduler has postponed. All errors are internal, and the
+// call can be retried.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -138,8 +138,8 @@ func logOutcome(ctx context.Context, outcome string) {
 	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
 
-// renew updates c with the token set from a refresh at now. Values that the token set does not provide remain
-// unchanged.
+// renew updates c with the token set obtained by a refresh at time now. Fields for which the token set has no value
+// remain unchanged.
 func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	if set.Scope != "" {
 		c.Scope = set.Scope
@@ -193,8 +193,8 @@ func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, c
 	})
 }
 
-// classOf returns the value of RefreshState.FailureClass for a failure. The value is the failure's class, or the field
-// of a row that could not be read.
+// classOf returns the value of RefreshState.FailureClass for a failure. The value is the failure's class or, if a row
+// could not be read, the name of its unreadable field.
 func classOf(at fault.Spot) string {
 	if at.Row != "" {
 		return at.Row + "." + at.Attribute
@@ -202,21 +202,22 @@ func classOf(at fault.Spot) string {
 	return at.Class
 }
 
-// answered is implemented by errors that include a token endpoint's response. For the log, such an error provides the
+// answered is implemented by errors that include a token endpoint's response. When logged, such an error provides the
 // response's class and status, but no text (smart.OAuthError).
 type answered interface {
 	error
 	slog.LogValuer
 }
 
-// Values of hasNews, which reports whether a change contains information that concurrent changes can't contain.
+// Values of the parameter hasNews, which reports whether a change contains information that concurrent changes can't
+// contain.
 const (
 	news   = true
 	noNews = false
 )
 
-// amend changes and saves the connection that was read. After a conflict, it changes the stored connection instead if
-// that connection's authorisation and status are unchanged. If hasNews is false, a concurrent change that set a
+// amend changes and saves the connection that was read. After a conflict, amend instead changes the stored connection,
+// provided that its authorisation and status are unchanged. If hasNews is false, a concurrent change that set a
 // different due time takes precedence.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
 	change func(*connection.Connection),
@@ -233,9 +234,9 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 	})
 }
 
-// onConflict calls try with the connection that was read and, after each conflict, with the stored connection. It stops
-// without an error if the connection no longer exists, or if isOver returns true for the connection before and after
-// the conflict.
+// onConflict calls try first with the connection that was read and then, after each conflict, with the stored
+// connection. It stops without an error if the connection no longer exists or if isOver, given the connection before
+// and after the conflict, returns true.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
 	try func(connection.Connection) error,
@@ -260,8 +261,8 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. After such a
-// change, results obtained with the earlier tokens no longer apply.
+// movedOn reports whether the connection has been reconnected, revoked or disconnected since it was read. After any of
+// these changes, results obtained with the earlier tokens no longer apply.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation
 }

@@ -32,9 +32,9 @@ type bench struct {
 	revoked []tokens.Set
 	revoke  error   // health system's response to a revocation
 	ended   []int64 // generations up to which cached records were deleted
-	unended error   // error for the next deletion of cached records
+	unended error   // error to return from the next deletion of cached records
 
-	finish   func() error // called to finish a requested disconnection, if set
+	finish   func() error // called to complete a requested disconnection, if set
 	finished int
 }
 

@@ -9,7 +9,7 @@ const MaxExtra = 8
 const maxExtraName = 64
 
 // MayBeExtra reports whether a token response field with the given name may be stored in Set.Extra. The name must
-// consist of letters, digits, "_" and "-". It must not suggest a token or secret, because the field's value becomes
+// consist of letters, digits, "_" and "-". It must not contain "token" or "secret", because the field's value becomes
 // part of URLs.
 func MayBeExtra(name string) bool {
 	lower := strings.ToLower(name)

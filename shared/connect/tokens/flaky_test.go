@@ -11,7 +11,7 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// failure is the result of a write. If done is true, the write took effect despite the error.
+// failure is a failed write's result. If done is true, the write took effect despite the error.
 type failure struct {
 	err  error
 	done bool
@@ -24,7 +24,7 @@ type flaky struct {
 	lease     error
 	leaseDone bool    // whether the failed lease took effect
 	leased    func()  // called on every lease
-	reads     []error // results of the next reads
+	reads     []error // results to return from the next reads
 	rotate    []failure
 }
 

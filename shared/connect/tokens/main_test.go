@@ -117,7 +117,7 @@ func newWorld(t *testing.T, expiresIn time.Duration) *world {
 	return newWorldUnder(t, expiresIn, nil)
 }
 
-// newWorldUnder returns a world whose workers encounter the faults in plan.
+// newWorldUnder returns a world whose workers encounter the faults listed in plan.
 func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *world {
 	t.Helper()
 	var around []wire.Middleware
@@ -181,7 +181,7 @@ func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	return set, row
 }
 
-// lease leases the stored row for another worker that then remains idle.
+// lease leases the stored row on behalf of another worker, which then remains idle.
 func (w *world) lease(t *testing.T, owner string) {
 	t.Helper()
 	_, row := w.stored(t)

@@ -42,8 +42,8 @@ type Usable struct {
 // Current returns the connection's token set, refreshing it first if the access token is about to expire. If the
 // refresh fails temporarily and the stored access token has not expired, Current returns the stored set and sets
 // Overdue. It returns fault.NotFound if the connection has no tokens, *RefusalError if the EHR refused the refresh
-// token, and fault.Conflict if another worker is refreshing the set. It returns *UnrenewableError if the access token
-// has expired and there is no refresh token. All other errors are transient.
+// token, and fault.Conflict if another worker is refreshing the token set. It returns *UnrenewableError if the access
+// token has expired and there is no refresh token. All other errors are transient.
 func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -68,7 +68,7 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 
 // Refresh replaces a token set regardless of its age, so that its refresh token does not expire unused. It returns the
 // same errors as Renew. It returns *UnrenewableError even while the access token is valid. It returns fault.Conflict if
-// another worker is refreshing the set or has just tried to.
+// another worker is refreshing the token set or has just tried to.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {

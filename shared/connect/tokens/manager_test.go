@@ -86,7 +86,7 @@ func TestRenewRefreshesUnexpiredTokenSet(t *testing.T) {
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
-	// A second worker whose request failed with version 1 gets the stored version 2.
+	// A second worker whose request failed with token set version 1 gets the stored version 2.
 	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
 	set, version = usable.Set, usable.Version
 	expect.NoError(t, err)
@@ -110,7 +110,7 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 			defer mu.Unlock()
 			switch {
 			case err == nil && usable.Overdue != nil && set.AccessToken.Reveal() == "access 1":
-				// The other workers took so long that Current returned the old set, which is still valid.
+				// The other workers took so long that Current returned the old token set, which is still valid.
 			case err == nil:
 				got[set.AccessToken.Reveal()]++
 			case errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict):
@@ -207,8 +207,8 @@ func TestCurrentReturnsValidTokenSetWhenRefreshFails(t *testing.T) {
 	}
 }
 
-// TestCurrentWithholdsRejectedOrRemovedTokenSet checks that Current never returns a refused or removed set, even if its
-// access token has not expired.
+// TestCurrentWithholdsRejectedOrRemovedTokenSet checks that Current never returns a refused or removed token set, even
+// if its access token has not expired.
 func TestCurrentWithholdsRejectedOrRemovedTokenSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)

@@ -6,9 +6,9 @@ import "time"
 // Records contains the values used to derive object names, and counts of missing documents.
 type Records struct {
 	Generation int64          `json:"generation"`
-	Batch      string         `json:"batch"`              // ID of the write; distinguishes writes within a generation
-	Chunks     int            `json:"chunks"`             // number of chunks; zero if the record is empty
-	Documents  int            `json:"documents"`          // number of documents in the chunks
+	Batch      string         `json:"batch"`  // ID of the write; distinguishes writes within a generation
+	Chunks     int            `json:"chunks"` // number of chunks; zero if the record is empty
+	Documents  int            `json:"documents"`
 	Lost       map[string]int `json:"lost,omitempty"`     // number of missing documents by reason (export.LossReason)
 	Fixtures   map[string]int `json:"fixtures,omitempty"` // number of chunks in each synthetic record, by fixture name
 	Until      time.Time      `json:"until"`              // expiry of the token set and the cache

@@ -19,8 +19,8 @@ const (
 	// storeWithin is the part of the lease reserved for sealing and storing the new set.
 	storeWithin = 15 * time.Second
 	// firstPause is the pause between the first two tries. Each subsequent pause is twice as long as the previous one.
-	// Losing a rotated refresh token loses the connection, so the write is retried persistently. Each try includes the
-	// SDK's own retries.
+	// Losing a rotated refresh token means losing the connection, so the write is retried persistently. Each try
+	// includes the SDK's own retries.
 	firstPause   = 50 * time.Millisecond
 	tryFor       = 10 * time.Second // timeout for a single try, in case a call hangs
 	releaseAfter = 5 * time.Second  // timeout for releasing a lease
@@ -32,15 +32,16 @@ var (
 	errTooLate       = errors.New("acquiring the lease left no time to refresh")
 )
 
-// refresh replaces the row's token set. Before the call, it marks the row's refresh token as in use. The mark
-// (RefreshStartedAt) remains until the call's outcome is known. If the token is refused later, the mark shows that a
-// crash may be the reason, rather than withdrawn consent.
+// refresh replaces the row's token set. Before the call, it marks the row's refresh token as in use. RefreshStartedAt
+// remains set until the call's outcome is known. If the token is refused later, RefreshStartedAt shows that the cause
+// may be a crash rather than withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
-	// Sealing a token set in advance verifies that the key is available. If KMS throttled the call after the EHR had
-	// consumed the old refresh token, the connection would be lost. The sealer caches the key for the actual write.
+	// Sealing a token set before the refresh verifies that the key is available. If KMS throttled the call after the
+	// EHR had consumed the old refresh token, the connection would be lost. The sealer caches the key for the actual
+	// write.
 	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
 		return Usable{}, err
 	}
@@ -51,8 +52,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	if err != nil {
 		return Usable{}, err
 	}
-	// From here on, the caller can't cancel the refresh. The EHR may already have consumed the old refresh token, and
-	// the new refresh token exists only in the EHR's response.
+	// From this point on, the caller can't cancel the refresh. The EHR may already have consumed the old refresh token,
+	// and only the EHR's response contains the new one.
 	ctx = context.WithoutCancel(ctx)
 	fresh, version, err := m.exchange(ctx, leased, set)
 	switch {
@@ -61,7 +62,7 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	case errors.Is(err, ErrRefused):
 		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
 	case errors.Is(err, fault.Conflict): // the stored row changed
-		return m.newerThan(ctx, leased, err) // the newer set may be this worker's own
+		return m.newerThan(ctx, leased, err) // the newer token set may have been stored by this worker itself
 	case isUnspent(err) || errors.Is(err, errTooLate):
 		leased.RefreshStartedAt = row.RefreshStartedAt
 	}
@@ -92,7 +93,7 @@ func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, 
 	return fresh, version, err
 }
 
-// requestRefresh sends the refresh request, with the slot's expiry as the deadline. Values missing from the response
+// requestRefresh sends the refresh request with the slot's expiry as its deadline. Values missing from the response
 // remain unchanged (RFC 6749 section 6).
 func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
 	ctx, cancel := context.WithTimeout(ctx, slot.Until().Sub(m.now()))
@@ -133,16 +134,16 @@ func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	return leased, nil
 }
 
-// release ends a lease early. A failure is harmless because the lease expires anyway.
+// release ends a lease early. A failure to release the lease is harmless, because the lease expires anyway.
 func (m Manager) release(ctx context.Context, leased Row) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAfter)
 	defer cancel()
 	_ = m.store.ReleaseTokens(ctx, leased)
 }
 
-// refused returns the refusal unless another worker has stored a newer set or holds the lease. A worker that holds the
-// lease may have used the refresh token without having stored its successor yet. If an earlier use of the token had an
-// unknown outcome, RefreshStartedAt keeps its value, so a later refusal has the same cause.
+// refused returns the refusal unless another worker has stored a newer token set or holds the lease. A worker that
+// holds the lease may have used the refresh token but not yet stored its successor. If the outcome of an earlier use of
+// the token is unknown, RefreshStartedAt keeps its value, so a later refusal is reported with the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -195,9 +196,9 @@ func (m Manager) rotate(ctx context.Context, next Row) error {
 	return nil
 }
 
-// conflict returns errCollision, which can be retried, if the write only collided with another transaction. It returns
-// cause if the version is already stored, either by another worker or by this worker's earlier try whose response was
-// lost.
+// conflict returns errCollision, which can be retried, if the write failed only because it collided with another
+// transaction. It returns cause if the version is already stored, whether by another worker or by an earlier try whose
+// response was lost.
 func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {

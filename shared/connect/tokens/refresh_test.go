@@ -71,7 +71,7 @@ func TestRefreshRetriesWriteOfRotatedTokenSet(t *testing.T) {
 func TestRefreshDetectsSetStoredByAnotherWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	// While the EHR processes the request, the lease expires and another worker stores its own token set.
+	// While the EHR processes the request, the lease expires and another worker stores a different token set.
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)
 		w.replace(t, setOf(w.at.Add(time.Hour)))
@@ -87,7 +87,7 @@ func TestRefreshDetectsSetStoredByAnotherWorker(t *testing.T) {
 }
 
 // TestRefreshStoresResponseAfterLeaseExpires covers an EHR response that arrives after another worker has taken the
-// lease. The other worker's call will be refused, so the late response contains the only valid refresh token.
+// lease. The EHR will refuse the other worker's call, so the late response contains the only valid refresh token.
 func TestRefreshStoresResponseAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -176,7 +176,7 @@ func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 }
 
 // TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller has cancelled. The
-// refresh token has already been used when the EHR responds.
+// refresh token has already been used by the time the EHR responds.
 func TestRefreshCompletesAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

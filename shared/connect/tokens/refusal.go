@@ -13,12 +13,13 @@ import (
 // wraps ErrRefused in a *RefusalError with details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew means that the EHR did not issue a refresh token. It is not a refusal, because no response from the
-// EHR states that consent has ended. Manager wraps ErrNothingToRenew in an *UnrenewableError with details.
+// ErrNothingToRenew means that the EHR did not issue a refresh token. ErrNothingToRenew is not a refusal, because no
+// response from the EHR states that consent has ended. Manager wraps ErrNothingToRenew in an *UnrenewableError with
+// details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
 // UnrenewableError reports that a version of a token set has no refresh token, so its access token can't be replaced.
-// Like a RefusalError, an UnrenewableError applies to that version only.
+// Like a RefusalError, an UnrenewableError applies only to that version of the token set.
 type UnrenewableError struct {
 	Version   int64
 	ExpiresAt time.Time // expiry of the access token; may be in the future
@@ -45,13 +46,13 @@ const (
 )
 
 // RefusalError reports that the EHR definitely refused the refresh token in one version of a token set. The refusal
-// applies to that version only. A caller that revokes the connection must make the write conditional on the version,
-// because a reconnect or a slow worker may have replaced the set. A RefusalError contains no part of the EHR's
-// response.
+// applies only to that version of the token set. A caller that revokes the connection must make the write conditional
+// on the version, because a reconnect or a slow worker may have replaced the set. A RefusalError contains no part of
+// the EHR's response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
-	TokenEndpoint string // URL of the endpoint that refused the token; excluded from the error text
+	TokenEndpoint string // URL of the endpoint that refused the token; not included in the error's text
 }
 
 // Error implements error.
@@ -62,7 +63,7 @@ func (r *RefusalError) Error() string {
 // Unwrap returns ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf returns the endpoint's refusal of the row's token set. The row must be in its state before the lease, which
+// refusalOf returns the endpoint's refusal of the row's token set. The row must be as it was before the lease, which
 // sets RefreshStartedAt.
 func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
@@ -98,5 +99,5 @@ type opaqueError struct{ cause error }
 // Error implements error.
 func (o *opaqueError) Error() string { return o.cause.Error() }
 
-// Unspent reports whether the cause left the refresh token unused.
+// Unspent reports whether the refresh token was left unused.
 func (o *opaqueError) Unspent() bool { return isUnspent(o.cause) }

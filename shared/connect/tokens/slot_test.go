@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, with the call's outcome, even if the call's
-// result can't be stored.
+// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, together with the call's outcome, even if
+// the call's result can't be stored.
 func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	}
 }
 
-// replaceOnce simulates another worker that stores its token set before the first write.
+// replaceOnce simulates another worker storing its token set before the first write.
 func (w *world) replaceOnce(t *testing.T) {
 	t.Helper()
 	w.ehr.answer = nil
@@ -92,8 +92,8 @@ func TestRefreshDoesNotUseTokenWithoutSlot(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// TestClientErrorIsNotMistakenForTokenError checks that a missing client key is not mistaken for missing tokens, which
-// would never be refreshed again.
+// TestClientErrorIsNotMistakenForTokenError checks that a missing client key is not mistaken for missing tokens,
+// because missing tokens would never be refreshed again.
 func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {
@@ -110,7 +110,7 @@ func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	}
 }
 
-// kindError is an error with the given kind that reports whether the refresh token was used.
+// kindError is an error of a given kind that reports whether the refresh token was used.
 type kindError struct {
 	error
 

@@ -1,8 +1,8 @@
-// Package tokens manages a connection's token set. It seals the set and binds it to its row, implements the refresh
-// rules, and interprets refusals. The package writes no log entries, revokes no tokens, and does not depend on any EHR,
-// AWS or HTTP. A refresh uses a lease, a mark that survives a crash, and a compare-and-swap, so that only one worker at
-// a time uses a rotating refresh token. If the outcome of a refresh request is unknown, its refresh token may be used
-// once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
+// Package tokens manages a connection's token set. It seals each token set and binds it to its row, implements the
+// refresh rules, and interprets refusals. The package writes no log entries, revokes no tokens, and does not depend on
+// AWS, HTTP or any particular EHR. A refresh uses a lease, a mark that survives a crash, and a compare-and-swap, so
+// only one worker at a time uses a rotating refresh token. If the outcome of a refresh request is unknown, its refresh
+// token may be tried once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -24,7 +24,7 @@ type Set struct {
 	Scope         string      // granted scope
 	AskedScope    string      // scope requested from the patient
 	RepeatScope   bool        // whether every refresh must repeat the scope
-	EndpointID    string      // ID in the catalogue; the endpoint's pins limit where the tokens are sent
+	EndpointID    string      // ID in the catalogue; the endpoint's pins limit where tokens are sent
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string
@@ -33,13 +33,13 @@ type Set struct {
 	ExpiresAt     time.Time // expiry of the access token
 
 	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns the token's expiry
-	// (RFC 7662). Each is empty if the server has no such endpoint. IntrospectBearer reports whether introspection
-	// authenticates with the access token instead of the client's credentials.
+	// (RFC 7662). An empty URL means that the server has no such endpoint. IntrospectBearer reports whether
+	// introspection authenticates with the access token instead of the client's credentials.
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
 	// ConsentExpiresAt is the end of the patient's consent. RefreshExpiresAt is the time at which the refresh token
-	// expires if it is not used. Each is zero if unknown.
+	// expires if it is not used. Each time is zero if it is unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
 	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. If ConsentStated is
@@ -49,8 +49,8 @@ type Set struct {
 	// has not sent the field yet. Extra has at most MaxExtra fields, all with names that MayBeExtra accepts. The values
 	// are not secret but may reveal a patient's practice, so they are sealed and never logged.
 	Extra map[string]string
-	// Records locates the cached record for a TEFCA connection whose facility has documents. Records is nil for every
-	// other connection. If FHIRBase is empty, the connection has no server to query.
+	// Records locates the cached record for a TEFCA connection whose facility has documents. For any other connection,
+	// Records is nil. If FHIRBase is empty, the connection has no server to query.
 	Records *Records
 }
 
@@ -62,8 +62,8 @@ type Row struct {
 	Version      int64  // incremented with every stored token set; Sealed is bound to it
 	LeaseOwner   string
 	LeaseUntil   time.Time
-	// RefreshStartedAt is the start of the first refresh that used this version's refresh token with an unknown
-	// outcome, or zero if there is none. That refresh is in progress, has crashed, or never received its response.
+	// RefreshStartedAt is the start of the first refresh that used this version's refresh token and whose outcome is
+	// unknown, or zero if there is none. The refresh is still in progress, has crashed, or never received its response.
 	RefreshStartedAt time.Time
 }
 
@@ -87,9 +87,9 @@ type Store interface {
 }
 
 // Refresher requests a new token set from the EHR (RFC 6749 section 6). If a refresh token, patient ID, scope or extra
-// field is missing from the response, the old value remains. The scope requested from the patient remains unchanged. A
-// definite refusal is ErrRefused; every other error is transient. A transient error whose Unspent() bool method returns
-// true means that the refresh token was not used. Errors must not contain token material.
+// field is missing from the response, the previous value is kept. The scope requested from the patient remains
+// unchanged. A definite refusal is ErrRefused; every other error is transient. A transient error whose Unspent() bool
+// method returns true means that the refresh token was not used. Errors must not contain token material.
 type Refresher interface {
 	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
 }
@@ -106,7 +106,7 @@ type Slot interface {
 	// Until returns the deadline for the request.
 	Until() time.Time
 	// Release releases the slot and records the call's outcome. The outcome is the Refresher's error, or nil if the
-	// endpoint returned tokens. Release may be slow. After a response, Manager tries to store the new set before it
-	// calls Release.
+	// token endpoint returned tokens. Release may be slow. After a response, Manager tries to store the new token set
+	// before it calls Release.
 	Release(ctx context.Context, outcome error)
 }

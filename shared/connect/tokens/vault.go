@@ -18,7 +18,7 @@ type Sealer interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// document is the JSON encoding of a Set before sealing.
+// document is a Set's JSON encoding before sealing.
 type document struct {
 	AccessToken   string    `json:"access_token"`
 	RefreshToken  string    `json:"refresh_token,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// storing returns rules that fail DynamoDB's UpdateItem calls numbered first to last. A refresh's first call leases the
-// row; its later calls store the set. The SDK tries a failing call three times, and the store tries a colliding call
-// six times.
+// storing returns rules that fail DynamoDB's UpdateItem calls with numbers from first to last. A refresh's first call
+// leases the row, and its later calls store the token set. The SDK tries a failing call three times, and the store
+// tries six times to complete a call that collides with another write.
 func storing(kind faults.Kind, first, last int) []faults.Rule {
 	var rules []faults.Rule
 	for n := first; n <= last; n++ {
@@ -20,8 +20,8 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// TestRotatedTokenSetIsStoredDespiteAWSFaults checks that, unless every try fails, a rotated token set is stored once
-// as the next version and returned to the caller.
+// TestRotatedTokenSetIsStoredDespiteAWSFaults checks that a rotated token set is stored exactly once, as the next
+// version, and returned to the caller unless every try fails.
 func TestRotatedTokenSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

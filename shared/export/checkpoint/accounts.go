@@ -21,18 +21,18 @@ type Account struct {
 	Planned bool   `json:"planned,omitempty"` // whether the plan searches for this type
 	// whether a search for this type has returned a page, even an empty one
 	Paged    bool              `json:"paged,omitempty"`
-	Barred   export.LossReason `json:"barred,omitempty"`  // reason that no search for this type returned a page
+	Barred   export.LossReason `json:"barred,omitempty"`  // why no search for this type returned a page
 	Answered int               `json:"answered"`          // number of successful queries and reads
 	Missing  int               `json:"missing"`           // number of known resources that could not be read
-	LeftOut  int               `json:"left_out"`          // number of resources that belong to another patient
-	OnlyBy   string            `json:"only_by,omitempty"` // parameter that narrowed the search; see plan.Query.OnlyBy
+	LeftOut  int               `json:"left_out"`          // number of resources that belong to other patients
+	OnlyBy   string            `json:"only_by,omitempty"` // parameter that restricted the search; see plan.Query.OnlyBy
 	Worst    export.Outcome    `json:"worst,omitempty"`
-	Reason   export.LossReason `json:"reason,omitempty"` // reason for the failure in Worst
-	Status   int               `json:"status,omitempty"` // HTTP status of the failure in Worst
+	Reason   export.LossReason `json:"reason,omitempty"` // reason for the failure recorded in Worst
+	Status   int               `json:"status,omitempty"` // HTTP status of the failure recorded in Worst
 }
 
 // Of returns the account of a resource type, creating it if needed. All types that FHIR does not define share one
-// account, so a server cannot create more accounts by inventing types.
+// Account, so a server cannot create more Accounts by inventing types.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -102,14 +102,15 @@ func (a *Account) Bar(reason export.LossReason) {
 	}
 }
 
-// Answer records a successful search. The onlyBy argument names the parameter, if any, that narrowed the search.
+// Answer records a successful search. The onlyBy argument names the parameter whose listed values restricted the
+// search, if any.
 func (a *Account) Answer(onlyBy string) {
 	a.Answered++
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome summarises the collection state of a resource type that has count resources in the file. After a failure, the
-// outcome is "truncated" if count is positive or any request for the type succeeded.
+// outcome summarises the collection state of a resource type that has count resources in the file. If a request failed,
+// the outcome is "truncated" if count is positive or another request for the type succeeded.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
 		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,

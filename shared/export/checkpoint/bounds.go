@@ -9,10 +9,10 @@ const (
 	// forever.
 	MaxPages = 2000
 	// MaxOversize limits how many requests are repeated with a smaller page size after an oversized response. Without
-	// the limit, a hostile server could provoke one request per resource type and page size.
+	// this limit, a hostile server could provoke one request per resource type and page size.
 	MaxOversize = 40
 	// maxResources limits the number of distinct resources in a record, so endless searches cannot exhaust memory. The
-	// largest reported patient records contain a tenth as many resources.
+	// largest known patient records contain a tenth as many resources.
 	maxResources = 500_000
 	// maxWaiting limits the number of references and attachments that are waiting to be read. maxWaitingBytes limits
 	// the total length of their URLs in a single run. A hostile resource can contain thousands of references.

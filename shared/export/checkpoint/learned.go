@@ -13,7 +13,7 @@ import (
 // that nothing has been learned.
 type Learned struct {
 	InFlight int `json:"in_flight,omitempty"` // concurrent requests that the server handles; 0 if no limit was observed
-	// initial page size of a query; plan.AnySize to send none; 0 if not learned yet
+	// initial page size of a query; plan.AnySize to omit it; 0 if not yet learned
 	PageSize int `json:"page_size,omitempty"`
 	// server's maximum page size; 0 if unknown
 	MaxSize  int      `json:"max_size,omitempty"`
@@ -29,7 +29,7 @@ type Learned struct {
 	Batches bool     `json:"batches,omitempty"` // whether the types in Last may be requested in a batch
 	Batched *bool    `json:"batched,omitempty"` // whether batches worked; nil if never tried
 	Control *Control `json:"control,omitempty"`
-	// whether the server responded to a search, by type missing from the CapabilityStatement
+	// whether the server responded to a search, keyed by type, for types that the CapabilityStatement does not list
 	Trials map[string]bool `json:"trials,omitempty"`
 
 	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance has yet to be tried
@@ -51,7 +51,7 @@ type Control struct {
 	Hits  int        `json:"hits"`
 }
 
-// AddExperience adds a run's observations about concurrent requests to the learned settings.
+// AddExperience adds what a run observed about concurrent requests to the learned settings.
 func (l *Learned) AddExperience(met known.Experience) {
 	l.Load.Handled, l.Load.Trouble = max(l.Load.Handled, met.Handled), l.Load.Trouble || met.Trouble
 	if met.Limit > 0 {
@@ -68,8 +68,8 @@ func (l *Learned) InitialInFlight() int {
 }
 
 const (
-	// severalTypes is the number of types that must show a behaviour before the export attributes it to the whole
-	// server.
+	// severalTypes is the number of types that must show a behaviour before the export attributes that behaviour to the
+	// entire server.
 	severalTypes = 2
 	// quickPage and smallPage limit the growth of the page size. The export requests larger pages only if the last page
 	// took at most quickPage and the larger page is expected to have at most smallPage bytes.
@@ -125,7 +125,6 @@ func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// note appends a type to a list unless the list already contains it. It returns the length of the list.
 func note(noted *[]string, resourceType string) int {
 	if !slices.Contains(*noted, resourceType) {
 		*noted = append(*noted, resourceType)
@@ -133,8 +132,8 @@ func note(noted *[]string, resourceType string) int {
 	return len(*noted)
 }
 
-// IgnoresIDs records that the server accepts a single id in _id but ignores lists when searching for a resource type.
-// An empty type name means all types.
+// IgnoresIDs records that, for a resource type, the server accepts a single id in _id but ignores lists. An empty type
+// name means all types.
 func (l *Learned) IgnoresIDs(resourceType string) {
 	l.ByID = slices.DeleteFunc(l.ByID, func(one string) bool { return resourceType == "" || one == resourceType })
 }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// met is the result of a query's first request: either a page or a failure.
+// met is the outcome of a query's first request: either a page or a failure.
 type met struct {
 	resourceType string
 	count        int // requested page size
@@ -32,7 +32,7 @@ func TestLearnedStateAdaptsPageSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		met      []met
 		profiled int
-		want     int // page size expected for the next query; 0 for no _count
+		want     int // page size expected for the next query; 0 if _count is omitted
 	}{
 		"nothing is known":    {want: 100},
 		"the profile knows":   {profiled: 250, want: 250},

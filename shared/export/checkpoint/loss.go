@@ -22,7 +22,7 @@ func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnsupported
 }
 
-// NamedLoss classifies a failed request for an item that the record refers to: a resource, an attachment or the next
+// NamedLoss classifies a failed request for an item that the record references: a resource, an attachment or the next
 // page.
 func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	switch failed.Refusal {
@@ -77,9 +77,9 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 // Lost reports whether too many planned types are unreadable for the record to be delivered, and returns the failure
 // reason. A type is readable if at least one of its searches returned a page, even an empty page. A type is unreadable
 // if all its searches ended without a readable response. The record is lost if the number of unreadable types equals or
-// exceeds the number of readable types. Types that the portal lacks or refuses, or that the export skipped because of
-// its own limits, are not counted. A record is also lost if Patient is its only readable type and other types were
-// refused or rejected (docs/reference/deviations.md, "Exports").
+// exceeds the number of readable types. Types that the portal lacks or refuses are not counted, nor are types that the
+// export skipped because of its own limits. A record is also lost if Patient is its only readable type and other types
+// were refused or rejected (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

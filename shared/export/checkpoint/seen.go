@@ -17,7 +17,7 @@ func (s *seen) note(name string, weight int) bool {
 // excluded.
 func (s *State) IsWritten(mark uint64) bool { return s.seen.written.has(mark) }
 
-// SetWritten records that the resource with the given mark (MarkOf) is in the segments or was excluded.
+// SetWritten records that the resource identified by the given mark (MarkOf) is in the segments or was excluded.
 func (s *State) SetWritten(mark uint64) { s.seen.written.add(mark) }
 
 // IsNew records a reference with a URL of weight bytes and reports whether it should be read. It returns false if the

@@ -1,6 +1,6 @@
 // Package checkpoint represents an export's progress as data. The state includes queued queries, references and
 // attachments, the resources already written, facts learned about the server, and recorded failures. The package saves
-// the state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"), but sends no requests.
+// the state between runs and enforces the limits in docs/develop/architecture.md ("Bounds"), but sends no requests.
 package checkpoint
 
 import (
@@ -61,7 +61,7 @@ type Segment struct {
 }
 
 // Rendering is the record in a format other than NDJSON. A Rendering has one part per segment. The parts are created
-// after all segments exist.
+// once all segments exist.
 type Rendering struct {
 	Format export.Format `json:"format"`
 	Parts  []Segment     `json:"parts"`
@@ -99,8 +99,8 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress returns the export's progress in queries, resources and bytes. The bytes argument is the number of bytes not
-// yet in any segment.
+// Progress returns the export's progress in queries, resources and bytes. The bytes argument is the number of bytes
+// that no segment contains yet.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

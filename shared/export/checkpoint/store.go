@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// document is a JSON document in a stored State. The first document holds everything except the lists. Each subsequent
-// document holds a chunk of one list.
+// document is a JSON document in a stored State. The first document of a checkpoint holds everything except the lists.
+// Each subsequent document holds a chunk of one list.
 type document struct {
 	lists
 	*Server
@@ -38,7 +38,8 @@ const (
 	// maxStored limits how many bytes Load reads. The limit is twice the largest size that the bounds on the lists
 	// permit.
 	maxStored = 128 << 20
-	// chunk is the number of list elements per document, and chunkBytes is the number of bytes of hashes per document.
+	// chunk is the number of list elements in each document, and chunkBytes is the number of bytes of hashes in each
+	// document.
 	chunk      = 1000
 	chunkBytes = 64 << 10
 )
@@ -51,7 +52,7 @@ func (s *State) document() document {
 }
 
 // Load reads the State stored under key, or returns the state of a new export if key is empty. The object is a sequence
-// of JSON documents, so reading or writing a State needs little memory beyond its lists.
+// of JSON documents, so reading or writing a State needs little memory beyond the State's lists.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
 	if key == "" {

@@ -20,7 +20,7 @@ func (s *Server) KeepReference(text string) bool {
 	return keep(s, &s.Unresolved.References, text, text)
 }
 
-// KeepLink is like KeepReference but stores a link to another Patient resource for the same person.
+// KeepLink is like KeepReference, but stores a link to another Patient resource for the same person.
 func (s *Server) KeepLink(text string) bool { return keep(s, &s.Unresolved.Links, text, text) }
 
 // KeepAttachment is like KeepReference but stores an attachment with an absolute URL.
@@ -36,8 +36,8 @@ func keep[T any](s *Server, list *[]T, one T, address string) bool {
 	return true
 }
 
-// TakeUnresolved returns the stored URLs. Callers should wait until the export can learn nothing more about the
-// server's own URL.
+// TakeUnresolved returns the stored URLs. Callers should wait until nothing more can be learned about the server's own
+// URL.
 func (s *Server) TakeUnresolved() Unresolved {
 	kept := s.Unresolved
 	s.Resolved, s.Unresolved = true, Unresolved{}

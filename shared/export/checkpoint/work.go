@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Work holds an export's remaining work and the retry state inherited from earlier runs.
+// Work holds an export's remaining work and the retry state of earlier runs.
 type Work struct {
 	Position
 
@@ -38,7 +38,7 @@ type Position struct {
 	Next  string   `json:"next"`  // URL of the next page; empty if the query has not started
 	Pages int      `json:"pages"` // number of pages read
 	Links []uint64 `json:"links"` // hashes of the next-page links seen so far (MarkOf)
-	Hits  int      `json:"hits"`  // number of resources found by the query
+	Hits  int      `json:"hits"`  // number of resources that the query found
 	Lost  int      `json:"lost"`  // number of entries without a usable resource
 }
 
@@ -53,7 +53,7 @@ func (p *Position) Turn(link string) bool {
 	return true
 }
 
-// Reference identifies a resource that the record refers to.
+// Reference identifies a resource to which the record refers.
 type Reference struct {
 	Type  string `json:"type"`
 	ID    string `json:"id"`
@@ -63,15 +63,15 @@ type Reference struct {
 // Name returns the reference as a relative URL, such as Practitioner/1.
 func (r Reference) Name() string { return r.Type + "/" + r.ID }
 
-// clone copies the reference's strings, so the copy does not keep the original URL in memory.
+// clone copies the reference's strings so that they don't keep the original URL in memory.
 func (r Reference) clone() Reference {
 	return Reference{Type: strings.Clone(r.Type), ID: strings.Clone(r.ID), Round: r.Round}
 }
 
-// Attachment is content that the record refers to by a URL on the server.
+// Attachment is content on the server that the record references by URL.
 type Attachment struct {
 	URL         string `json:"url"`
-	ContentType string `json:"content_type,omitempty"` // media type as stated in the record
+	ContentType string `json:"content_type,omitempty"` // media type stated in the record
 	ID          string `json:"id"`                     // id of the Binary resource that the export writes
 }
 
@@ -98,7 +98,7 @@ func (w *Work) TakeTried() int {
 	return tried
 }
 
-// Restart makes the first query start over.
+// Restart makes the first query start again from its first page.
 func (w *Work) Restart() { w.Position = Position{} }
 
 // DeferAll defers all remaining work.

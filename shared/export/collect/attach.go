@@ -18,8 +18,8 @@ import (
 // maxAttachment is the maximum size of an exported attachment, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments, prefetching others while it writes one. Small attachments are buffered in memory. Larger
-// attachments are streamed one at a time.
+// attacher copies attachments, prefetching the next ones while it writes one. Small attachments are buffered in memory.
+// Larger attachments are streamed one at a time.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -85,8 +85,8 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// readAhead starts reading the attachments after the first one. The first attachment is streamed immediately, so it
-// does not need a buffer.
+// readAhead starts to read the attachments that follow the first one. The first attachment is streamed immediately, so
+// it does not need a buffer.
 func (c attacher) readAhead(ctx context.Context) {
 	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {

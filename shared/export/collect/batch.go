@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// batchSize is the maximum number of searches in one batch. Servers run a batch's searches sequentially.
+	// batchSize is the maximum number of searches in one batch. Servers run a batch's searches one after another.
 	batchSize = 16
 	// maxControlHits and maxControlBytes limit the page that a control search may return.
 	maxControlHits  = 50
@@ -42,7 +42,7 @@ func newBatches(state *checkpoint.State, pageSize int) batches {
 	}
 }
 
-// has reports whether a query belongs to a batch and take has not returned its page yet.
+// has reports whether a query belongs to a batch from which take has not yet returned its page.
 func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
 // waits reports whether a query should wait to join a batch because a control search may soon be available.
@@ -82,7 +82,7 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 // searches returns the batch's searches, with the control search first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
-// receive processes the response to a batch. Searches missing from the response are sent individually.
+// receive processes the response to a batch. Searches missing from the batch response are sent individually.
 func (b *batches) receive(of *batch, answer source.Page) {
 	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
@@ -118,7 +118,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 	return of.found[q], true
 }
 
-// note makes q the control search if q returned a single page with fewer resources than the current control search.
+// note makes q the control search if q returned a single page with fewer resources than the current control search did.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&

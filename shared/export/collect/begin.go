@@ -31,7 +31,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {
 		return export.Result{}, nil
 	}
-	tried := b.state.Work.TakeTried() // the count applies to only one of the two requests
+	tried := b.state.Work.TakeTried() // the number of earlier attempts applies to only one of the two requests
 	b.session.Statement(ctx, tried)
 	patient, stop, err := b.readPatient(ctx, tried)
 	if err != nil || stop.Stops() {
@@ -66,7 +66,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, b.writer.write(patient, 0)
 }
 
-// begin queues the searches in an order based on what is known about the server.
+// begin queues the searches in an order that depends on what is known about the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned, capability := &b.state.Server.Learned, facts.Capability
 	learned.Release = b.memory.server.Release

@@ -32,7 +32,7 @@ var (
 	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("the record has no such fixture"))
 )
 
-// cached is the only stage that exports a cached record. Every cached resource belongs to the connection's patient.
+// cached is the single stage of a cached record's export. Every cached resource belongs to the connection's patient.
 // Cached resources have no source URL, and their references are not followed.
 type cached struct {
 	task    export.Task
@@ -41,7 +41,7 @@ type cached struct {
 	pace    pace
 	writer  *writer
 	cache   Cache
-	outcome []export.TypeOutcome // set only if the export has no resources
+	outcome []export.TypeOutcome // set only if the export contains no resources
 }
 
 func (c *cached) all(ctx context.Context) (export.Result, error) {
@@ -81,7 +81,7 @@ func (c *cached) begin(chunks int) {
 		state.Accounts.Of(resourceType)
 	}
 	if c.task.Options.Fixture != "" {
-		return // a fixture's record is complete even if the facility reported losses
+		return // a fixture's record counts as complete even if the facility reported losses
 	}
 	account := state.Accounts.Of("DocumentReference")
 	*account = checkpoint.Account{Type: account.Type}

@@ -40,7 +40,7 @@ type Known interface {
 // End is the outcome of a run.
 type End struct {
 	Result   export.Result
-	Task     export.Task // includes any saved checkpoint; if done, also files, statistics and outcome
+	Task     export.Task // includes any saved checkpoint and, if done, the files, statistics and outcome
 	Replaced []string    // keys of objects that are obsolete once the completed task is stored
 }
 
@@ -51,7 +51,7 @@ type run struct {
 	memory   *memory
 	task     export.Task
 	session  *source.Session
-	held     *tokens.Records // non-nil only for a cached record
+	held     *tokens.Records // set only for a cached record
 	state    *checkpoint.State
 	record   *record
 	out      *segmentWriter // nil between segments
@@ -61,8 +61,8 @@ type run struct {
 }
 
 // Run continues the collection from the task's checkpoint until the record is complete or the run must stop. The run
-// stops shortly before deadline, or has no deadline if it is zero. Run passes its progress to report. Every error from
-// Run is an internal failure.
+// stops shortly before deadline, unless deadline is zero. Run passes its progress to report. Every error from Run is an
+// internal failure.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
 	report func(webhook.Progress),
 ) (End, error) {
@@ -93,14 +93,15 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
-// Errors that end a run even though no request failed.
+// Errors that end a run although no request failed.
 var (
 	errNoScope = errors.New("the patient's authorization does not cover the Patient")
 	errLost    = errors.New("too many types could not be read")
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost returns an error to log for an export without a deliverable record. The error describes the worst failure.
+// lost returns the error to log for an export without a deliverable record. The error describes the most serious
+// failure.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -126,7 +127,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.record.base, err = fhir.ParseBase(set.FHIRBase)
 	}
 	if r.held == nil && r.task.Options.Fixture != "" {
-		err = errNoFixture // only cached records have fixtures
+		err = errNoFixture // only a cached record can have a fixture
 	}
 	if err != nil {
 		//nolint:nilerr // the result has it
@@ -136,7 +137,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	// The next link is single-use, so the query must start over. Resources already written are not rewritten.
+	// The next link can be used only once, so the query must start again. Resources already written are not rewritten.
 	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
 	}
@@ -186,7 +187,7 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 }
 
 // collect runs the stages in order: the patient, the planned searches, the references, and the attachments. Attachments
-// are last because they may be large. A cached record has a single stage.
+// are last because they may be large. An export of a cached record has a single stage.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()

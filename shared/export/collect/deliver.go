@@ -42,7 +42,7 @@ func (d delivery) all(ctx context.Context) (End, error) {
 	return End{Task: task, Replaced: d.state.Replaced(task.Files)}, nil
 }
 
-// render creates the missing parts of the other requested formats.
+// render creates the missing parts of the export's other requested formats.
 func (d delivery) render(ctx context.Context) (export.Result, error) {
 	for _, f := range d.task.Options.Chosen() {
 		if f != export.Gzipped && f != export.OneBundle {
@@ -61,8 +61,8 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// renderPart renders the first segment that has no part yet. Rendering a segment is deterministic, so part names need
-// not depend on the run.
+// renderPart renders the first segment that has no part yet. A segment is always rendered the same way, so part names
+// need not depend on the run.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
 	at, segments := len(made.Parts), d.state.Output.Segments
 	body, err := d.files.Open(ctx, segments[at].Key)
@@ -177,7 +177,7 @@ type report struct {
 	webhook.Shortfall                      //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
-// writeReport writes a task's outcome file once its other files exist.
+// writeReport writes a task's outcome file after its other files.
 func (d delivery) writeReport(ctx context.Context, task export.Task) (export.File, error) {
 	body, err := json.Marshal(report{
 		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.state.Server.Version, Scope: task.Scope,

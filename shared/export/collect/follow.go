@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead limits how many waiting references are considered for a combined request. All references in such a request
-// have the same type.
+// lookAhead limits how many waiting references are considered for a combined request. All references in a combined
+// request have the same type.
 const lookAhead = 200
 
 // follower reads the resources that the record refers to.
@@ -22,7 +22,7 @@ type follower struct {
 	outage  *outage
 	pace    pace
 	writer  *writer
-	streams *source.Streams[checkpoint.Reference] // a list request uses the stream of its first member
+	streams *source.Streams[checkpoint.Reference] // a search by ids uses the stream of its first reference
 	lists   lists
 }
 
@@ -78,7 +78,7 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive processes the response to a list search. Each of the list's members is taken from the response or read
+// receive processes the response to a search by ids. Each of the list's members is taken from the response or read
 // individually.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
@@ -90,8 +90,8 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget drops the request for a reference. If the reference belongs to a list search, the search continues for the
-// list's other members.
+// forget drops the pending request for a reference. If the reference belongs to a search by ids, the search continues
+// for the other references.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {

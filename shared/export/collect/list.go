@@ -17,14 +17,15 @@ const (
 	maxLists = 8
 )
 
-// lists holds the list searches in progress. A list search reads several referenced resources of one type by their ids.
-// A resource found in the response counts as if it had been read individually. A resource missing from the response is
-// read individually. After a server returns unrequested resources, the export sends it no further list searches.
+// lists holds the ongoing searches by ids, each of which reads several referenced resources of one type. A resource
+// found in the response counts as if it had been read individually. A resource missing from the response is read
+// individually. Once a server has returned resources that were not requested, the export sends it no further searches
+// by ids.
 type lists struct {
 	learned *checkpoint.Learned
-	of      map[checkpoint.Reference]*list // list search of each member
+	of      map[checkpoint.Reference]*list // each reference's search by ids
 	open    int
-	alone   map[checkpoint.Reference]bool // members to read individually; true if their list response was complete
+	alone   map[checkpoint.Reference]bool // references to read individually; true if their search by ids was complete
 }
 
 // list is a search that reads several resources of the same type by id.
@@ -46,8 +47,8 @@ func idsOf(refs []checkpoint.Reference) []string {
 	return ids
 }
 
-// begin creates a list search from the first waiting reference and other unrequested references of the same type. It
-// returns nil if no list search should be sent.
+// begin creates a search by ids from the first waiting reference and other references of the same type that have not
+// been requested. It returns nil if no such search should be sent.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
 	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
@@ -83,7 +84,7 @@ func (l *lists) isAlone(r checkpoint.Reference) bool {
 	return known
 }
 
-// receive processes the response to a list search. References missing from the response are read individually.
+// receive processes the response to a search by ids. References missing from the response are read individually.
 func (l *lists) receive(list *list, answer source.Page) {
 	resourceType, learned := list.refs[0].Type, l.learned
 	list.found = map[string]fhir.Bundle{}
@@ -107,8 +108,8 @@ func (l *lists) receive(list *list, answer source.Page) {
 	}
 }
 
-// fill stores the resources from a response. If the response contains an unrequested or duplicate resource, fill stores
-// nothing and returns false.
+// fill stores the resources from a response. If the response contains a resource that is a duplicate or was not
+// requested, fill stores nothing and returns false.
 func (l *list) fill(answer fhir.Bundle) bool {
 	for one := range answer.All() {
 		_, isTwice := l.found[one.ID]
@@ -125,7 +126,7 @@ func (l *list) fill(answer fhir.Bundle) bool {
 	return true
 }
 
-// take returns a list search's result for a reference. It returns false if there is no result.
+// take returns the result of a search by ids for a single reference. It returns false if there is no result.
 func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	list := l.of[r]
 	if list == nil || list.found == nil {
@@ -147,8 +148,9 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone processes the result of reading a reference individually. If a list response omitted a resource that the
-// server has, although its page had room, the export sends no further list searches for that type.
+// readAlone processes the result of reading a reference individually. If the response to a search by ids omitted a
+// resource that the server has, although the page had room for it, the export sends no further such searches for that
+// type.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

@@ -11,8 +11,8 @@ import (
 )
 
 // A request that fails for a temporary reason is deferred until all other work is done, then retried in rounds. If a
-// server is down for an hour, the export finishes an hour late but does not lose any resources
-// (docs/reference/deviations.md, "Exports").
+// server is down for an hour, the export finishes an hour late but loses no resources (docs/reference/deviations.md,
+// "Exports").
 const (
 	// fewRounds is the number of retry rounds, six minutes in total, while the server still responds to other requests.
 	fewRounds = 2

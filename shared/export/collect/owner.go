@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// ownership classifies a resource by the patient that it belongs to; its values are ordered from best to worst.
+// ownership classifies a resource by the patient to whom it belongs; its values are ordered from best to worst.
 type ownership int
 
 const (
@@ -28,8 +28,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 }
 
 // of classifies a resource (docs/reference/decisions-collection.md, "Owner of a resource"). Each of the resource's own
-// members that refers to a patient must refer to the exported patient. If no such member refers to a patient, all
-// references in the resource are checked.
+// members that refers to a patient must refer to the exported patient. If none of these members refers to a patient,
+// all references in the resource are checked.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
@@ -48,7 +48,7 @@ func (o owner) of(resource fhir.Resource) ownership {
 	return says.byAllReferences()
 }
 
-// byMember groups subjects by the member that contains them.
+// byMember groups subjects by the resource member that contains them.
 func byMember(all []fhir.Subject) [][]fhir.Subject {
 	var groups [][]fhir.Subject
 	for i, one := range all {
@@ -60,7 +60,7 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 	return groups
 }
 
-// contained resolves the references of one resource, including references to its contained resources.
+// contained classifies the references of a single resource, including those to its contained resources.
 type contained struct {
 	owner owner
 	outer fhir.Resource
@@ -68,7 +68,7 @@ type contained struct {
 }
 
 // innerOf classifies a contained resource. The ok result is false if no contained resource has the id. If two contained
-// resources have the same id, the worse classification counts.
+// resources have the same id, the worse of their classifications counts.
 func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	if c.inner == nil {
 		c.inner = map[string]ownership{}
@@ -84,8 +84,8 @@ func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	return found, ok
 }
 
-// group classifies the subjects of a single member. If a member has several subjects, as in a family account, one
-// reference to the exported patient is sufficient.
+// group classifies the subjects named by a single member of a resource. If a member has several subjects, as in a
+// family account, one reference to the exported patient is sufficient.
 func (c *contained) group(subjects []fhir.Subject) ownership {
 	answer := ownerNone
 	for _, one := range subjects {
@@ -146,9 +146,9 @@ func (c *contained) reference(text string, unclear ownership) ownership {
 
 // byAllReferences classifies a resource by all its references. A single reference to the exported patient is
 // sufficient, except in a Group, whose other members must not be revealed. If all references point to other patients,
-// the resource does not belong to the exported patient. An unidentifiable target counts as another patient if the
-// resource type lists the patient together with other participants. Other types refer to patients in separate members,
-// so byAllReferences ignores their unidentifiable targets.
+// the resource does not belong to the exported patient. A reference to an unidentifiable target counts as a reference
+// to another patient if the resource type lists the patient together with other participants. Other types refer to
+// patients in separate members, so byAllReferences ignores their unidentifiable targets.
 func (c *contained) byAllReferences() ownership {
 	unclear := ownerNone
 	switch c.outer.Type {

@@ -40,8 +40,8 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether to write a page of the Provenance search q. The first page of the trial determines whether
-// the searches for the other types are repeated.
+// attached reports whether to write a page of the Provenance search q. The trial's first page determines whether the
+// searches for the other types are repeated.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
 	if state.Server.Learned.Attached != nil {
@@ -83,8 +83,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records the result of a Provenance search that returned pages. lost includes entries of the searched
-// type, which have already been counted.
+// endAttaching records the result of a Provenance search that returned pages. The lost argument includes entries of the
+// searched type that were already counted.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")
 	lost -= s.state.Accounts.Of(q.Type).Missing

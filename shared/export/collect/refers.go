@@ -62,8 +62,8 @@ func (n referenceQueue) follow(resourceType, id string, round int) {
 	}
 }
 
-// foreign counts a resource on another server, but only once. The export does not request the resource, because tokens
-// must not be sent to another server.
+// foreign counts each resource on another server once. The export does not request the resource, because tokens must
+// not be sent to another server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
@@ -95,8 +95,8 @@ func attachmentID(address string) string {
 }
 
 // questionnaire queues the Questionnaire of a QuestionnaireResponse. In R4, a canonical URL identifies the
-// Questionnaire. The URL either identifies a resource on the patient's server or is used as a search parameter there.
-// The export sends no requests to other servers named in the URL.
+// Questionnaire. The URL either identifies a resource on the patient's server or serves as the value of a search
+// parameter there. The export sends no requests to other servers named in the URL.
 func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -121,7 +121,7 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the ids and business identifiers that the patient has on the server. They include the ids of linked
+// knownAs records the ids and business identifiers that the patient has on the server. The ids include those of linked
 // Patient resources for the same person (Patient.link), which remain after a merge.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
@@ -153,8 +153,8 @@ func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	}
 }
 
-// resolve determines which server each absolute URL in the Patient belongs to. Call resolve once the export can learn
-// nothing more about the server's own URL.
+// resolve determines which server each absolute URL in the Patient belongs to. Call resolve only after the export has
+// learned all that it can about the server's own URL.
 func (n referenceQueue) resolve() {
 	kept := n.state.Server.TakeUnresolved()
 	for _, text := range kept.Links {

@@ -17,7 +17,7 @@ import (
 // longer but finds the same resources.
 type memory struct {
 	rows     Known
-	endpoint string // empty for a server outside the catalogue, for which no hints are stored
+	endpoint string // empty if the server is not in the catalogue; no hints are then stored
 	now      func() time.Time
 	server   known.Server // stored hints at the start of the export; zero in later runs
 }
@@ -38,7 +38,7 @@ func (m *memory) load(ctx context.Context) known.Server {
 	return server
 }
 
-// learn adds a lesson to the stored hints, unless the hints already contain it.
+// learn adds a lesson to the stored hints unless they already contain it.
 func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	if m.isNone() {
 		return
@@ -81,8 +81,8 @@ func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query
 	return append(ordered, later...), last
 }
 
-// remember stores the facts that an export with the given options has learned about the server. The state argument is
-// the final state of the export.
+// remember stores what an export with the given options has learned about the server. The state argument is the final
+// state of the export.
 func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
 	learned := state.Server.Learned
 	lesson := known.Lesson{

@@ -14,7 +14,7 @@ import (
 const (
 	// stopBefore is the time before a run's deadline at which the run saves its checkpoint and yields to the next run.
 	stopBefore = 75 * time.Second
-	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
+	// lastAnswer is the part of stopBefore during which a run may still wait for a pending response.
 	lastAnswer = 45 * time.Second
 	// saveAfter is the interval between intermediate checkpoints. A crash loses at most the work of one interval.
 	saveAfter = 3 * time.Minute
@@ -23,7 +23,7 @@ const (
 // errPause is the context's cancellation cause when a run must stop waiting for responses.
 var errPause = errors.New("time to save")
 
-// schedule holds the times at which a run must save or end.
+// schedule holds the times at which a run must save its progress or end.
 type schedule struct {
 	now     func() time.Time
 	pauseBy time.Time // shortly before the deadline; zero if there is no deadline
@@ -51,7 +51,7 @@ func (s schedule) check(isBetween bool) export.Result {
 	return export.Result{}
 }
 
-// untilPause returns a context that is cancelled with errPause soon after pauseBy, so a slow server cannot use up the
+// untilPause returns a context that is cancelled with errPause soon after pauseBy, so a slow server can't use up the
 // time needed to save a checkpoint.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
@@ -77,9 +77,9 @@ func (p pace) reportProgress() {
 	p.report(p.state.Progress(bytes))
 }
 
-// isDue decides whether a run must save its progress, or end because its deadline is near. After the export has given
-// up on the server, isDue always returns Done: the remaining work sends no requests, and a later run would try the
-// server again.
+// isDue decides whether a run must save its progress, or end because its deadline is near. Once the export has given up
+// on the server, isDue always returns Done: the remaining work sends no requests, and a later run would try the server
+// again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

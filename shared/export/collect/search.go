@@ -20,9 +20,9 @@ type searcher struct {
 	writer    *writer
 	streams   *source.Streams[plan.Query]
 	batches   batches
-	faults    int                // number of trials that ended with a server error
+	faults    int                // number of trial searches that ended with a server error
 	resumed   bool               // whether an earlier run received the next link
-	forgotten map[plan.Query]int // number of times that the server discarded a query's pages in this run
+	forgotten map[plan.Query]int // number of times that the server discarded a query's pages during this run
 }
 
 // maxForgotten limits how often a query restarts in a run because the server discarded its pages. If a page can be
@@ -87,8 +87,8 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 		s.unattached(q, found.Failed)
 		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
-		// Some servers discard a query's pages between runs, or after sending them once. Resources already written are
-		// not rewritten.
+		// Some servers discard a query's pages between runs or after sending them once. Resources that are already
+		// written are not written again.
 		s.resumed = false
 		s.restart(q)
 		return export.Result{}, nil
@@ -154,11 +154,11 @@ func (s *searcher) readAhead(ctx context.Context) {
 	}
 }
 
-// isAsked reports whether a query has already been requested.
+// isAsked reports whether a query has already been sent.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether the server claims that a later page does not exist. It returns true only if the query can
-// start over to verify the claim.
+// isForgotten reports whether the server responds that a later page does not exist. It returns true only if the query
+// can start over to verify the claim.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -199,8 +199,8 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 }
 
 // refused replaces a failed query with a different request or records its result. A query that has already written
-// pages is changed only if its pages are too large or its next link points to another server. The changed query
-// restarts with a different page size.
+// pages is changed only if its pages are too large or its next link points to another server. The changed query starts
+// again from the first page with a different page size.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
@@ -276,7 +276,7 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the complete record and, if possible, the queries that it makes unnecessary. If the
+// endEverything ends the query for the complete record and, if possible, the queries made unnecessary by it. If the
 // query returned more than the Patient, queries for individual types are unnecessary, because a server that supports
 // the query returns the complete record.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
@@ -286,7 +286,7 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	}
 	var left []plan.Query
 	for _, q := range work.Queries {
-		if q.IsDefinition() { // a definition that the record refers to is not part of the record
+		if q.IsDefinition() { // a definition to which the record refers is not part of the record
 			left = append(left, q)
 			continue
 		}

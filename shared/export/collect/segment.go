@@ -69,7 +69,7 @@ func (w *segmentWriter) rewind(ctx context.Context) (err error) {
 	return err
 }
 
-// close creates the object, and returns the segment and the digest's state after that segment.
+// close creates the object and returns the segment and the digest's state after the segment.
 func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, digest []byte, err error) {
 	if err = w.object.Close(ctx); err != nil {
 		return checkpoint.Segment{}, nil, fmt.Errorf("close segment: %w", err)

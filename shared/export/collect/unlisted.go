@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxFaults limits how many trials in an export may end with a server error. Once the limit is reached, the export
-// sends no further trials.
+// maxFaults limits how many of an export's trial searches may end with a server error. Once the limit is reached, the
+// export sends no further trial searches.
 const maxFaults = 3
 
 // maxTrials limits the number of trials that are in progress or waiting to be processed.
 const maxTrials = 8
 
-// upcoming returns the remaining queries, ending before the first trial that exceeds maxTrials.
+// upcoming returns the remaining queries before the first trial search that would exceed maxTrials.
 func (s *searcher) upcoming() []plan.Query {
 	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
@@ -28,11 +28,12 @@ func (s *searcher) upcoming() []plan.Query {
 	return queries
 }
 
-// unlisted returns searches for types that the server's CapabilityStatement does not list. A type gets a complete
-// search if the server responded to an earlier search for it. A type without a stored result is requested on trial. A
-// type outside the granted scopes is not tried, because neither the server nor the patient has offered that type.
+// unlisted returns searches for types that the server's CapabilityStatement does not list. A type is searched in full
+// if the server responded to an earlier search for it. If no result is stored for a type, the type is requested once to
+// find out whether the server supports it. A type outside the granted scopes is not tried, because neither the server
+// nor the patient has offered it.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
-	if b.memory.isNone() { // without stored results, each export would repeat the trials
+	if b.memory.isNone() { // without stored results, each export would repeat the trial searches
 		return nil, nil
 	}
 	for _, q := range plan.Unlisted(facts) {
@@ -61,8 +62,8 @@ func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.instead(q, q.Whole())
 }
 
-// untried handles a failed trial search. If the server states that it does not support the type, untried stores that
-// result.
+// untried handles a failed trial search, whose purpose was to find out whether the server supports a type. If the
+// server states that it does not support the type, untried records that.
 func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:
@@ -116,7 +117,6 @@ func (s *searcher) notAdvertised(q plan.Query, status int) {
 	s.leave(q)
 }
 
-// leave removes the first query from the plan.
 func (s *searcher) leave(q plan.Query) {
 	s.restart(q)
 	s.state.Work.Queries = s.state.Work.Queries[1:]

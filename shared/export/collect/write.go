@@ -10,10 +10,10 @@ import (
 // record identifies the patient's record on the server.
 type record struct {
 	patient string    // patient's id on the server
-	base    fhir.Base // contains the server's own base URL if known
+	base    fhir.Base // includes the server's own base URL if it is known
 }
 
-// writer writes each resource of the record once, as a line in the run's segment.
+// writer writes each of the record's resources once, as a line in the run's segment.
 type writer struct {
 	state         *checkpoint.State
 	record        *record
@@ -93,7 +93,7 @@ func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
 		return true
-	case resource.Type == "Patient", w.owner.of(resource) == ownerOther: // _include may return other patients
+	case resource.Type == "Patient", w.owner.of(resource) == ownerOther: // _include may return other patients' records
 		w.state.Accounts.Of(resource.Type).LeftOut++
 		return false
 	}

@@ -17,7 +17,7 @@ import (
 // window.
 const window = 64 << 10
 
-// uuid matches the ids (RFC 9562) of resources that were converted from documents and do not exist on any server.
+// uuid matches the ids (RFC 9562) of resources that were converted from documents and exist on no server.
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is not a JSON object")
@@ -69,7 +69,7 @@ type bundle struct {
 
 func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
 
-// piece is a complete line or one window of a longer line.
+// piece is either a complete line or one window of a longer line.
 type piece struct {
 	json []byte // valid until the next piece is read
 	last bool   // whether the piece contains the end of its line
@@ -115,7 +115,7 @@ func (b *bundle) entry(line piece) error {
 		}
 		var err error
 		if line, err = b.next(); errors.Is(err, io.EOF) {
-			break // the last line ends at a window boundary without a line feed
+			break // the last line ends at a window boundary and has no line feed
 		} else if err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Package format converts an export's NDJSON to the other formats that an organisation can request: gzip-compressed
-// NDJSON and a FHIR Bundle. Memory use is bounded, regardless of line length. The parts of a file are processed
-// sequentially. The caller decides which formats to create and how to name and store the files.
+// NDJSON and a FHIR Bundle. Memory use is bounded, regardless of line length. A file's parts are processed one after
+// another. The caller decides which formats to create and how to name and store the files.
 package format
 
 import (

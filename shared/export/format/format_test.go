@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export/format"
 )
 
-// whole returns the position of the only part in a file.
+// whole returns the position of a file's only part.
 func whole() format.Part { return format.Part{First: true, Last: true} }
 
 const base = "https://fhir.example.org/r4"
@@ -162,7 +162,7 @@ func TestBundleRejectsNonObjectWithoutQuotingIt(t *testing.T) {
 	}
 }
 
-// full is a writer that fails after writing room bytes.
+// full is a writer that fails once room bytes have been written.
 type full struct{ room int }
 
 var errFull = errors.New("no room")

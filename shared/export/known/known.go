@@ -1,7 +1,7 @@
 // Package known holds hints about the FHIR server behind an endpoint. The hints cover concurrency, page size, batches
 // and the order of searches. Exports learn hints that later exports use as a starting point. Hints never make an export
-// skip a type that the server lists. If the server neither lists nor supports a type, exports do not try that type
-// again until the hint expires.
+// skip a type that the server lists. If the server neither lists nor supports a type, exports don't try the type again
+// until the hint expires.
 package known
 
 import (
@@ -21,7 +21,7 @@ const (
 	typeLife = 30 * 24 * time.Hour
 	// batchLife is the lifetime of a batch trial's result.
 	batchLife = 30 * 24 * time.Hour
-	// trialLife is the lifetime of a trial's result for a type that the server does not list.
+	// trialLife is the period for which a trial's result remains valid for a type that the server does not list.
 	trialLife = 30 * 24 * time.Hour
 	// Life is the lifetime of a stored row unless an export renews it.
 	Life = 60 * 24 * time.Hour
@@ -39,7 +39,7 @@ type Server struct {
 	Batch   Trial           `json:"batch,omitzero"`  // whether the server supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// whether the server responds to searches, by type missing from the CapabilityStatement
+	// whether the server responds to searches, keyed by type, for types that the CapabilityStatement does not list
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
 	// whether the server supports _revinclude=Provenance:target without listing it in its CapabilityStatement
 	Attaches Trial `json:"attaches,omitzero"`
@@ -47,7 +47,7 @@ type Server struct {
 
 // Pages holds the page sizes that work best.
 type Pages struct {
-	Size int       `json:"size,omitempty"` // initial page size; negative for no page size, 0 if unknown
+	Size int       `json:"size,omitempty"` // initial page size; negative to omit it, 0 if unknown
 	Most int       `json:"most,omitempty"` // server's maximum page size; 0 if unknown
 	At   time.Time `json:"at,omitzero"`
 }
@@ -75,8 +75,8 @@ type Load struct {
 
 // Type records when a patient last had resources of a type and when one last had none.
 type Type struct {
-	Found time.Time `json:"found,omitzero"` // when a patient last had a resource of the type
-	Empty time.Time `json:"empty,omitzero"` // when a patient last had no resource of the type
+	Found time.Time `json:"found,omitzero"` // time at which a patient last had a resource of the type
+	Empty time.Time `json:"empty,omitzero"` // time at which a patient last had no resource of the type
 }
 
 // Trial records whether an optional feature of the server worked.
@@ -85,7 +85,7 @@ type Trial struct {
 	At    time.Time `json:"at,omitzero"` // time of the trial; zero if never tried
 }
 
-// Counts reports whether the trial is more recent than life.
+// Counts reports whether the trial took place less than life ago.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
@@ -122,8 +122,8 @@ func (s Server) IsKnown(resourceType string) bool { return s.Types[resourceType]
 // Batches reports whether to try a batch of searches. It returns true unless a batch has failed recently.
 func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.Counts(now, batchLife) }
 
-// Of returns the facts that still apply to a server with the given release. If the release has changed, facts that may
-// depend on it are dropped.
+// Of returns the facts that still apply to a server running the given release. If the server's release has changed,
+// facts that may depend on it are dropped.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
 		s.Batch, s.Pages, s.Unlisted, s.Attaches = Trial{}, Pages{}, nil, Trial{}
@@ -132,12 +132,12 @@ func (s Server) Of(release string) Server {
 	return s
 }
 
-// Lesson holds the facts that a single export has learned.
+// Lesson holds what a single export has learned about a server.
 type Lesson struct {
 	Release string
 	Load    Experience
 	Found   []string // types with resources in the patient's record
-	Empty   []string // types whose complete search returned no resources
+	Empty   []string // types whose complete search found no resources
 	Batch   *bool    // whether batches work; nil if never tried
 	Pages   Pages    // zero if the export learned nothing; At is never set
 
@@ -149,7 +149,7 @@ type Lesson struct {
 type Experience struct {
 	Handled int  `json:"Bears"` // concurrent requests handled without strain; 0 if the export sent too few to judge
 	Limit   int  // highest concurrency level below a refused one; 0 if none was refused
-	Trouble bool // whether the server refused requests or came close to a limit
+	Trouble bool // whether the server refused requests or came close to its limit
 }
 
 // Learn returns the facts updated with the lessons of an export that ended at now. The isNew result is false if the
@@ -187,8 +187,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after returns the load updated with an export's observations. A limit expires limitLife after the server's refusal,
-// so that a server whose limit was raised eventually gets more requests.
+// after returns the load updated with an export's observations. A limit expires limitLife after the refusal that set
+// it, so a server whose limit was raised eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -222,7 +222,7 @@ func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[s
 	return next, isNew
 }
 
-// learnUnlisted adds the results of trials for types that the server's CapabilityStatement does not list.
+// learnUnlisted adds the results of trial searches for types that the server's CapabilityStatement does not list.
 func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time) (next map[string]Trial, isNew bool) {
 	if len(tried) == 0 {
 		return trials, false

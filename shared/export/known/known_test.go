@@ -13,7 +13,7 @@ var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// after returns a server's facts after learning the lessons of the given days, which are counted from now.
+// after returns what is known about a server after the lessons of the given days, counted from now.
 func after(t *testing.T, lessons map[int]known.Lesson, days ...int) known.Server {
 	t.Helper()
 	var server known.Server

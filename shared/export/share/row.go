@@ -20,8 +20,19 @@ type Row struct {
 	JoinedAt time.Time
 }
 
+// Running returns the number of slots that tasks hold at time now.
+func (r Row) Running(now time.Time) int {
+	running := 0
+	for _, holder := range r.Places {
+		if holder.Until.After(now) {
+			running++
+		}
+	}
+	return running
+}
+
 // of returns the numbers of the slots that a task holds, including expired slots that no other task has taken. A task
-// has two slots if two workers called it, assigning one each, at the same time.
+// has two slots if two workers called it at the same time, each assigning one.
 func (r Row) of(taskID string) []int {
 	var found []int
 	for number, holder := range r.Places {
@@ -32,7 +43,7 @@ func (r Row) of(taskID string) []int {
 	return found
 }
 
-// free returns the numbers, below size, of the slots that are free at time now. The order depends on the task, so that
+// free returns the numbers, below size, of the slots that are free at time now. The order depends on the task, so
 // concurrent tasks do not all compete for the same slot.
 func (r Row) free(size int, now time.Time, taskID string) []int {
 	h := fnv.New32a()

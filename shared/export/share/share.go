@@ -2,8 +2,8 @@
 // workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
 // slots, which the code calls places. A slot is leased, and its lease is renewed together with the task's lease. If no
 // slot is free, the export waits in a line ordered by request time. A task that leaves a slot passes it to the first
-// task in line. The package uses conditional writes to a single row per tenant instead of a counter, so a crashed task
-// blocks its slot only until the lease expires.
+// task in line. The package uses conditional writes to a single row per tenant instead of a counter, so a task that
+// crashes blocks its slot only until the lease expires.
 package share
 
 import (
@@ -22,10 +22,10 @@ const (
 	// calledFor is the time for which a slot is reserved for a task called from the line. The time is long enough to
 	// recover from a lost message.
 	calledFor = 2 * time.Minute
-	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
+	// lookAfter is the delay before the sweeper checks a share that has waiting tasks or a task called from the line.
 	lookAfter = 30 * time.Second
-	// announceEvery is the minimum interval between announcements of the line (AnnounceLine) by tasks that join it.
-	// announcedFor, the lifetime of an announcement, is much longer than the delay of the line's index.
+	// announceEvery is the minimum interval between announcements of the line (AnnounceLine) by the tasks that join it.
+	// announcedFor, an announcement's lifetime, is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
 	// moreTries plus the number of slots is the maximum number of attempts at a conditional write. All of a tenant's
@@ -33,7 +33,7 @@ const (
 	moreTries = 10
 )
 
-// Rows stores each tenant's share and its line of waiting tasks. A line is an eventually consistent index.
+// Rows stores each tenant's share and its line of waiting tasks. A line is stored as an eventually consistent index.
 type Rows interface {
 	// Share reads a tenant's share. It returns the zero Row if the share does not exist yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
@@ -45,7 +45,7 @@ type Rows interface {
 	// LeavePlace frees a slot and returns the updated share. It returns fault.Conflict if the task's claim no longer
 	// holds the slot.
 	LeavePlace(ctx context.Context, place Place) (Row, error)
-	// AnnounceLine sets JoinedAt and makes the share due at dueAt, unless it is already due.
+	// AnnounceLine sets JoinedAt and makes the share due at dueAt unless it is already due.
 	AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error
 	// EndLine clears JoinedAt and the share's due time. It returns fault.Conflict if JoinedAt has changed since the
 	// share was read.
@@ -178,8 +178,9 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join announces the line and then adds a task to it. A crash between the two steps has no effect other than the
-// announcement. A task that leaves its slot in the meantime can't see the joining task, so join calls Admit afterwards.
+// join announces the line before it adds a task to the line. If the worker crashes between the two steps, the only
+// effect is the announcement. A task that leaves its slot in the meantime does not see the task that is joining, so
+// join calls Admit afterwards.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

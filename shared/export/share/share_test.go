@@ -187,7 +187,7 @@ func TestEnterDoesNotSkipQueue(t *testing.T) {
 				t.Fatalf("export %d: %v, %v", i, isIn, err)
 			}
 		}
-		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // worker dies before calling the next task
+		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // worker crashes before calling the next task
 			t.Fatal(err)
 		}
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 3)); isIn || err != nil {
@@ -243,8 +243,8 @@ func TestAdmitCallsNextTaskWhenCalledTaskEnds(t *testing.T) {
 	})
 }
 
-// TestTaskCalledTwiceHoldsOneSlot checks that a task ends up with one slot after two workers call it to different
-// slots. The second worker frees the slot that it assigned, unless the task has already entered that slot.
+// TestTaskCalledTwiceHoldsOneSlot checks that a task holds one slot in the end if two workers call it to different
+// slots. The second worker frees the slot that it assigned unless the task already occupies that slot.
 func TestTaskCalledTwiceHoldsOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

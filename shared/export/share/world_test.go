@@ -28,7 +28,7 @@ var (
 // life simulates one worker invocation, which may crash during a call.
 type life struct {
 	endsAt int  // number of the call that crashes the worker, starting from 1; 0 if none
-	after  bool // whether the crashing call still takes effect
+	after  bool // whether the call during which the worker crashes still takes effect
 	calls  int
 }
 
@@ -99,13 +99,13 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return d.life.call(func() error { return d.Tasks.CallTask(ctx, task, dueAt) })
 }
 
-// world holds one tenant's exports and runs a worker for each message.
+// world simulates one tenant's exports and runs a worker for each message.
 type world struct {
 	tasks *memory.Tasks
 	size  int
 	takes time.Duration
-	// next returns a worker's life, the kind of result with which its run ends, and the pause before the next run. If
-	// next is nil, every worker survives and completes its export.
+	// next returns a worker's life, the kind of result that ends its run, and the pause before the next run. If next is
+	// nil, every worker survives and completes its export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
@@ -136,7 +136,7 @@ func pendingTask(number int) export.Task {
 	}
 }
 
-// countWrites returns a counter of successful writes to the share and the line.
+// countWrites returns a counter of successful writes to the share and its line.
 func (w *world) countWrites() *int {
 	writes := new(int)
 	w.tasks.Around = func(call string, effect func() error) error {
@@ -179,7 +179,7 @@ func (w *world) share(l *life) share.Share {
 	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
-// invoke simulates the export worker (worker.Work) without performing an export.
+// invoke simulates an export worker (worker.Work) that does not perform an export.
 func (w *world) invoke(ctx context.Context, id string) {
 	l, end, wait := &life{}, export.Done, time.Duration(0)
 	if w.next != nil {
@@ -217,7 +217,7 @@ func (w *world) invoke(ctx context.Context, id string) {
 	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
 }
 
-// run simulates an export, renewing the slot and the task's lease until the export's duration has passed. It returns
+// run simulates an export that renews the slot and the task's lease until the export's duration has passed. It returns
 // false if a renewal fails.
 func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
 	w.mu.Lock()
@@ -277,8 +277,8 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits for all workers and leases to end, then checks that no export is pending, the line is no
-// longer announced and every slot is free.
+// checkNothingIsLeft waits until all workers and leases have ended, then checks that no export is pending, the line is
+// no longer announced and every slot is free.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()
@@ -322,7 +322,7 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	}
 }
 
-// lost returns a hook that makes the named calls fail with a conflict and have no effect.
+// lost returns a hook that makes the named calls fail with a conflict and without any effect.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
 		if slices.Contains(calls, call) {

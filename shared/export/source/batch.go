@@ -12,8 +12,9 @@ import (
 const batchLimit = 1 << 20
 
 // Batch returns a Fetch that sends searches to the server at base in a single batch request. Page.Parts contains the
-// first page of each search, in order. If a search failed, IsThere is false for its part. A response that is too large,
-// or that does not match the batch, counts as fhir.Rejected. After a rejection, the searches can be sent individually.
+// first page of each search, in order. A part whose search failed has IsThere set to false. A response that is too
+// large, or that does not match the batch, counts as fhir.Rejected. After a rejection, the searches can be sent
+// individually.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))
 	for _, q := range queries {
@@ -51,7 +52,7 @@ func batched(answer Response, queries []plan.Query, base fhir.Base) Page {
 	return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}
 }
 
-// unlessTooLarge converts a fhir.TooLarge failure to fhir.Rejected, and returns any other failure unchanged.
+// unlessTooLarge converts a fhir.TooLarge failure to fhir.Rejected and returns any other failure unchanged.
 func unlessTooLarge(failed *fhir.RequestError) *fhir.RequestError {
 	if failed.Class == fhir.TooLarge {
 		return &fhir.RequestError{Class: fhir.Rejected, Status: failed.Status}

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// Flight exposes a limiter's flight to tests.
+// Flight exposes the unexported type flight to tests.
 type Flight struct{ flight flight }
 
 func NewFlight(most int) *Flight { return &Flight{newFlight(most)} }

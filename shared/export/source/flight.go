@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// firstInFlight is a run's initial limit on concurrent requests. The limit is low because the server's clinicians
-	// have priority.
+	// firstInFlight is a run's initial limit on concurrent requests. The limit is low because clinicians' use of the
+	// server has priority.
 	firstInFlight = 4
 	// mostInFlight is the maximum number of concurrent requests, even to a server that could handle more.
 	mostInFlight = 8
-	// lateTimes and lateBy define the threshold for a late response: lateTimes*usual + lateBy. A response that takes
-	// longer than lateTimes times this threshold and longer than veryLate reduces the concurrency limit.
+	// lateTimes and lateBy define the threshold for a late response: lateTimes*usual + lateBy. A response reduces the
+	// concurrency limit if it takes longer than lateTimes times this threshold and longer than veryLate.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
 	// provenBy is the number of normal responses that rule out a concurrency level as the cause of a refusal. Fewer
-	// responses prove nothing, because some of the concurrent requests may have just ended.
+	// responses prove nothing, because some of the concurrent requests may have only just ended.
 	provenBy = 24
 )
 
-// sign is the server load indicated by a completed request.
+// sign classifies a completed request by its indication of the server's load.
 type sign int
 
 const (
@@ -51,12 +51,12 @@ type flight struct {
 	most     int                   // upper bound on ceiling, regardless of the server's capacity
 	calm     [mostInFlight + 1]int // normal responses by number of requests in flight
 	isFull   bool                  // whether limit has been reached since it last changed
-	inARow   int                   // consecutive normal responses since limit last changed
+	inARow   int                   // number of consecutive normal responses since limit last changed
 	usual    time.Duration         // smoothed response time
 	left     int                   // number of requests sent so far
 	troubled bool                  // whether the server has shown strain or refused a request
 	refused  bool                  // whether a refusal has lowered ceiling
-	// number of the last request sent before limit was lowered; requests up to it can lower only ceiling
+	// number of the last request sent before limit was lowered; requests up to that number can lower only ceiling
 	turned int
 }
 
@@ -70,7 +70,7 @@ func newFlight(most int) flight {
 }
 
 // expect raises the limit to begin if it is lower, and caps the limit at shown. The begin argument is the concurrency
-// that the server handled before, and shown is a previously observed limit. Zero means unknown.
+// that the server handled in earlier exports or runs, and shown is a previously observed limit. Zero means unknown.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -81,8 +81,8 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load reports the concurrency handled so far, any limit learned from a refusal, and whether the server showed signs of
-// strain.
+// load reports the concurrency handled so far, the limit learned from a refusal, if any, and whether the server showed
+// signs of strain.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -140,7 +140,7 @@ func (f *flight) complete(l completion) {
 // isProven reports whether the server has shown that it can handle the given number of concurrent requests.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered returns the number of normal responses received with at least beside requests in flight.
+// answered returns the number of normal responses received while at least beside requests were in flight.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
@@ -172,7 +172,7 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower reduces f.limit to at most limit. Requests that were in flight together lower the limit only once.
+// lower reduces f.limit to at most limit. Requests that were in flight at the same time lower the limit only once.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

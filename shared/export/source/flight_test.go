@@ -43,7 +43,7 @@ func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 		most   int // known maximum concurrency; 0 if unknown
 		answer func(round, beside int) (sign string, took time.Duration)
 		from   int   // first round to check
-		want   []int // expected limit in each round, starting at from
+		want   []int // expected concurrency limit in each round, starting at from
 		shown  int
 	}{
 		"one more after each round, up to eight": {answer: always("calm", time.Second), want: []int{4, 5, 6, 7, 8, 8, 8}},

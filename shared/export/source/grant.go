@@ -14,12 +14,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grant holds a session's tokens.
 type grant struct {
 	tokens       Tokens
 	tenant       org.Tenant
 	connectionID string
-	renewing     chan struct{} // capacity 1; held while one request renews the token on behalf of all
+	renewing     chan struct{} // capacity 1; held while one request renews the token on behalf of all others
 
 	mu      sync.Mutex
 	current tokens.Set
@@ -39,8 +38,8 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew replaces token version used after a request with that token received a 401. If the token can still read the
-// Patient, the 401 concerns only the requested resource, so renew keeps the token and isNew is false
+// renew replaces the token set of version used after a request with its access token received a 401. If the token can
+// still read the Patient, the 401 concerns only the requested resource, so renew keeps the token and isNew is false
 // (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant

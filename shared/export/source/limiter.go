@@ -17,17 +17,17 @@ const (
 	aheadRoom = 16 << 20
 )
 
-// turn records when a reader's document may be written, and the memory reserved for its documents. A reader reads one
-// document at a time. The Limiter's mutex guards the fields.
+// turn records when a reader's document may be written and how much memory is reserved for its documents. A reader
+// reads one document at a time. The Limiter's mutex guards these fields.
 type turn struct {
-	isNext bool  // whether the reader's document is next to be written; no other is written before it arrives
+	isNext bool  // whether the reader's document is the next to be written; no other is written before it arrives
 	ahead  int   // number of documents read but not yet returned by Take
-	held   int64 // bytes reserved for documents not yet returned by Take, including a read in progress
+	held   int64 // bytes reserved for documents that Take has not returned, including a read in progress
 }
 
 // Limiter limits requests to a single server. It bounds both the number of concurrent requests and the memory for
-// documents read ahead. It admits requests for the next document to be written first, then all other requests in order
-// of arrival.
+// documents read ahead. It admits requests for the next document to be written first, and then all other requests in
+// order of arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
@@ -69,7 +69,7 @@ func (l *Limiter) IsOneByOne() bool {
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect applies the observations of earlier exports and runs. begin is the number of concurrent requests that the
+// Expect applies the load observed by earlier exports and runs. begin is the number of concurrent requests that the
 // server handled without strain. The limit argument is the number above which the server refuses requests. Zero means
 // unknown. Call Expect before the first request that needs a token.
 func (l *Limiter) Expect(begin, limit int) {
@@ -109,8 +109,8 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
-// leave records a completed request, frees its slot and admits waiting requests. The bytes argument is the size of the
-// returned document.
+// leave records a request's completion, frees its slot and admits waiting requests. The bytes argument is the size of
+// the returned document.
 func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *Limiter) prioritize(of *turn) {
 	l.admit()
 }
 
-// keep counts a document that has been read and can be returned by Take.
+// keep counts a document that has been read and can now be returned by Take.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +191,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// signOf derives the server's load from a response's rate limit and failure.
+// signOf infers the server's load from a response's rate limit and failure.
 func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	switch {
 	case failed == nil && isScarce(rate):

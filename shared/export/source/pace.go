@@ -13,15 +13,15 @@ const (
 	maxTries    = 5
 	firstWait   = 500 * time.Millisecond
 	longestWait = 30 * time.Second // for a longer wait, the run ends and the task waits in the queue
-	// scarce defines a nearly exhausted rate limit: less than 1/scarce of the window's requests remain. If a limit is
-	// nearly exhausted, requests wait for its next window.
+	// scarce defines when a rate limit is nearly exhausted: less than 1/scarce of the window's requests remain. If a
+	// limit is nearly exhausted, requests wait for its next window.
 	scarce = 20
 )
 
 // pace limits the rate of requests to a server.
 type pace struct {
 	now     func() time.Time
-	pauseBy time.Time // latest end of any wait; zero if there is no limit
+	pauseBy time.Time // latest time at which any wait may end; zero if there is no limit
 	// giveUpBy is set before the first request. If a server demands a pause beyond giveUpBy, the session sends no
 	// further requests, and the remaining requests count as failed. If giveUpBy is zero, there is no limit.
 	giveUpBy time.Time
@@ -52,16 +52,16 @@ func triesFor(failed *fhir.RequestError) int {
 	return 1
 }
 
-// slowDown delays requests until the rate limit's next window if the limit is nearly exhausted. If the next window
-// begins only after longestWait, slowDown does nothing, because a later refusal will state any required wait.
+// slowDown delays requests until the rate limit's next window if the limit is nearly exhausted. If the next rate-limit
+// window begins only after longestWait, slowDown does nothing, because a later refusal will state any required wait.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.pauseFor(rate.Reset, nil)
 	}
 }
 
-// recordDemand stores the pause that a refusal demands, regardless of its length. The pause applies to all requests,
-// even after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
+// recordDemand stores the pause demanded by a refusal, regardless of the pause's length. The pause applies to all
+// requests, even after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.pauseFor(failed.RetryAfter, failed)

@@ -17,8 +17,8 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// directory implements Connections, Endpoints and Platforms. Each field holds the error returned by the read of the
-// same name.
+// directory implements the Connections, Endpoints and Platforms interfaces. Each field holds the error returned by the
+// read of the same name.
 type directory struct{ connection, endpoint, platform error }
 
 func (d directory) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {

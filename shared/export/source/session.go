@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Response is the result of a request. A Response has a body if Failed is nil and Stop does not stop the run.
+// Response is the result of a request. A Response has a body unless Failed is set or Stop stops the run.
 type Response struct {
 	Body   []byte
 	Failed *fhir.RequestError // failure of the last attempt
@@ -102,7 +102,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 		}
 		switch {
 		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
-			// continue; the next iteration returns the server's refusal
+			// continue, because the next iteration returns the server's refusal
 		case err != nil || stop.Stops():
 			return Response{Stop: stop}, err
 		case !isWorthIt:
@@ -112,7 +112,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 }
 
 // throttled sends a request as soon as any demanded pause has ended and the limiter admits the request. If the Result
-// stops the run, throttled did not send the request because the wait was too long.
+// stops the run, throttled did not send the request, because the required wait was too long.
 func (s *Session) throttled(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Response, error),
 ) (answer fhir.Response, took time.Duration, stop export.Result, err error) {
@@ -138,8 +138,8 @@ func (s *Session) throttled(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be sent. After obtaining a slot, enter checks again for a pause, because another
-// request's refusal may have demanded one in the meantime.
+// enter waits until a request may be sent. After obtaining a slot, enter checks for a pause again, because the refusal
+// of another request may have demanded one in the meantime.
 func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {

@@ -68,7 +68,7 @@ type Session struct {
 
 // Open obtains usable tokens and opens their FHIR server. If pauseBy is nonzero, no wait extends beyond pauseBy. If
 // begins is true, Open requests the server's CapabilityStatement while it obtains the tokens. If the Result stops the
-// run, Open does not return a session. A session for a cached record has no server.
+// run, Open does not return a session. A session for a cached record has no FHIR server.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
 	begins bool,
 ) (*Session, export.Result, error) {
@@ -95,7 +95,7 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 // noToken returns an empty token, which suffices to request a server's CapabilityStatement.
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
-// open adds the tokens and their server to the session.
+// open adds the tokens and the server for which they were issued to the session.
 func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant,
 	connectionID string,
 ) export.Result {
@@ -126,7 +126,7 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	return export.Result{}
 }
 
-// errOtherBase means that the tokens were not issued for the endpoint's current FHIR base.
+// errOtherBase means that the tokens were not issued for the endpoint's current FHIR base URL.
 var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the tokens are for")
 
 // Spot returns the log location for an export step at the session's server. If class is empty, Spot uses the class of
@@ -138,25 +138,25 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 // Limiter returns the limiter for the session's requests.
 func (s *Session) Limiter() *Limiter { return &s.limiter }
 
-// GiveUpBy sets the latest time until which the session waits for the server. If the server demands a pause beyond end,
-// the session sends no further requests. Call GiveUpBy before the first request.
+// GiveUpBy sets the time beyond which the session does not wait for the server. If the server demands a pause beyond
+// end, the session sends no further requests. Call GiveUpBy before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After such a demand,
-// requests are not sent but fail with the server's refusal.
+// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After that, requests are not
+// sent but fail with the server's refusal.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
 }
 
-// Demanded returns the remaining pause that the server demanded.
+// Demanded returns the remaining duration of a pause that the server demanded.
 func (s *Session) Demanded() time.Duration {
 	wait, _ := s.pace.left()
 	return wait
 }
 
-// Wait waits until the pause demanded by the server has ended. If the pause is too long for a running function, the
-// Result stops the run.
+// Wait waits until the pause demanded by the server has ended. If the pause is too long for a running Lambda function,
+// the Result stops the run.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
 
 // Profile returns the server's request profile.
@@ -176,8 +176,8 @@ func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 }
 
 // Withheld returns the reason that the authorization does not cover the given access to a resource type. If the
-// authorization request did not include the access, the reason is export.LossNotRequested. If the access was requested,
-// or if the authorization request is unknown, the reason is export.LossNotGranted.
+// authorization request did not include the access, the reason is export.LossNotRequested. If the access was requested
+// or the authorization request is unknown, the reason is export.LossNotGranted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

@@ -20,7 +20,7 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	if s.statement != nil {
 		return
 	}
-	asked, server := &statement{done: make(chan struct{})}, s.server // copied because Open replaces the server
+	asked, server := &statement{done: make(chan struct{})}, s.server // copied, because Open replaces s.server
 	s.statement = asked
 	go func() {
 		defer close(asked.done)
@@ -28,8 +28,8 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	}()
 }
 
-// Capability waits for the CapabilityStatement that Statement requested. If the response cannot be parsed in two
-// attempts, Capability returns the zero value.
+// Capability waits for the CapabilityStatement requested by Statement and returns it. If the response cannot be parsed
+// in two attempts, Capability returns the zero value.
 func (s *Session) Capability(ctx context.Context) (fhir.Capability, Response, error) {
 	select {
 	case <-s.statement.done:

@@ -61,8 +61,8 @@ func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start starts a stream that reads the wanted page and all pages after it. Up to maxAhead pages are read before Take is
-// called. The stream ends after the last page, after a failure, or when ctx ends or Drop is called.
+// Start starts a stream that reads the requested page and all subsequent pages. Up to maxAhead pages are read before
+// Take is called. The stream ends after the last page, after a failure, or when ctx ends or Drop is called.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
@@ -139,7 +139,7 @@ func (s *Streams[K]) Close() {
 	s.running.Wait()
 }
 
-// run reads pages, starting with the wanted page, until no pages remain, a request fails or the context ends.
+// run reads pages, starting with the requested page, until no pages remain, a request fails or the context ends.
 func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 	seen := map[string]bool{wanted.Next: true}
 	for {

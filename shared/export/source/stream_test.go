@@ -143,7 +143,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 				defer streams.Close()
 				var keys []string
 				more := starter(t, streams, session, &keys)
-				for range 60 { // no page is taken for one minute
+				for range 60 { // no page is taken from the stream for one minute
 					more()
 					<-time.After(time.Second)
 					synctest.Wait()

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// withAttachments returns a bench whose server has a note with two attachments, one of them a Binary.
+// withAttachments returns a bench whose server has a note with two attachments, one of which is a Binary.
 func withAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)

@@ -82,8 +82,8 @@ func (u *upload) Close(ctx context.Context) error {
 type workStore struct {
 	*memory.Tasks
 
-	crashAfter int           // number of successful ContinueTask calls before one fails; 0 for no failure
-	finish     func() error  // called instead of FinishTask, if set
+	crashAfter int           // number of successful ContinueTask calls before one fails; 0 if none fails
+	finish     func() error  // replaces FinishTask, if set
 	answer     time.Duration // delay before FinishTask returns
 	saves      int           // number of successful ContinueTask calls
 	extends    int
@@ -305,7 +305,7 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
-// asked returns a task's outcomes, excluding types that the server does not support.
+// asked returns a task's outcomes except those for types that the server does not support.
 func asked(task export.Task) []export.TypeOutcome {
 	return slices.DeleteFunc(slices.Clone(task.Outcome),
 		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })

@@ -46,7 +46,7 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench returns a bench whose connection has a cached record in the given chunks and no FHIR server.
+// newCachedBench returns a bench whose connection has a cached record, split into the given chunks, and no FHIR server.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -167,7 +167,7 @@ func TestCachedRecordExportAppliesOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
-		// the Patient is included regardless of its age
+		// the Patient is included even if it has not changed
 		record[0] = `{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b, _ := newCachedBench(t, record)
 		b.change(func(task *export.Task) {
@@ -202,7 +202,7 @@ func TestCachedRecordReportsLostDocuments(t *testing.T) {
 				b, _ := newCachedBench(t, record[:10], record[10:])
 				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2, "not_found": 1}
 				b.change(func(task *export.Task) { task.Options.Types = types })
-				b.work(t, margin+time.Second-time.Millisecond) // losses must be counted once despite the handover
+				b.work(t, margin+time.Second-time.Millisecond) // losses must be counted only once across the handover
 				if p := b.task().Progress; p.QueriesDone != 1 || p.QueriesPlanned != 2 {
 					t.Errorf("progress %+v, want one of two chunks", p)
 				}
@@ -263,8 +263,8 @@ func TestFixtureReplacesPatientRecord(t *testing.T) {
 	})
 }
 
-// TestExportFailsWhenFixtureIsNotCached checks that the export neither delivers a different record nor queries a
-// server.
+// TestExportFailsWhenFixtureIsNotCached checks that, if the requested fixture is not cached, the export neither
+// delivers a different record nor queries a server.
 func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]*tokens.Records{"beside others": {
@@ -312,8 +312,8 @@ func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	})
 }
 
-// TestExpiredCachedRecordMakesTokensDue covers a cached record whose one-day lifetime has ended. Such a record can't be
-// renewed.
+// TestExpiredCachedRecordMakesTokensDue covers a cached record whose one-day lifetime has ended. An expired record
+// can't be renewed.
 func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestResourcesAreWrittenOnceInStableOrder(t *testing.T) {
 			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
 			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
 			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
-			// The performer of one observation is on another server.
+			// One observation's performer is on another server.
 			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1, Reason: export.LossElsewhere},
 			// One of the note's attachments is on another server.
 			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossElsewhere},

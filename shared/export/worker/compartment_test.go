@@ -158,7 +158,7 @@ func TestQuestionnaireIsFoundByCanonicalURL(t *testing.T) {
 	for name, c := range map[string]struct {
 		canonical string
 		change    func(b *bench)
-		asked     string // request that must be sent once
+		asked     string // request that must be sent exactly once
 		want      export.TypeOutcome
 	}{
 		"of this server": {

@@ -25,25 +25,25 @@ const (
 // fakeFHIR is a FHIR server that implements smart.Doer. It uses no sockets, so tests can run in virtual time.
 type fakeFHIR struct {
 	version string // FHIR version
-	// CapabilityStatement entries of the form "Type:param:param"; the first parameter finds the patient's resources
+	// CapabilityStatement entries of the form "Type:param:param"; the first parameter searches by patient
 	types     []string
 	resources map[string]string   // resource bodies by "Type/id"
-	pages     map[string][]string // pages of results by type; each lists its ids, as in "c1 c2"
+	pages     map[string][]string // pages of results, by type; each page lists its ids, as in "c1 c2"
 	latency   time.Duration
 	down      func() bool
-	remaining string // value of RateLimit-Remaining; empty for no rate limit
+	remaining string // value of RateLimit-Remaining; empty if there is no rate limit
 	own       string // base URL in the links of a server behind a gateway; base if empty
 	selfless  bool   // whether pages lack a self link
 	getPages  bool   // whether next links have the form base?_getpages=
-	// result of a list search: "all", "half", "one" page of two, or "ignored" for all resources of the type; empty if
-	// list searches are not supported
+	// result of a search by ids: "all", "half", "one" page of two, or "ignored" for all resources of the type; empty if
+	// such searches are not supported
 	lists string
 
 	mu      sync.Mutex
 	scripts map[string][]answer // scripted responses by request, sent before the normal response
 	asked   []string            // requests received: path and query, relative to the base
-	late    []string            // requests sent during a pause that the server demanded
-	silent  time.Time           // when the demanded pause began; zero if there is no pause
+	late    []string            // requests sent during a pause demanded by the server
+	silent  time.Time           // time at which the demanded pause began; zero if there is no pause
 	bearers map[string]bool     // Authorization headers received
 	busy    int
 	most    int
@@ -101,7 +101,7 @@ func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// name returns the path and query of a request relative to the base. If the request goes to another server, name
+// name returns a request's path and query, relative to the base URL. If the request goes to another server, name
 // returns the host.
 func name(r *http.Request) string {
 	if r.URL.Host != "ehr.example" {
@@ -254,7 +254,7 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		strings.Join(links, ",") + `]}`
 }
 
-// script sets the responses to send to a request before the normal response.
+// script sets the responses that a request receives before the normal response.
 func (h *fakeFHIR) script(name string, answers ...answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

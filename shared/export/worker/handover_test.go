@@ -37,7 +37,7 @@ func TestHandoverAtAnyPointPreservesFile(t *testing.T) {
 		for point := range requests + 1 {
 			b := newBench(t)
 			b.server.latency = time.Second
-			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point sequential requests
+			b.work(t, margin+time.Duration(point)*time.Second-time.Millisecond) // time for point requests in sequence
 			if ended := b.task().Status == export.Success; ended && point == 0 || !ended && point == requests {
 				t.Errorf("after %d seconds: status %s", point, b.task().Status)
 			}
@@ -144,8 +144,9 @@ func TestWorkerSkipsTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Each of the three rounds has five counted attempts and at most one uncounted read-ahead attempt. A read-ahead
-		// attempt may be refused before or after the query's turn comes. Each refusal ends one run.
+		// Each of the three rounds has five counted attempts and at most one uncounted attempt to read ahead. A
+		// read-ahead attempt may be refused before or after the query is the next to be written. Each refusal ends one
+		// run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
 			t.Errorf("%d tries, want 15 to 18", tries)

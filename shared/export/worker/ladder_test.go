@@ -188,7 +188,7 @@ func TestWorkerStopsWhenAllResponsesAreTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 75500*time.Millisecond) // the run hands over after the first searches
+		b.work(t, 75500*time.Millisecond) // the run hands over to the next run after the first searches
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			all[0]["oversize"] = 40
 			return all

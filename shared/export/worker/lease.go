@@ -17,8 +17,8 @@ import (
 // subscription requests them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is the cancellation cause of a run whose task was claimed by another worker or whose slot was taken by
-// another task.
+// errSuperseded is the cancellation cause of a run whose task has been claimed by another worker or whose slot has been
+// taken by another task.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
 // progress holds a task's progress while this worker holds the task's lease. The run sets the progress, and the
@@ -70,7 +70,7 @@ func (w Worker) heartbeat(
 }
 
 // beat renews the task's lease and stores the progress. If the progress has changed and the last progress event is at
-// least progressEvery old, beat also creates a progress event. If a beat fails, the next beat tries again.
+// least progressEvery old, beat also creates a progress event. If a heartbeat fails, the next one tries again.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()
 	isNew := reached != task.Progress

@@ -105,7 +105,7 @@ func TestReferenceQueueCountsOverflow(t *testing.T) {
 }
 
 // TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document that contains
-// all lists but no marks for waiting references.
+// all lists but no marks (MarkOf) for waiting references.
 func TestCheckpointOfPreviousVersionCanBeResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,9 +16,8 @@ const (
 	aDoctorList   = "Practitioner?*"
 )
 
-// withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
-// patient. One Practitioner does not exist, and another refers to two Organizations. The lists argument sets
-// fakeFHIR.lists.
+// withDoctors returns a bench with a Condition that refers to nine Practitioners and to another patient's Observation.
+// One Practitioner does not exist, and another refers to two Organizations. The lists argument sets fakeFHIR.lists.
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -52,7 +51,7 @@ func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		lists  string
 		change func(*bench)
-		search int // expected number of Practitioner searches by ids
+		search int // expected number of searches for Practitioners by ids
 		read   int // expected number of Practitioner reads
 	}{
 		// a resource that is missing from the response is then read individually

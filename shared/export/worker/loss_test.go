@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Kinds of response to a type's search in the loss tests.
+// Kinds of response to a search for a type in the loss tests.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -27,8 +27,7 @@ const (
 	later    = "later" // valid first page, truncated second page
 )
 
-// lossBench returns a bench whose server has one type for each of the given responses, and a Patient without
-// references.
+// lossBench returns a bench whose server has a Patient without references and one type for each of the given responses.
 func lossBench(t *testing.T, ways ...string) *bench {
 	t.Helper()
 	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation " +
@@ -78,7 +77,7 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 		"cut":                                    content,
 		"cut full":                               content,
 		"cut full full":                          "",
-		"cut empty":                              content, // a type without resources counts as read
+		"cut empty":                              content, // a type with no resources counts as read
 		"cut empty empty":                        "",
 		"cut cut empty full full":                "",
 		"cut html empty full":                    content,

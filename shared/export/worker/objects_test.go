@@ -15,7 +15,7 @@ func TestTaskObjectsListsEveryObjectWrittenByRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		left := map[string]bool{}
-		for range 3 { // each run hands over at its first long wait
+		for range 3 { // each run hands over to the next run at its first long wait
 			b.server.script(findObservations, answer{status: 503, always: true})
 			b.work(t, 76*time.Second)
 			for _, key := range b.files.Keys() {

@@ -63,8 +63,8 @@ func TestExportContinuesAfterFailedType(t *testing.T) {
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
-		// Each of the three rounds has waits of 3, 3, 3 and 4 seconds. After the last attempt in the first round, the
-		// next request waits another 3 seconds.
+		// Each of the three rounds waits 3, 3, 3 and 4 seconds. After the first round's last attempt, the next request
+		// also waits 3 seconds.
 		"503 with Retry-After": {
 			findObservations,
 			answer{status: 503, retryAfter: 3},

@@ -114,7 +114,7 @@ func TestWorkerRequestsLargerFirstPageWhenNextLinkIsForeign(t *testing.T) {
 		return `{"resourceType":"Bundle","entry":[` + strings.Join(entries, ",") + `],` + rest + `}`
 	}
 	for name, c := range map[string]struct {
-		larger answer // response to the search with a larger page size; zero for a complete response
+		larger answer // response to the search with a larger page size; the zero value means a complete response
 		want   export.TypeOutcome
 	}{
 		"it has all": {answer{}, export.TypeOutcome{Result: export.OutcomeOK, Count: 4}},

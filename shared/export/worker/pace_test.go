@@ -33,7 +33,7 @@ func TestRetryAfterAppliesToAllRequests(t *testing.T) {
 		b.server.latency = time.Second
 		b.server.pages["Condition"] = []string{"c1", "c2", "c3"} // enough pages to leave requests for the pause
 		b.server.script(findObservations, answer{status: 429, retryAfter: 20})
-		var answered []time.Time // when each response was sent, in the order of b.server.asked
+		var answered []time.Time // times at which the responses were sent, in the order of b.server.asked
 		b.server.down = func() bool {
 			answered = append(answered, time.Now())
 			return false

@@ -44,7 +44,7 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task's success and its event, and then deletes the objects that the files replace. If the worker
+// succeed stores a task's success and its event, and then deletes the objects that its files replace. If the worker
 // crashes before the deletion, these objects are deleted when the files expire.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
@@ -104,7 +104,8 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 }
 
 // refused fails a task whose refresh token was refused or is missing, without changing the connection's status. The
-// tokens become due before the task fails, so the refresh is not lost if the worker crashes between the two steps.
+// tokens are marked as due before the task fails, so the refresh is not lost if the worker crashes between the two
+// steps.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
@@ -142,8 +143,8 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 	return nil
 }
 
-// overTime returns the error for a task whose wait would exceed its time budget. The error includes the fault.Spot at
-// which the wait was demanded.
+// overTime returns the error for a task that would exceed its time budget by waiting. The error includes the fault.Spot
+// at which the wait was demanded.
 func overTime(cause error) error {
 	spot := fault.SpotOf(cause)
 	spot.Class = "over_time"

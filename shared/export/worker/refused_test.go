@@ -54,7 +54,7 @@ func TestTokensBecomeDueWhenRejectedOrNotRenewable(t *testing.T) {
 }
 
 // TestServerOverloadDoesNotConsumeTokenAttempts checks that the export succeeds even if a busy server delays the token
-// check more often than failures are tolerated.
+// check more often than the number of tolerated failures.
 func TestServerOverloadDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{

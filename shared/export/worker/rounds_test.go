@@ -77,7 +77,7 @@ func TestLongOutageResultsInPartialRecord(t *testing.T) {
 		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		// Each of the eight rounds has a few requests with five attempts each. Without the pauses, there would be
+		// Each of the eight rounds sends a few requests, each with five attempts. Without the pauses, there would be
 		// hundreds of requests.
 		if got := len(b.server.asked); got > 250 {
 			t.Errorf("%d requests", got)

@@ -11,7 +11,7 @@ import (
 
 const otherTaskID = "fedcba9876543210fedcba9876543210"
 
-// newCrowdedBench returns a bench whose tenant has a single slot, held by another export for the given time.
+// newCrowdedBench returns a bench whose tenant has a single slot, which another export holds for the given time.
 func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	t.Helper()
 	b := newBench(t)

@@ -62,7 +62,7 @@ func (s *strict) enter(r *http.Request) (wait time.Duration) {
 	}
 	s.refused++
 	wait = s.opened.Add(s.window).Sub(now)
-	// Requests sent before the refusal arrives are not too early, so the pause begins one nanosecond later.
+	// Requests sent until the refusal arrives are not premature, so the pause begins one nanosecond later.
 	time.AfterFunc(time.Nanosecond, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int
 		window time.Duration
-		runs   time.Duration // time until a run's deadline; 0 for no deadline
+		runs   time.Duration // time until a run's deadline; 0 if there is no deadline
 	}{
 		"waits within a run":          {10, 20 * time.Second, 0},
 		"waits across hand-overs":     {3, 20 * time.Second, margin + 30*time.Second},
@@ -108,8 +108,8 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	}
 }
 
-// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly checks that the worker keeps waiting even if a duplicate message,
-// or a message from the sweeper, arrives every 30 seconds.
+// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly checks that the worker keeps waiting even if duplicate messages
+// or messages from the sweeper arrive every 30 seconds.
 func TestWorkerRespectsRetryAfterWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
@@ -218,8 +218,8 @@ func TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong(t *testing.T) {
 		b := newBench(t)
 		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-4 * time.Hour) })
 		b.server.script(findObservations, answer{status: 502, always: true})
-		// Other responses arrive at whole seconds, so requests in flight when the server demanded the pause were sent
-		// before the demand.
+		// Other responses arrive at whole seconds, so the requests that are in flight when the server demands the pause
+		// were sent before the demand.
 		b.server.latency = time.Second
 		b.server.script("Binary/b1", answer{status: 429, retryAfter: 2 * 3600, takes: time.Second / 2, always: true})
 		b.work(t, 0)

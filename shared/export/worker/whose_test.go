@@ -26,7 +26,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose returns resources without ids, and whether each one belongs to patient p1.
+// whose maps resources without ids to whether each one belongs to patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -101,8 +101,8 @@ func whose() map[string]bool {
 }
 
 // compartment lists the elements that link each type to a patient in R4's patient compartment
-// (compartmentdefinition-patient.html). The list also contains such elements of types that are outside the compartment
-// but refer to a patient.
+// (compartmentdefinition-patient.html). The list also contains these elements for types that are outside the
+// compartment but refer to a patient.
 const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder
 	AllergyIntolerance.asserter Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who
 	AuditEvent.entity.what Basic.subject Basic.author BodyStructure.patient CarePlan.subject

@@ -1,5 +1,5 @@
-// Package worker performs exports. A worker claims a task under a lease, runs the task with package collect, and
-// records the result of each run in the task's row. Every write is fenced by the task's generation, so a worker never
+// Package worker performs exports. A worker claims a task under a lease, runs the task using package collect, and
+// records each run's result in the task's row. Every write is fenced by the task's generation, so a worker never
 // modifies a task that another worker has claimed.
 package worker
 
@@ -29,7 +29,7 @@ type Store interface {
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
 	// ExtendTask renews the task's lease and stores Progress.
 	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
-	// ReportTask renews the lease and stores Progress, ProgressAt, ProgressSent and the progress event in one
+	// ReportTask renews the lease and stores Progress, ProgressAt, ProgressSent and the progress event, all in one
 	// transaction.
 	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
 	// ContinueTask stores Checkpoint, clears Failures and increments the generation of a task that the same worker will
@@ -63,7 +63,7 @@ type Worker struct {
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
-	SendDownloadLink bool // whether to send the deprecated download_link, which is past its removal date
+	SendDownloadLink bool // whether to send the deprecated download_link after its removal date
 	AddMetaSource    bool // whether to set an empty meta.source to the resource's origin
 }
 
@@ -122,7 +122,7 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 		}
 		switch {
 		case end.Result.Kind == export.Superseded:
-			return nil // the slot belongs to the task, which another worker has claimed
+			return nil // the slot belongs to the task, but another worker has claimed the task
 		case end.Result.Kind != export.Save:
 			if end.Result.Kind != export.Yield || end.Result.Wait > 0 {
 				w.Share.Leave(ctx, place)
@@ -157,7 +157,7 @@ func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task
 		end, err = w.succeed(ctx, end)
 	}
 	if errors.Is(context.Cause(ctx), errSuperseded) {
-		// errSuperseded takes precedence over any failure during cancellation
+		// errSuperseded takes precedence over any failure that cancellation causes
 		end, err = collect.End{Result: export.Result{Kind: export.Superseded}}, nil
 	}
 	stop(nil)

@@ -33,8 +33,8 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a part of a document whose conversion multiplies its size: the document id's extension, the elements before
-// the body, and the sections.
+// piece holds those parts of a document whose conversion multiplies their size: the document id's extension, the
+// elements before the body, and the sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {

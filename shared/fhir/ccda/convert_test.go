@@ -19,7 +19,8 @@ import (
 // publicFolder contains complete HL7 documents, which are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
-// publicDocuments returns the documents in publicFolder, keyed by name. It skips the test if the folder is missing.
+// publicDocuments returns the documents in publicFolder, keyed by name. publicDocuments skips the test if the folder is
+// missing.
 func publicDocuments(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(publicFolder + "/*.xml")
@@ -49,7 +50,7 @@ func TestConvertSucceedsForPublicDocuments(t *testing.T) {
 	}
 }
 
-// checkReferences fails the test for dangling references and duplicate ids.
+// checkReferences fails the test if there are dangling references or duplicate ids.
 func checkReferences(t *testing.T, name string, ndjson []byte) {
 	t.Helper()
 	known := map[string]bool{}

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// familyIn returns a document in the declared encoding, with the given family name of the patient.
+// familyIn returns a document in the given encoding whose patient has the given family name.
 func familyIn(declared, family string) string {
 	return `<?xml version="1.0" encoding="` + declared + `"?>` + strings.TrimPrefix(
 		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+

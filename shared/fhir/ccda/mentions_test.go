@@ -43,8 +43,8 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestDocumentSetMergesPartsOfRepeatedFact covers facts that are repeated within one document or in a second document,
-// including long lists.
+// TestDocumentSetMergesPartsOfRepeatedFact covers facts repeated within one document or in a second document, including
+// long lists.
 func TestDocumentSetMergesPartsOfRepeatedFact(t *testing.T) {
 	t.Parallel()
 	const count = 300

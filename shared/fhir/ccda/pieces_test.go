@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// inPieces converts a set of documents in pieces with the given number of nodes, and returns the NDJSON and the report.
-// If nodes is 0, the documents are parsed as complete trees.
+// inPieces converts a set of documents, reading them in pieces with the given number of nodes, and returns the NDJSON
+// and the report. If nodes is 0, the documents are parsed as complete trees.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()
 	var s ccda.Set

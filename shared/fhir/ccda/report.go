@@ -7,7 +7,8 @@ import "recordbridge/shared/fhir/ccda/emit"
 type Report struct {
 	Documents []DocumentReport `json:"documents"`
 	Resources map[string]int   `json:"resources"` // number of emitted resources, by type
-	// number of resources merged into another because several documents, or several parts of one, state the same fact
+	// number of resources merged into another because several documents, or several parts of one document, state the
+	// same fact
 	Merged int `json:"merged"`
 }
 

@@ -29,7 +29,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// ruleSets returns the rules of all section packages for one document. Some rule sets hold state about the document.
+// ruleSets returns the rules of all section packages for one document. Some sets of rules keep state about the
+// document.
 func ruleSets() []statement.RuleSet {
 	return []statement.RuleSet{
 		problems.Rules(),

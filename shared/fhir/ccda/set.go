@@ -14,10 +14,10 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Set collects documents that belong together, such as one response from a health information network, about one or
-// more patients. A fact stated in several documents is emitted once, with the latest document's content, supplemented
-// by the others. Each document's Provenance includes the merged fact as a target, so no source is lost. Patients that
-// share an identifier are merged. The zero value is an empty set.
+// Set collects related documents, such as one response from a health information network. They may concern several
+// patients. A fact stated in several documents is emitted once, with the latest document's content, supplemented by the
+// others. Each document's Provenance includes the merged fact as a target, so no source is lost. Patients that share an
+// identifier are merged. The zero value is an empty set.
 type Set struct {
 	// Is reports whether the given names, family name, birth date (YYYY-MM-DD) and AdministrativeGender code, which may
 	// be empty, are those of the person whom every document must describe. If Is is nil, documents may describe anyone.
@@ -111,7 +111,7 @@ func (s *Set) Convert() *Converted {
 }
 
 // pieceNodes returns the number of nodes per piece for a document of the given size. It returns 0 if the document
-// should be parsed as a tree.
+// should be parsed as a complete tree.
 func (s *Set) pieceNodes(bytes int) int {
 	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
 		return pieceNodes
@@ -155,11 +155,11 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 	return nil
 }
 
-// finish fills in members that no document has, such as the reason for a missing name.
+// finish fills in members for values that no document has, such as the reason for a missing name.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: one document may state a reference and another a flag
+		if r.ReportedBy != nil { // reported[x] has one value, but one document may state a reference and another a flag
 			r.Reported = nil
 		}
 	case *r4.Organization:

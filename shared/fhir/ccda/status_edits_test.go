@@ -10,17 +10,16 @@ import (
 	"testing"
 )
 
-// element is an editable element, independent of the converter's tree.
+// element is an editable element that is independent of the converter's tree.
 type element struct {
 	name     string
 	attrs    []xml.Attr
 	children []*element
 	text     string // text of an element without children
 	parent   *element
-	number   string // a statement's position in document order
+	number   string // the statement's position in document order
 }
 
-// readElements parses a document.
 func readElements(tb testing.TB, document string) *element {
 	tb.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(document))
@@ -128,8 +127,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll assigns each statement a unique id, and its devices and specimens ids that contain the statement's number.
-// It returns the statements in document order.
+// numberAll gives each statement a unique id. The ids of its devices and specimens contain the statement's number. It
+// returns the statements in document order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -280,7 +279,7 @@ func editTime(s *element, variant byte) {
 	}
 }
 
-// editName replaces the name of a statement's subject with a null name or a word that means unknown.
+// editName replaces the name of a statement's subject with a null name or a word that means "unknown".
 func editName(s *element, variant byte) {
 	for _, name := range []*element{
 		s.child("participant", "participantRole", "playingEntity", "code"), s.child("value"),

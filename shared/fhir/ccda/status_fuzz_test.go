@@ -40,7 +40,7 @@ func FuzzStatementStatus(f *testing.F) {
 	})
 }
 
-// renumbered returns the statements that have numbers.
+// renumbered returns the statements that already have numbers.
 func renumbered(e *element, list []*element) []*element {
 	if e.number != "" {
 		list = append(list, e)

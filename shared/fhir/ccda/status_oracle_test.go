@@ -9,23 +9,23 @@ import (
 // said holds the properties of a statement that determine its status.
 type said struct {
 	isNull     bool
-	isOpen     bool   // whether the statement or an enclosing statement is null
+	isOpen     bool   // whether the statement or an enclosing statement has a nullFlavor
 	isDenied   bool   // whether the statement or an enclosing statement is negated
-	status     string // statusCode; "none" if missing, "?" if null or not an ActStatus
+	status     string // statusCode; "none" if missing, "?" if it has a nullFlavor or is not an ActStatus
 	concern    string // statusCode of the enclosing act, if that act is a concern
 	observed   string // code in the status observation
 	hasStart   bool   // whether the statement has a start that is not after the document's time
 	hasEnd     bool   // whether the statement has an end that is not after the document's time
-	endsToday  bool   // whether the end is on the document's day, so that either status is correct
+	endsToday  bool   // whether the end is on the document's day, in which case either status is correct
 	mayHaveEnd bool   // whether the end has the null flavor UNK
 	isAhead    bool   // whether the start is after the document's time
-	isPoint    bool   // whether the statement has a single time
+	isPoint    bool   // whether the statement's time is a single point
 	lasts      bool   // whether the end is after the document's time
 	discharged bool
 }
 
-// judge returns the facts that resources assert although their statements negate them or leave them open. It reads only
-// the document, and matches resources to statements by identifier.
+// judge returns the facts that resources assert although the statements negate them or leave them open. judge reads
+// only the document, and matches resources to statements by identifier.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -40,7 +40,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 				faults = append(faults, fmt.Sprintf("%s of a statement that is null or denied", r["resourceType"]))
 			}
 		}
-		if len(sources) != 1 { // A resource that represents several statements may assert any of them.
+		if len(sources) != 1 { // A resource that represents several statements may assert what any of them states.
 			continue
 		}
 		what := readSaid(sources[0], written)
@@ -325,7 +325,7 @@ func observationFaults(r map[string]any, what said) []string {
 		values = append(values, valuesOf(component)...)
 	}
 	hasValue := len(values) > 0
-	if what.isDenied { // The value false and a code for absence may state the negated fact.
+	if what.isDenied { // The value false, like a code for absence, may state the negated fact.
 		hasValue = slices.ContainsFunc(values, func(v any) bool { return v != false && codeIn(v) != "60001007" })
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")

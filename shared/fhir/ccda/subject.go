@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// ErrSubject means that a document is about a person other than the Set's or doesn't identify its subject well enough.
-// The error's text contains no part of the document.
+// ErrSubject means that a document is about a person other than the Set's person or doesn't identify its subject well
+// enough. The error's text contains no part of the document.
 var ErrSubject = errors.New("ccda: a document about another person")
 
 // isAbout reports whether every patient in a document matches the person. C-CDA requires one patient (recordTarget).

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// provenance is the resource type that searches for other types can include.
+// provenance is the resource type that searches for other types can include in their results.
 const provenance = "Provenance"
 
 // questionnaire is the resource type that is searched by canonical URL.
@@ -24,8 +24,8 @@ const questionnaire = "Questionnaire"
 // is not included, because the export reads it first. For a platform with $everything, the plan begins with that
 // operation and uses searches only if it fails.
 //
-// The CapabilityStatement is used only to drop types and never to add parameters, because servers declare more than
-// they support.
+// The CapabilityStatement is used only to drop types, never to add parameters, because servers declare more than they
+// support.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -64,7 +64,7 @@ type builder struct {
 	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; may be empty
 }
 
-// candidates returns the wanted types that the server supports, in the plan's order.
+// candidates returns the requested types that the server supports, in the plan's order.
 func (b builder) candidates() []string {
 	profile := b.facts.Profile
 	all := table(b.release)
@@ -100,7 +100,7 @@ func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
 
-// attached reports whether searches for other types return the type.
+// attached reports whether searches for other types also return resources of the type.
 func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
@@ -163,7 +163,7 @@ func patientParams(resourceType string) []string {
 	return []string{"patient", "subject"}
 }
 
-// ofPatient returns R4's patient parameter for the type and the parameter's value.
+// ofPatient returns R4's patient parameter for the type and the value of that parameter.
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
@@ -179,8 +179,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns the followed types, sorted, that the statement or profile declares searchable by several ids in one
-// request. Binary is excluded, because Binary resources may be large.
+// byID returns, in sorted order, the followed types that the statement or profile declares searchable by several ids in
+// one request. Binary is excluded, because Binary resources may be large.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -201,7 +201,7 @@ func (b builder) queries(resourceType, param string) []Query {
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
 	if param != "patient" {
-		// A subject or member may have another type, so the value includes it.
+		// A subject or member may be of another type, so the value includes the type.
 		search.Set(param, "Patient/"+b.facts.PatientID)
 	}
 	searches := narrowed(search, b.release, resourceType, profile.Needs[resourceType])
@@ -232,7 +232,7 @@ func withWays(search url.Values, ways []string) []url.Values {
 	for _, way := range ways {
 		values, err := url.ParseQuery(way)
 		if err != nil {
-			continue // No server could process such a query.
+			continue // No server could process a query that can't be parsed.
 		}
 		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count replaces _count
 			values.Del(name)

@@ -50,7 +50,6 @@ func asked(queries []plan.Query) []string {
 	return lines
 }
 
-// build calls Build for the patient with id p.
 func build(f plan.Facts) plan.Plan {
 	f.PatientID = "p"
 	return plan.Build(f)
@@ -176,9 +175,9 @@ func TestBuildOmitsUndeclaredSearches(t *testing.T) {
 		"Practitioner:name",       // not in the patient compartment
 		"PaymentNotice:patient",   // not in the patient compartment
 		"Task:patient",            // not in the patient compartment, but R4 allows searching it by patient
-		"Flag",                    // in the patient compartment, but no search is declared
-		"Device:type",             // known type, but searched by a different parameter
-		"Immunization",            // known type, but no parameters declared
+		"Flag",                    // in the patient compartment, but the server declares no search
+		"Device:type",             // known type that is searched by a different parameter
+		"Immunization",            // known type without declared parameters
 		"Goal:subject,patient",    // the patient parameter takes precedence over subject
 		"Claim:patient", "Claim:", // listed twice
 		"AllergyIntolerance:patient",
@@ -277,7 +276,7 @@ func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
-	stated.Resources[4].SearchParams = nil // Without declared parameters, Provenance is included but not searched.
+	stated.Resources[4].SearchParams = nil // Without declared parameters, Provenance can be included but not searched.
 	silent := build(plan.Facts{Capability: stated, Types: []string{"Goal", "Provenance"}})
 	check(t, silent.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p")
 

@@ -19,14 +19,14 @@ const (
 	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
 	documents  = "clinical-note"
 
-	// Categories before R4. Before R4, Observation had only the first half of R4's values, and DiagnosticReport those
-	// of HL7 table 0074.
+	// Categories before R4. Before R4, Observation had only the first half of R4's categories, and DiagnosticReport had
+	// those of HL7 table 0074.
 	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
 	oldReports      = "LAB RAD PAT"
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
 	carePlansDSTU2  = "assess-plan careteam" // DSTU2 servers store care teams in CarePlan (Argonaut)
 
-	// Prescription statuses except entered-in-error, for a single search, where a comma means "or".
+	// Prescription statuses other than entered-in-error, for a single search in which a comma means "or".
 	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
@@ -77,7 +77,7 @@ func categories(r release, resourceType string) []string {
 	}
 	if r != r4 {
 		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
-		delete(byType, "DocumentReference") // Before R4, DocumentReference has a class in place of a category.
+		delete(byType, "DocumentReference") // Before R4, DocumentReference has a class instead of a category.
 	}
 	if r == dstu2 {
 		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. It represents a field of the
-// token response.
+// placeholder matches a placeholder such as {ah_practice} in a value of Profile.Query. A placeholder represents a field
+// of the token response.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 // Filled returns the profile with the placeholders in Query replaced by a token set's extra fields (tokens.Set). A

@@ -19,7 +19,7 @@ const (
 	stepAttach = 128 // repeats a search to obtain the Provenance of its results
 )
 
-// releaseBits are the bits of Query.Step that every step keeps.
+// releaseBits are the bits of Query.Step that no step changes.
 const releaseBits = stepSTU3 | stepDSTU2
 
 // Page sizes, largest first. Other clients successfully use a page size of 100. If a page of size 1 is too large, the
@@ -48,10 +48,10 @@ func (q Query) Values() url.Values {
 // Alternatives returns the queries to send in place of q after the server refused q's first page or returned a next
 // link to another server (fhir.ForeignLink). It returns nil if there is none. An alternative omits or lowers _count,
 // raises it (once, if only the first page is available), omits the optional parameters _include, _revinclude and
-// _lastUpdated, or queries parts of the type, by category or an equivalent parameter. Each step moves to a later
-// fallback, so the sequence always ends. If a page larger than the usual size fails, the usual size is tried before any
-// other remedy. Failures that a different request can't fix, such as server errors, rate limits, token failures and
-// plain refusals, have no alternatives.
+// _lastUpdated, or splits the type by category or an equivalent parameter. Each step moves to a later fallback, so the
+// sequence always ends. If a page larger than the usual size fails, the usual size is tried before any other remedy.
+// Failures that a different request can't fix, such as server errors, rate limits, token failures and plain refusals,
+// have no alternatives.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -96,7 +96,7 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 // listed values, such as categories, misses resources that have none of them.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
-	// The dates begin before the birth of any living patient.
+	// The dates in these queries begin before the birth of any living patient.
 	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) {
 		return ""
 	}
@@ -113,7 +113,7 @@ func (q Query) uncounted() []Query {
 }
 
 // smaller returns q with the next smaller page size. If q has no _count, one is added, because the platform may have
-// gained support for _count. If the server has just rejected _count, there is no other size to try.
+// gained support for _count. If the server has just rejected _count, there is no other page size to try.
 func (q Query) smaller() []Query {
 	switch {
 	case q.Count > countMore:
@@ -136,7 +136,7 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest page size that a server may return. It returns nil if that size was already
+// wider returns q with the largest page size that a server may return. It returns nil if that page size was already
 // requested or the server doesn't support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
@@ -146,7 +146,7 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q requests a large first page, because the next link of a page of the usual size pointed to
+// Widened reports whether q requests a large first page because the next link of a page of the usual size pointed to
 // another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
@@ -167,7 +167,8 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts returns the queries into which q is split. It returns nil if q is itself a part or can't be split.
+// parts returns the queries into which q is split. It returns nil if q already covers only part of a type or can't be
+// split.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {

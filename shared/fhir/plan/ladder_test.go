@@ -33,7 +33,7 @@ func TestAlternativesDependOnRejectionReason(t *testing.T) {
 	elsewhere := fhir.RequestError{Class: fhir.ForeignLink}
 	tests := map[string]struct {
 		query    plan.Query
-		refusals []fhir.RequestError // successive refusals, each of the first replacement of the query refused before
+		refusals []fhir.RequestError // successive refusals, each of the previously refused query's first alternative
 		want     []string
 	}{
 		"_count is not known":    {plain("Goal"), []fhir.RequestError{count}, []string{"Goal?patient=p"}},
@@ -187,14 +187,14 @@ func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestAlternativesAlwaysTerminate uses arbitrary refusals. No search may be sent twice, every search must name the
-// patient, and the sequence of fallbacks must end.
+// TestAlternativesAlwaysTerminate uses arbitrary sequences of refusals. No search may be sent twice, every search must
+// name the patient, and the sequence of fallbacks must end.
 func TestAlternativesAlwaysTerminate(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{
 		fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Limited, fhir.Rejected, fhir.ServerFault,
 		fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network,
-		// failures that have alternatives, repeated to reach deeper steps
+		// failures that have alternatives are repeated to reach later steps
 		fhir.TooLarge, fhir.Rejected, fhir.Rejected, fhir.Forbidden,
 	}
 	refusals := []fhir.Refusal{

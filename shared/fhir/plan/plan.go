@@ -1,6 +1,6 @@
-// Package plan creates the requests to a FHIR server for one patient's record. The package determines the searches,
-// their parameters and their order, and replaces searches that the server refuses. The package sends no requests and
-// holds no state.
+// Package plan determines which requests read one patient's record from a FHIR server. The package determines the
+// searches, their parameters and their order, and replaces searches that the server refuses. The package sends no
+// requests and holds no state.
 package plan
 
 import (
@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Profile is the request profile of a platform's FHIR server: the fhir section of the platform's profile (package
-// smart/platform).
+// Profile is the request profile of a platform's FHIR server, defined in the fhir section of the platform's profile
+// (package smart/platform).
 type Profile struct {
 	Endpoint   string              // ID of the endpoint in the catalogue; empty if it is not listed
 	Base       string              // server's current base URL in the catalogue, or empty if unknown
@@ -20,19 +20,19 @@ type Profile struct {
 	NoCount    []string            // types whose searches fail if _count is set
 	Needs      map[string][]string // required search parameters, by type
 	Ways       map[string][]string // queries that replace the default ones, by type
-	OnceNext   bool                // A next link is valid only once, so resuming restarts the query.
+	OnceNext   bool                // A next link can be used only once, so resuming restarts the query.
 	Query      map[string]string   // parameters added to every request
 	Headers    map[string]string   // headers added to every request
 	Denials    []Denial            // responses that indicate a permanent refusal
 	InFlight   int                 // number of concurrent requests that the server handles; 0 if unknown
 	PageSize   int                 // initial _count; 0 for the default
-	ByID       []string            // types searchable by a list of ids in _id, regardless of the statement
+	ByID       []string            // types searchable by a list of ids in _id, regardless of the CapabilityStatement
 }
 
 // Denial describes a platform's response that permanently refuses a request.
 type Denial struct {
 	Status int
-	Body   string // text that the body contains; empty for any body
+	Body   string // text that the body must contain; empty to match any body
 }
 
 // Facts holds the input for a plan.

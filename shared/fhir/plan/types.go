@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. If the version is missing, R4 is assumed, which has been the
-// minimum under the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. If the version is missing, R4 is assumed, because the certification
+// rules have required at least R4 since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -31,8 +31,8 @@ func releaseOf(fhirVersion string) release {
 
 // Types requested from servers older than R4: first the Argonaut and US Core STU3 types, then payers' types and others
 // that EHRs offer. The types of R4 are in package fhir, because authorization requests name them. Types that US Core
-// doesn't search by patient are read by reference (see Followed) or, if the CapabilityStatement lists a search for
-// them, searched.
+// doesn't search by patient are searched if the CapabilityStatement lists a search for them, and otherwise read by
+// reference (see Followed).
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +

@@ -7,13 +7,13 @@ import (
 )
 
 // Common reports whether patients usually have resources of the type. Types that US Core or payers define count as
-// common. Common is used for servers that have no stored hints.
+// common. Common is used for servers without stored hints.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
-// brings reports whether searches could return Provenance and whether the granted scopes allow it.
+// brings reports whether searches can return Provenance that the export wants and the granted scopes allow.
 func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
@@ -47,7 +47,7 @@ func Unlisted(f Facts) []Query {
 	return found
 }
 
-// Trial returns q with one resource per page, to test whether the server supports the type.
+// Trial returns q with one resource per page to test whether the server supports the type.
 func (q Query) Trial() Query {
 	q.Count, q.Step = countSingle, q.Step|stepTrial
 	return q
@@ -56,7 +56,7 @@ func (q Query) Trial() Query {
 // IsTrial reports whether q was created by Trial.
 func (q Query) IsTrial() bool { return q.Step&stepTrial != 0 }
 
-// Whole returns the search for all resources of the type tested by the trial query q.
+// Whole returns the search for all resources of the type that the trial query q tests.
 func (q Query) Whole() Query {
 	if q.Count != 0 { // A count of 0 means that the server refuses _count.
 		q.Count = countUsual

@@ -27,7 +27,7 @@ type Account struct {
 type TOTP struct {
 	Sealed []byte    // encrypted secret; nil if there is no secret
 	Since  time.Time // time at which the app was confirmed by its first correct code
-	Step   int64     // time step of the last accepted code; each code is valid only once (RFC 6238 section 5.2)
+	Step   int64     // time step of the last accepted code; each code can be used only once (RFC 6238 section 5.2)
 	Offer  []byte    // encrypted secret that has not been confirmed by a code
 }
 
@@ -58,7 +58,7 @@ type AddressOwner struct {
 	FormerUntil time.Time // time at which the reservation of a former address ends; zero for the current address
 }
 
-// Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). It can be
+// Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). A ceremony can be
 // completed only once.
 type Ceremony struct {
 	AccountID string // account that registers the passkey; empty for an authentication
@@ -66,7 +66,7 @@ type Ceremony struct {
 	ExpiresAt time.Time
 }
 
-// Begun holds the data that the browser needs to start a ceremony.
+// Begun holds the data that the browser needs to begin a passkey ceremony.
 type Begun struct {
 	Options   []byte // JSON for parseCreationOptionsFromJSON or parseRequestOptionsFromJSON
 	Challenge string // challenge that the response must contain
@@ -114,11 +114,11 @@ type Invitation struct {
 // Fold returns an email address in lower case, for comparison. In practice, mail servers ignore case.
 func Fold(address string) string { return strings.ToLower(address) }
 
-// Actor returns the name that identifies an account in audit rows.
+// Actor returns the name that identifies an account in audit-log rows.
 func Actor(accountID string) string { return "member:" + accountID }
 
-// ProofRequired returns the error for a request that needs a recent proof of identity, or the second factor of an
-// account that has one.
+// ProofRequired returns the error for a request that needs a recent proof of identity or, for an account that has one,
+// the second factor.
 func ProofRequired() error {
 	return fault.New(fault.Forbidden, fault.CodeProofRequired,
 		"Verify your identity again with a passkey, an authenticator app or an e-mailed code.")

@@ -24,7 +24,7 @@ const (
 	MoveWebhook Action = "move_webhook"
 	// ChangeMembers is the action of changing roles, removing members, or creating or withdrawing invitations.
 	ChangeMembers Action = "change_members"
-	// ChangeFactors is the action of adding or removing passkeys or the authenticator app, or creating recovery codes.
+	// ChangeFactors covers adding or removing a passkey or authenticator app, and creating recovery codes.
 	ChangeFactors Action = "change_factors"
 	// ChangeAddress is the action of changing an account's email address.
 	ChangeAddress Action = "change_address"

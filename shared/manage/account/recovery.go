@@ -29,7 +29,7 @@ type Recovery struct {
 	Actor       string // actor who started the recovery
 	RequestedAt time.Time
 	AppliesAt   time.Time
-	EndedAt     time.Time // when the recovery was stopped or applied; zero until then
+	EndedAt     time.Time // when the recovery was stopped or applied; zero while it is open
 	Rev         int64     // revision for compare-and-swap writes; 0 before the recovery is stored
 }
 
@@ -49,7 +49,8 @@ type RecoveryRows interface {
 	SaveRecovery(ctx context.Context, r Recovery) error
 }
 
-// OpenRecovery reads the open recovery of an account. If there is no recovery, the result is the base for a new one.
+// OpenRecovery reads the open recovery of an account. If there is none, OpenRecovery returns an empty Recovery with the
+// account's ID and the stored revision, from which a new one can be created.
 func OpenRecovery(ctx context.Context, rows RecoveryRows, accountID string) (Recovery, error) {
 	r, err := rows.Recovery(ctx, accountID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

@@ -32,11 +32,11 @@ type Permission string
 const (
 	// View allows reading everything except secrets and delivery bodies.
 	View Permission = "view"
-	// Inspect allows reading patient inquiries and the bodies of deliveries and events.
+	// Inspect allows reading patients' inquiries and the bodies of deliveries and events.
 	Inspect Permission = "inspect"
 	// Develop allows changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
 	Develop Permission = "develop"
-	// Operate grants in live mode the permissions that Develop grants in test mode. It also allows changing the
+	// Operate grants the same permissions in live mode as Develop does in test mode. It also allows changing the
 	// organisation's pages and replying to patients.
 	Operate Permission = "operate"
 	// Manage allows inviting members, changing members other than owners, and reading the audit log.

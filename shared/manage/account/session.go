@@ -25,12 +25,12 @@ const (
 	seenEvery = 5 * time.Minute
 )
 
-// Session is a sign-in to the dashboard from one browser. The token exists only in a cookie of that browser.
+// Session is a sign-in to the dashboard from one browser. The token exists only in that browser's cookie.
 type Session struct {
 	Hash      string // hash of the session token
 	AccountID string
 	Epoch     int64     // account's epoch when the session started
-	Pending   bool      // set until the second factor is verified; the session allows nothing else
+	Pending   bool      // set until the second factor is verified; until then, the session allows nothing else
 	ProvenAt  time.Time // time of the last proof of identity
 	StartedAt time.Time
 	SeenAt    time.Time // time of the last request, accurate to within five minutes
@@ -94,7 +94,7 @@ type Rows interface {
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions looks up sessions. It caches nothing, so the next request of an ended session is rejected.
+// Sessions looks up sessions. It doesn't cache sessions, so a session's first request after its end is rejected.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows

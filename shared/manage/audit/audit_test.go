@@ -44,8 +44,10 @@ func newFixture(t *testing.T, rows int) fixture {
 func (b fixture) add(t *testing.T, of org.Tenant, n int) {
 	t.Helper()
 	at := noon.Add(time.Duration(n) * 3 * time.Second)
-	expect.NoError(t, b.log.Append(t.Context(), of, at, fmt.Sprintf("id-%d", n), "operator", "credential.created",
-		fmt.Sprintf("target-%d", n)))
+	expect.NoError(t, b.log.Append(t.Context(), audit.Row{
+		At: at, ID: fmt.Sprintf("id-%d", n), Tenant: of, Actor: "operator", Action: "credential.created",
+		Target: fmt.Sprintf("target-%d", n),
+	}))
 }
 
 func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
@@ -63,8 +65,10 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 func TestHashMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
-	expect.NoError(t, b.log.Append(t.Context(), tenant, noon.Add(1234567*time.Nanosecond), "1", "member:é",
-		"a<b>&\"c\"\\u2028", "tab\tand line\u2028separator"))
+	expect.NoError(t, b.log.Append(t.Context(), audit.Row{
+		At: noon.Add(1234567 * time.Nanosecond), ID: "1", Tenant: tenant, Actor: "member:é",
+		Action: "a<b>&\"c\"\\u2028", Target: "tab\tand line\u2028separator",
+	}))
 	rows, _, err := b.log.List(t.Context(), orgID, 0, 1)
 	expect.NoError(t, err)
 	if want := "e67b08fed1e3b8c2e420824f7769d8be398378ebef98a677ffc2705a418db182"; len(rows) != 1 || rows[0].Hash != want {
@@ -117,7 +121,8 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	for w := range writers {
 		all.Go(func() {
 			for n := range each {
-				if err := b.log.Append(t.Context(), tenant, noon, fmt.Sprintf("%d-%d", w, n), "operator", "x", "y"); err != nil {
+				row := audit.Row{At: noon, ID: fmt.Sprintf("%d-%d", w, n), Tenant: tenant, Actor: "operator", Action: "x"}
+				if err := b.log.Append(t.Context(), row); err != nil {
 					t.Errorf("append: %v", err)
 				}
 			}
@@ -131,7 +136,7 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// TestAppendWritesRowOnceWhenResponseIsLost checks that a repeated write adds no second row.
+// TestAppendWritesRowOnceWhenResponseIsLost checks that repeating a write doesn't add a second row.
 func TestAppendWritesRowOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
@@ -152,7 +157,7 @@ func TestAppendFailsAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
 	log := audit.Log{Rows: lost{b.log.Rows.(store.Audit)}}
-	expect.Conflict(t, "appending", log.Append(t.Context(), tenant, noon, "late", "operator", "x", "y"))
+	expect.Conflict(t, "appending", log.Append(t.Context(), audit.Row{At: noon, ID: "late", Tenant: tenant}))
 }
 
 var errTrouble = errors.New("trouble on our side")
@@ -179,7 +184,7 @@ func TestLogMethodsReturnReadErrors(t *testing.T) {
 	_, _, listed := log.List(t.Context(), orgID, 0, 1)
 	_, exported := log.Export(t.Context(), orgID, &bytes.Buffer{})
 	_, written := newFixture(t, 1).log.Export(t.Context(), orgID, broken{})
-	appended := log.Append(t.Context(), tenant, noon, "id", "operator", "x", "y")
+	appended := log.Append(t.Context(), audit.Row{At: noon, ID: "id", Tenant: tenant})
 	for name, err := range map[string]error{
 		"verify": verified, "list": listed, "export": exported, "write": written,
 		"append": appended,

@@ -25,7 +25,7 @@ const (
 	Misplaced Finding = "misplaced"
 	// CutOff means that all rows from this number on are missing, although a known head names a later row.
 	CutOff Finding = "cut_off"
-	// Added means that the row comes after the head of the chain.
+	// Added means that the row follows the head of the chain.
 	Added Finding = "added"
 	// Rewritten means that the row's hash differs from the hash in a head.
 	Rewritten Finding = "rewritten"
@@ -173,9 +173,9 @@ type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first. Each line contains its row's hash. The last line is the head,
-// which Export also returns. The recipient should keep it. docs/operate/audit.md describes how third parties verify an
-// export.
+// Export writes a chain as lines of JSON, oldest first. Each line contains its row's hash. The last line contains the
+// head, which Export also returns. The recipient should keep the head. docs/operate/audit.md describes how third
+// parties verify an export.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {

@@ -51,13 +51,15 @@ func (b fixture) remove(t *testing.T, sort string) {
 
 func textOf(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// forge replaces a stored row with row's current attributes and a matching hash.
+// forge replaces row seq with a forged row that has a matching hash and follows a row with the hash prev.
 func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	t.Helper()
 	scratch := newFixture(t, 0)
 	rows := store.Audit{DB: scratch.made.DB, Table: scratch.made.Name("AuditTable")}
 	_ = rows.Extend(t.Context(), audit.Head{}, audit.Row{Seq: int64(seq) - 1, Hash: prev, Tenant: tenant})
-	expect.NoError(t, scratch.log.Append(t.Context(), tenant, noon, "forged", "operator", "nothing.happened", "x"))
+	expect.NoError(t, scratch.log.Append(t.Context(), audit.Row{
+		At: noon, ID: "forged", Tenant: tenant, Actor: "operator", Action: "nothing.happened", Target: "x",
+	}))
 	row := scratch.read(t, rowAt(seq))
 	b.put(t, rowAt(seq), row)
 	return row["hash"].(*types.AttributeValueMemberS).Value

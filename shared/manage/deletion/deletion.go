@@ -1,6 +1,6 @@
-// Package deletion deletes organisations. An owner can cancel a deletion for a week. Afterwards everything is removed
-// in a fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a row
-// that a worker advances from stage to stage, so a crash loses nothing.
+// Package deletion deletes organisations. An owner can cancel a deletion for a week. After that week, everything is
+// removed in a fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is
+// a row that a worker advances from stage to stage, so a crash loses nothing.
 package deletion
 
 import (
@@ -19,23 +19,23 @@ type Stage string
 
 // Stages of a deletion, in order. A stage named after a kind of row removes rows of that kind.
 const (
-	Waiting       Stage = "waiting"       // waiting until BeginsAt; until then, an owner can cancel the deletion
-	Stopping      Stage = "stopping"      // suspending the organisation
-	Credentials   Stage = "credentials"   // removing credentials and public IDs
-	Webhooks      Stage = "webhooks"      // removing webhooks so that no more events are sent
-	Disconnecting Stage = "disconnecting" // failing pending exports, expiring files and requesting revocations
-	Draining      Stage = "draining"      // waiting until no attempt, export or revocation is in progress
-	Connections   Stage = "connections"   // removing connections with their tokens and cached records
+	Waiting       Stage = "waiting"       // the deletion begins at BeginsAt; until then, an owner can cancel it
+	Stopping      Stage = "stopping"      // the worker suspends the organisation
+	Credentials   Stage = "credentials"   // the worker removes credentials and public IDs
+	Webhooks      Stage = "webhooks"      // the worker removes webhooks so that no more events are sent
+	Disconnecting Stage = "disconnecting" // the worker fails pending exports, expires files and requests revocations
+	Draining      Stage = "draining"      // the worker waits until no attempt, export or revocation is in progress
+	Connections   Stage = "connections"   // the worker removes connections with their tokens and cached records
 	Exports       Stage = "exports"
-	Deliveries    Stage = "deliveries" // removing deliveries with their attempts and events
+	Deliveries    Stage = "deliveries" // the worker removes deliveries with their attempts and events
 	Events        Stage = "events"
 	Inquiries     Stage = "inquiries"
-	Counters      Stage = "counters" // removing usage, key uses, and the index rows of exports
-	Files         Stage = "files"    // removing all remaining objects
+	Counters      Stage = "counters" // the worker removes usage, key uses and the exports' index rows
+	Files         Stage = "files"    // the worker removes all remaining objects
 	Invitations   Stage = "invitations"
-	Domains       Stage = "domains" // releasing claimed email domains
+	Domains       Stage = "domains" // the worker releases claimed email domains
 	Members       Stage = "members"
-	Looking       Stage = "looking" // checking that no rows remain, then removing the organisation itself
+	Looking       Stage = "looking" // the worker checks that no rows remain, then removes the organisation itself
 	Done          Stage = "done"
 	Cancelled     Stage = "cancelled"
 )
@@ -48,7 +48,7 @@ const (
 	pause = 24 * time.Hour
 )
 
-// Counts holds the numbers of items that were found and removed, by kind.
+// Counts holds the numbers of items found and removed, by kind.
 type Counts struct {
 	Credentials int64 `json:"credentials"`
 	Webhooks    int64 `json:"webhooks"`
@@ -63,8 +63,8 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation, with the progress of the deletion. Once the deletion is done, only
-// the organisation's ID identifies the organisation.
+// Deletion is a request to delete an organisation, with the deletion's progress. Once the deletion is done, the row
+// identifies the organisation only by ID.
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
@@ -77,8 +77,8 @@ type Deletion struct {
 	Claims      []string // email domains that the organisation may have claimed; empty once done
 	Mode        org.Mode // mode whose rows the stage is removing
 	At          string   // cursor in the stage's list of rows
-	Held        []string // keys of the rows that have been counted and are removed next
-	Found       bool     // whether this pass found rows, so another pass is needed
+	Held        []string // keys of the rows that have been counted and will be removed next
+	Found       bool     // whether this pass found rows, which makes another pass necessary
 	DueAt       time.Time
 	Rev         int64 // revision for compare-and-swap writes; 0 before the deletion is stored
 }
@@ -111,9 +111,9 @@ type Requests struct {
 }
 
 // Request schedules the deletion of an organisation and returns the deletion. It returns a deletion that is already
-// scheduled or in progress. A new deletion is announced before it is stored, because a deletion must not begin
-// unannounced. claims lists the email domains of the organisation's members and notice addresses. The error is
-// announce's, or fault.Limited if a deletion was requested less than a day ago and cancelled.
+// scheduled or in progress. A new deletion is announced before it is stored, so that no deletion begins unannounced.
+// claims lists the email domains of the organisation's members and notice addresses. The error is announce's, or
+// fault.Limited if a deletion was requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/deletion"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
@@ -21,7 +22,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world holds an organisation in memory. The process can be made to crash at a given call.
+// world holds an organisation in memory and can make the process crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion
@@ -32,7 +33,7 @@ type world struct {
 	objects  map[string]bool
 	domains  map[string]string
 	counters int
-	ended    map[string]int // number of disconnections by connection
+	ended    map[string]int // number of disconnections per connection
 	done     []string       // removed items, in order
 	proofs   []string
 	proofIDs map[string]bool
@@ -176,8 +177,8 @@ func (w *world) Disconnect(_ context.Context, tenant org.Tenant, id string) (con
 	return connection.Connection{}, w.call()
 }
 
-func (w *world) Append(_ context.Context, _ org.Tenant, _ time.Time, id, _, action, target string) error {
-	w.proofs, w.proofIDs[id] = append(w.proofs, action+" "+target), true
+func (w *world) Append(_ context.Context, row audit.Row) error {
+	w.proofs, w.proofIDs[row.ID] = append(w.proofs, row.Action+" "+row.Target), true
 	return w.call()
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
@@ -35,8 +36,8 @@ func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes a stage's rows, one mode after the other, until a pass finds no rows. One step counts and records a page
-// of rows and the next step removes them, so a crash can't falsify the count.
+// list removes a stage's rows, one mode after the other, until a pass finds no rows. One step counts a page of rows and
+// records the count, and the next step removes the rows, so a crash can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -101,7 +102,7 @@ func (c *Counts) of(s Stage) *int64 {
 	return nil
 }
 
-// end removes the row with the given key. A connection is first disconnected, because the patient may have reconnected.
+// end removes the row with the given key. A connection is disconnected first, because the patient may have reconnected.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
 		_, id, _ := strings.Cut(place, "#")
@@ -118,7 +119,7 @@ func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place s
 	return nil
 }
 
-// files removes the organisation's stored objects. A separate step counts the objects beforehand.
+// files removes the organisation's stored objects. The worker counts the objects in an earlier step.
 func (w Worker) files(ctx context.Context, d *Deletion) error {
 	left := int64(0)
 	for _, tenant := range tenants(d.OrgID) {
@@ -147,7 +148,8 @@ func (w Worker) files(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// domains releases the email domains that the organisation has claimed. A separate step counts the domains beforehand.
+// domains releases the email domains that the organisation has claimed. The worker counts the domains in an earlier
+// step.
 func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	if d.Found {
 		for _, domain := range d.Claims {
@@ -173,7 +175,7 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look restarts the deletion if any row remains. Otherwise, it writes the audit row and removes the organisation
+// look restarts the deletion if any row remains, and otherwise writes the audit row and removes the organisation
 // itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
@@ -219,8 +221,10 @@ func (w Worker) prove(ctx context.Context, d Deletion) error {
 		"inquiries=%d members=%d invitations=%d domains=%d",
 		d.OrgID, c.Credentials, c.Webhooks, c.Connections, c.Exports, c.Files, c.Events, c.Deliveries, c.Inquiries, c.Members,
 		c.Invitations, c.Domains)
-	if err := w.Audit.Append(ctx, auditTenant(d.OrgID), w.Now(), d.ID(), "eraser", "organisation.deleted",
-		target); err != nil {
+	if err := w.Audit.Append(ctx, audit.Row{
+		At: w.Now(), ID: d.ID(), Tenant: auditTenant(d.OrgID), Actor: "eraser", Action: "organisation.deleted",
+		Target: target,
+	}); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}
 	return nil

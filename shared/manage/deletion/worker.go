@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/platform/due"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
@@ -15,8 +16,8 @@ import (
 )
 
 const (
-	// drain is the waiting time after the organisation is suspended. It exceeds the duration of any attempt already
-	// begun, any export run, and a health system's revocation.
+	// drain is the waiting time after the organisation is suspended. The wait exceeds the duration of any attempt
+	// already begun, any export run and any revocation by a health system.
 	drain = 2 * time.Hour
 	// indexTime is the maximum delay before an index reflects a change.
 	indexTime = 20 * time.Second
@@ -33,10 +34,10 @@ type Store interface {
 	// DueDeletions returns the IDs of the organisations whose deletions are due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
 	// Places returns the keys of a stage's rows that follow the given key, at most limit of them. After the last key,
-	// it returns no keys.
+	// it returns an empty list.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes the row with the given key from a stage, and all dependent rows. It returns fault.Conflict for an
-	// authorized connection.
+	// Remove removes the row with the given key from a stage, along with all dependent rows. It returns fault.Conflict
+	// for an authorized connection.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
 	// RemoveCounters removes the usage counters of a tenant.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
@@ -69,7 +70,7 @@ type Disconnector interface {
 
 // Audit records completed deletions. audit.Log implements it.
 type Audit interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 
@@ -115,7 +116,7 @@ func (w Worker) steps() due.Steps[Deletion] {
 }
 
 // delete performs a deletion's steps until a step has to wait or an owner has cancelled the deletion. It returns the
-// stage reached.
+// stage that the deletion has reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -135,7 +136,7 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs one repeatable step of a stage and returns the delay before the next step. The caller must save d.
+// step performs one idempotent step of a stage and returns the delay before the next step. The caller must then save d.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:

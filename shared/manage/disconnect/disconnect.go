@@ -1,6 +1,6 @@
 // Package disconnect disconnects a connection at its organisation's request. The package defines what ends with a
 // connection, in which order, and how long a token is stored for revocation at the health system. Package refresh
-// revokes the tokens at the health system, and the sweeper deletes the objects of expired files.
+// revokes the tokens at the health system. The sweeper deletes the objects of expired files.
 package disconnect
 
 import (
@@ -52,7 +52,7 @@ type Store interface {
 // Ending holds the changes that a disconnection makes in one transaction.
 type Ending struct {
 	Connection connection.Connection // new state; Rev is the revision of the old state
-	LatestTask string                // ID of the latest task as read; empty if there is none
+	LatestTask string                // ID of the connection's latest task when it was read; empty if there is none
 	Tokens     tokens.Row            // token set that ends with the connection; Sealed is empty if there is none
 	Upstream   []byte                // sealed tokens for upstream revocation; may be empty
 	Failed     export.Task           // task that was pending; ID is empty if there was none
@@ -87,8 +87,8 @@ type Disconnector struct {
 // the connection's files, and deletes its tokens, except those that the health system has yet to revoke. Files expire
 // and cached records are deleted before the status changes, so a disconnected connection never has files or cached
 // records, even after a crash. A repeated call completes an interrupted disconnection. If a Requester has ended the
-// connection, Disconnect deletes its tokens and cached records. If the connection ended in another way, Disconnect only
-// ends its exports.
+// connection, Disconnect deletes its tokens and cached records. If the connection ended for another reason, Disconnect
+// only ends its exports.
 //
 // Disconnect does not emit a patient.authorization_revoked event, because the organisation itself made the request. It
 // returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with a
@@ -162,7 +162,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens for
-// upstream revocation. It reports whether the connection changed. A disconnected connection without tokens is left
+// upstream revocation. It reports whether it changed the connection. A disconnected connection without tokens is left
 // unchanged.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection

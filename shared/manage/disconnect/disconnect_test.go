@@ -32,7 +32,7 @@ func (w *world) disconnect(t *testing.T) connection.Connection {
 	return c
 }
 
-// wantConnection checks the stored connection except its revision.
+// wantConnection checks all fields of the stored connection except the revision.
 func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 	t.Helper()
 	got, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -50,7 +50,7 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due returns the IDs of the sweeper's items of a kind that become due within the given time after the request.
+// due returns the IDs of the sweeper's items of one kind that become due within the given time of the request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string
@@ -178,7 +178,7 @@ func TestDisconnectFailsPendingExportWithEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
-	// The objects of the task's runs are deleted once none of the runs can be active.
+	// The objects of the task's runs are deleted once none of the runs can still be active.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
 		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
@@ -200,7 +200,7 @@ func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
 			expect.NoError(t, err)
 			expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
-			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // deletes the file as the sweeper would
+			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // deletes the file in the sweeper's way
 			task = failed
 		} else {
 			task = w.export(t, n, previous)
@@ -226,7 +226,7 @@ func TestDisconnectSkipsExportsWhoseFilesHaveExpired(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // older than oldest; if it were examined, its file would be expired
+	w.export(t, 1, "") // This task lies beyond the limit oldest, so its file must not be expired.
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)
@@ -242,7 +242,7 @@ func TestDisconnectSkipsExportsWhoseFilesHaveExpired(t *testing.T) {
 	gone.connect(t)
 	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"),
 		map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
-	gone.export(t, 9, taskOf(8).ID) // The previous task's row has expired.
+	gone.export(t, 9, taskOf(8).ID) // The row of task 8, the preceding task, has expired.
 	gone.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(9).ID}, gone.due(t, due.Task, time.Minute)); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
@@ -275,7 +275,7 @@ func TestDisconnectLimitsNumberOfExportsRead(t *testing.T) {
 	endless := &endless{stage: w.store}
 	w.d.Store = endless
 	_, err := w.d.Disconnect(t.Context(), tenant, connID)
-	if !errors.Is(err, fault.Conflict) || endless.seen != 6*500 { // The latest task does not exist.
+	if !errors.Is(err, fault.Conflict) || endless.seen != 6*500 { // LatestTask names a task that does not exist.
 		t.Errorf("%v after %d tasks, want fault.Conflict after 500 at each of 6 tries", err, endless.seen)
 	}
 }
@@ -329,7 +329,7 @@ func TestDisconnectKeepsEndedConnectionAndCancelsItsExports(t *testing.T) {
 	r.wantConnection(t, declined)
 }
 
-// refused revokes the connection as the refresh worker does.
+// refused revokes the connection in the same way as the refresh worker.
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// oldest is the age beyond which no task can still have a file. An export is pending for at most a few hours, and
-	// the bucket's lifecycle rule deletes every object after 10 days, regardless of the retention parameter.
+	// oldest is the age beyond which a task can no longer have a file. An export is pending for at most a few hours,
+	// and the bucket's lifecycle rule deletes every object after 10 days, regardless of the retention parameter.
 	oldest = 12 * 24 * time.Hour
-	// most limits the number of tasks read so that a request completes in time. The limit allows for 40 exports a day.
-	// The files of earlier exports expire anyway.
+	// most is the maximum number of tasks to read, chosen so that a request completes in time. The limit allows for 40
+	// exports a day. The files of any earlier exports expire on their own.
 	most = 500
 )
 
-// exports holds the tasks that a disconnection ends.
+// exports holds the connection's export tasks that a disconnection ends.
 type exports struct {
 	latest  string
 	pending export.Task   // pending task; ID is empty if there is none
 	living  []export.Task // tasks with downloadable files, newest first
 }
 
-// end expires the exports' files, and records the failure of the pending task in ending.
+// end expires the exports' files and records in ending that the pending task has failed.
 func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
 	for _, task := range e.living {
 		if err := rows.EndFile(ctx, task, now()); err != nil {

@@ -30,13 +30,13 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// start is the time at which the connection is made, and asked is the time at which it is disconnected.
+	// start is the time at which the connection is made; asked is the time at which it is disconnected.
 	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world holds a connection in the tables from template.yaml, which no other test uses.
+// world holds a connection in tables from template.yaml that no other test uses.
 type world struct {
 	tables   tables.Tables
 	store    *stage

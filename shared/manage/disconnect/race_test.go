@@ -22,7 +22,7 @@ import (
 // finishedID and pendingID are the IDs of the two exports that exist when a race starts.
 var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 
-// wantNoExports checks that no export is pending and no file can be downloaded.
+// wantNoExports checks that no export is pending and that no file can be downloaded.
 func (w *world) wantNoExports(t *testing.T) {
 	t.Helper()
 	id, err := w.store.Disconnections.LatestTask(t.Context(), tenant, connID)
@@ -43,7 +43,7 @@ func (w *world) wantNoExports(t *testing.T) {
 	}
 }
 
-// wantEvents checks that exactly the given outcomes of a task were reported.
+// wantEvents checks that events with exactly the given outcomes of a task were emitted.
 func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed bool) {
 	t.Helper()
 	check := func(kind webhook.Type, want bool) {
@@ -57,7 +57,7 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	check(webhook.ExportFailed, failed)
 }
 
-// others returns operations that run concurrently with a disconnection. Losing the race is not an error.
+// others returns operations to run concurrently with a disconnection. Losing the race is not an error.
 func others() map[string]func(*testing.T, *world) error {
 	return map[string]func(*testing.T, *world) error{
 		"an export opens": func(t *testing.T, w *world) error {
@@ -138,7 +138,7 @@ func others() map[string]func(*testing.T, *world) error {
 }
 
 // TestDisconnectCompletesDespiteConcurrentChanges runs a concurrent operation at each step of a disconnection.
-// Everything created before the last step must end, later operations must see that the connection has ended, and a
+// Everything created before the last step must end. Later operations must see that the connection has ended, and a
 // refresh in progress must store nothing.
 func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
@@ -196,8 +196,8 @@ func (w *world) wantReconnected(t *testing.T) {
 	}
 }
 
-// wantEnded checks that the only remaining token set is that of version last, kept for upstream revocation. If last is
-// 0, no token set may remain.
+// wantEnded checks that no token set remains except that of version last, which is kept for upstream revocation. If
+// last is 0, no token set may remain.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -228,8 +228,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// TestDisconnectFinishesInterruptedDisconnection checks that a disconnection in which one call failed, before or after
-// taking effect, completes when repeated.
+// TestDisconnectFinishesInterruptedDisconnection repeats a disconnection in which one call failed, before or after
+// taking effect, and checks that it completes.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet holds the names of cached objects. It calls a function when an object is deleted.
+// cabinet stores the names of cached objects and calls act when an object is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
@@ -43,7 +43,7 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached turns the connection into a TEFCA connection, and caches several versions of its record and another
+// cached turns the connection into a TEFCA connection and caches several versions of its record and another
 // connection's record.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
@@ -99,7 +99,7 @@ func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that the next call can delete the record.
+// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that a later call can still delete the record.
 func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,8 +132,8 @@ func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// TestFinishKeepsRecordsCachedAfterReconnect covers an authorisation between the disconnection request and its
-// completion.
+// TestFinishKeepsRecordsCachedAfterReconnect covers an authorisation that occurs between the disconnection request and
+// its completion.
 func TestFinishKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,22 +17,22 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// remindAfter is the time after which the scheduler queues a requested disconnection again. It exceeds the duration of
-// a gradual rollout, because the previous release's worker can't finish a disconnection and skips rows that aren't due.
+// remindAfter is the time after which the scheduler queues a requested disconnection again. The delay exceeds the
+// duration of a gradual rollout, because the previous release's worker can't finish a disconnection and skips rows that
+// aren't due.
 const remindAfter = 15 * time.Minute
 
 // RequestStore stores the immediate changes of a disconnection request.
 type RequestStore interface {
 	Reader
-	// RequestEnd stores the ending, which has no tokens, and the audit row that follows head in one transaction. It
+	// RequestEnd stores the ending and the audit row that follows head in one transaction. The ending has no tokens. It
 	// returns fault.Conflict if any row on which the ending or the audit row is based has changed.
 	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
 }
 
 // Chain returns the next audit row for an organisation. audit.Log implements it.
 type Chain interface {
-	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head,
-		audit.Row, error)
+	Next(ctx context.Context, row audit.Row) (audit.Head, audit.Row, error)
 }
 
 // Requester disconnects connections for functions that browsers can reach, and has no access to tokens or cached
@@ -46,12 +46,12 @@ type Requester struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection for its organisation and returns the new state of the connection. The connection is
-// revoked, so neither a refresh nor a new export can use its tokens. Any pending export fails, and the connection's
-// files expire. The audit row is stored in the same transaction. The refresh worker deletes tokens and cached records
-// and asks the health system to revoke the tokens. If the connection has already ended, Disconnect only ends the
-// exports. Disconnect returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt
-// conflicts with a concurrent change.
+// Disconnect ends a connection for its organisation and returns the connection's new state. The connection is revoked,
+// so neither a refresh nor a new export can use its tokens. Any pending export fails, and the connection's files
+// expire. The audit row is stored in the same transaction. The refresh worker deletes tokens and cached records and
+// asks the health system to revoke the tokens. If the connection has already ended, Disconnect only ends the exports.
+// Disconnect returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with
+// a concurrent change.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -59,7 +59,7 @@ func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor 
 		return err
 	})
 	if err == nil && !ended.Refresh.UpstreamUntil.IsZero() {
-		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // The row becomes due even if the queue message is lost.
+		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // Even if the queue message is lost, the row becomes due.
 	}
 	return ended, err
 }
@@ -88,7 +88,9 @@ func (r Requester) request(ctx context.Context, tenant org.Tenant, id, actor str
 	if err = found.end(ctx, r.Store, &end, r.Now); err != nil {
 		return connection.Connection{}, err
 	}
-	head, row, err := r.Audit.Next(ctx, tenant, now, r.NewID(), actor, "connection.disconnected", id)
+	head, row, err := r.Audit.Next(ctx, audit.Row{
+		At: now, ID: r.NewID(), Tenant: tenant, Actor: actor, Action: "connection.disconnected", Target: id,
+	})
 	if err != nil {
 		return connection.Connection{}, fmt.Errorf("make audit row: %w", err)
 	}

@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued records the queued connections, and loses every message.
+// enqueued records the queued connections but fails to send any message.
 type enqueued struct{ told []string }
 
 func (n *enqueued) EnqueueConnection(_ context.Context, _ org.Tenant, id string) error {
@@ -150,8 +150,8 @@ func TestFinishSkipsReconnectedConnection(t *testing.T) {
 	}
 }
 
-// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens that can't be decrypted for a day are deleted
-// without revocation.
+// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens are deleted without revocation if they can't be
+// decrypted for a day.
 func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +197,9 @@ func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	w.connect(t)
 	r := w.requester(&enqueued{})
 	r.Audit = overtaken{w.chain(), func() {
-		expect.NoError(t, w.chain().Append(t.Context(), tenant, asked, ids.Random(), actor, "webhook.created", "x"))
+		expect.NoError(t, w.chain().Append(t.Context(), audit.Row{
+			At: asked, ID: ids.Random(), Tenant: tenant, Actor: actor, Action: "webhook.created", Target: "x",
+		}))
 	}, new(int)}
 	_, err := r.Disconnect(t.Context(), tenant, connID, actor)
 	expect.NoError(t, err)
@@ -206,7 +208,7 @@ func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	}
 }
 
-// overtaken is an audit chain to which another caller adds a row.
+// overtaken is an audit chain to which another caller adds a row after the first call to Next.
 type overtaken struct {
 	audit.Log
 
@@ -214,10 +216,8 @@ type overtaken struct {
 	count    *int
 }
 
-func (o overtaken) Next(ctx context.Context, of org.Tenant, at time.Time, id, by, action,
-	target string,
-) (audit.Head, audit.Row, error) {
-	head, row, err := o.Log.Next(ctx, of, at, id, by, action, target)
+func (o overtaken) Next(ctx context.Context, row audit.Row) (audit.Head, audit.Row, error) {
+	head, row, err := o.Log.Next(ctx, row)
 	if *o.count++; *o.count == 1 {
 		o.overtake()
 	}

@@ -31,7 +31,7 @@ func points() []string {
 	return all
 }
 
-// perform makes a call and visits the points before and after it.
+// perform makes a call and runs the scheduled operation if it is due before or after the call.
 func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
 	s.calls = append(s.calls, name)
 	var nothing T
@@ -81,7 +81,7 @@ func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
 	return err
 }
 
-// at schedules act to run once when the disconnection reaches point.
+// at schedules act to run once, when the disconnection reaches point.
 func (s *stage) at(point string, act func() error) { s.point, s.act = point, act }
 
 func (s *stage) meet(point string) error {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findInquiries searches one page of the tenant's inquiries, newest first, for text that names the connection.
+// findInquiries searches one page of the tenant's inquiries, newest first, for text that mentions the connection.
 // Inquiries don't belong to a connection, but patients and members may mention its ID. One row holds an inquiry and its
 // replies.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
@@ -31,8 +31,8 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries that precede a cursor, whose ID contains the time. Inquiries older
-// than the connection are omitted.
+// inquiriesOf reads a page of the tenant's inquiries that precede a cursor. The cursor's ID contains the time.
+// Inquiries older than the connection are omitted.
 func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {

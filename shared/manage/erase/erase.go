@@ -1,4 +1,4 @@
-// Package erase erases a connection's data. The package defines which data is removed, in which order, how its
+// Package erase erases a connection's data. The package defines which data is removed and in which order, how
 // recreation is prevented, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a
 // worker advances from stage to stage. After a crash, the worker resumes at the row's stage.
 package erase
@@ -20,15 +20,15 @@ type Stage string
 
 // Stages of an erasure, in order.
 const (
-	Finding    Stage = "finding"    // recording which data belongs to the connection
-	Ending     Stage = "ending"     // disconnecting the connection and requesting revocation from the portal
-	Confirming Stage = "confirming" // recording data added since the first pass
-	Removing   Stage = "removing"   // removing tokens, connection, exports and files; no new data is created afterwards
-	Events     Stage = "events"     // finding the connection's events and stopping their delivery
-	Deliveries Stage = "deliveries" // finding the deliveries of the connection's events
-	Inquiries  Stage = "inquiries"  // finding patients' inquiries that name the connection
-	Clearing   Stage = "clearing"   // removing the deliveries, events and inquiries
-	Looking    Stage = "looking"    // checking that no data remains, once no worker can still be running
+	Finding    Stage = "finding"    // the worker records which data belongs to the connection
+	Ending     Stage = "ending"     // the worker disconnects the connection and requests revocation from the portal
+	Confirming Stage = "confirming" // the worker records data added since the first pass
+	Removing   Stage = "removing"   // the worker removes tokens, connection, exports and files; no new data is created
+	Events     Stage = "events"     // the worker finds the connection's events and stops their delivery
+	Deliveries Stage = "deliveries" // the worker finds the deliveries of the connection's events
+	Inquiries  Stage = "inquiries"  // the worker finds patients' inquiries that mention the connection
+	Clearing   Stage = "clearing"   // the worker removes the deliveries, events and inquiries
+	Looking    Stage = "looking"    // the worker checks that no data remains, once no other worker can be running
 	Done       Stage = "done"
 )
 
@@ -37,12 +37,12 @@ type Portal string
 
 // Outcomes of the revocation request.
 const (
-	NothingToRevoke Portal = "nothing_to_revoke" // no tokens, or no revocation endpoint
-	Asked           Portal = "asked"             // requested, and the portal responded
+	NothingToRevoke Portal = "nothing_to_revoke" // there were no tokens, or the portal has no revocation endpoint
+	Asked           Portal = "asked"             // revocation was requested, and the portal responded
 	Unanswered      Portal = "unanswered"        // requested, but the portal did not respond within an hour
 )
 
-// Counts holds the numbers of a connection's items that were found and removed, by kind.
+// Counts holds the numbers of a connection's items found and removed, by kind.
 type Counts struct {
 	Connections int64 `json:"connections"`
 	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
@@ -54,8 +54,8 @@ type Counts struct {
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection, with the progress of the erasure. A completed Erasure contains no ID of
-// the erased data.
+// Erasure is a request to erase a connection, with the erasure's progress. A completed Erasure contains no ID of the
+// erased data.
 type Erasure struct {
 	ID           string // derived from the connection ID, so each connection has only one erasure
 	Tenant       org.Tenant
@@ -66,20 +66,20 @@ type Erasure struct {
 	Portal       Portal
 	Counts       Counts
 	ConnectionID string   // empty once the erasure is done
-	Tasks        []string // IDs of the connection's exports; this and the following fields are empty once done
+	Tasks        []string // IDs of the connection's exports; like the following fields, empty once the erasure is done
 	EventIDs     []string
 	DeliveryIDs  []string
 	InquiryIDs   []string
 	Since        time.Time // time before which the connection has no data
 	At           Place     // cursor of this stage's search
-	// MoreEvents and MoreDeliveries report that the row can't hold all items that were found. The search resumes after
-	// the items in the row have been removed.
+	// MoreEvents and MoreDeliveries report that more items exist than the row can hold. The search continues once the
+	// items in the row have been removed.
 	MoreEvents, MoreDeliveries bool
-	DueAt                      time.Time // due time of the next step; zero once done
+	DueAt                      time.Time // due time of the next step; zero once the erasure is done
 	Rev                        int64
 }
 
-// Place is a cursor in a list of rows.
+// Place identifies a row's position in a list.
 type Place struct {
 	MadeAt time.Time
 	ID     string

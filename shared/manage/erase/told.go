@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/fault"
@@ -136,8 +137,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look removes data that remains or has been added since the last step, and schedules another check. If no data
-// remains, it marks the erasure as done and writes the audit row that proves the erasure.
+// look removes data that remains or was added since the last step, and schedules another check. If no data remains, it
+// marks the erasure as done and writes the audit row that proves the erasure.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -163,7 +164,7 @@ func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// isLeft reports whether any rows of the connection remain.
+// isLeft reports whether any of the connection's rows remain.
 func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	_, err := w.Store.Connection(ctx, e.Tenant, e.ConnectionID)
 	if err == nil || !errors.Is(err, fault.NotFound) {
@@ -209,7 +210,9 @@ func (w Worker) prove(ctx context.Context, e Erasure) error {
 		"attempts=%d inquiries=%d",
 		e.ConnectionID, e.Portal, c.Connections, c.Tokens, c.Exports, c.Files, c.Events, c.Deliveries,
 		c.Attempts, c.Inquiries)
-	if err := w.Audit.Append(ctx, e.Tenant, w.Now(), e.ID, "eraser", "connection.erased", target); err != nil {
+	if err := w.Audit.Append(ctx, audit.Row{
+		At: w.Now(), ID: e.ID, Tenant: e.Tenant, Actor: "eraser", Action: "connection.erased", Target: target,
+	}); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}
 	return nil

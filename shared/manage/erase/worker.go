@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/inquiry"
 	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
@@ -19,20 +20,20 @@ import (
 )
 
 const (
-	// portalTime is the portal's time limit for revoking the grant. When it expires, the tokens kept for the request
-	// are removed.
+	// portalTime is the portal's time limit for revoking the grant. When this limit expires, the tokens kept for the
+	// request are removed.
 	portalTime = time.Hour
 	// askAgain is the delay between checks in a stage that waits for the portal or another worker.
 	askAgain = time.Minute
 	// indexTime is the maximum delay before an event appears in the index.
 	indexTime = 20 * time.Second
-	// quiet is the time during which a run may still write to the bucket after its export's row was removed. It exceeds
-	// the maximum run time of a Lambda function.
+	// quiet is the time during which a run may still write to the bucket after its export's row was removed. The period
+	// exceeds the maximum run time of a Lambda function.
 	quiet = 20 * time.Minute
 	// margin is the minimum remaining time for a run to begin another step.
 	margin = 30 * time.Second
 	page   = 100
-	// mostHeld is the maximum number of IDs in each list of the erasure's row.
+	// mostHeld is the maximum number of IDs in each list in the erasure's row.
 	mostHeld = 1000
 )
 
@@ -52,12 +53,13 @@ type Store interface {
 	// TokenRows returns the number of a connection's rows in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the
-	// connection has been authorized again. TEFCA attempts that began before now can't recreate the connection.
+	// connection has been authorized again. TEFCA attempts that began before the time now can't recreate the
+	// connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
-	// RemoveExports removes the exports of a connection, their index rows, and the pointer to the latest export.
+	// RemoveExports removes a connection's exports, their index rows and the pointer to the latest export.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
-	// store.EventLog implements EventsAfter, and store.DeliveryLog implements DeliveriesBefore.
+	// store.EventLog implements EventsAfter; store.DeliveryLog implements DeliveriesBefore.
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
@@ -92,7 +94,7 @@ type Disconnector interface {
 
 // Audit records completed erasures. audit.Log implements it.
 type Audit interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 
@@ -164,8 +166,7 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step performs a repeatable part of a stage and returns the delay before the next step. The caller must save the
-// changes to e.
+// step performs an idempotent part of a stage and returns the delay before the next step. The caller must then save e.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -208,7 +209,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	}
 	switch {
 	case !c.Refresh.UpstreamUntil.IsZero() && w.Now().Before(e.RequestedAt.Add(portalTime)):
-		e.Portal = Asked // replaced if the portal doesn't respond in time
+		e.Portal = Asked // overwritten if the portal doesn't respond in time
 		return askAgain, nil
 	case !c.Refresh.UpstreamUntil.IsZero():
 		e.Portal = Unanswered

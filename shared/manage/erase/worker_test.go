@@ -48,7 +48,7 @@ type fixture struct {
 	cached  bucket
 	saved   int
 	asked   int
-	silent  bool // whether the portal doesn't respond
+	silent  bool // whether the portal fails to respond
 	trouble error
 }
 
@@ -214,8 +214,8 @@ func TestErasureWaitsUpToOneHourForPortal(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// TestErasureRedactsEventsBeyondRowCapacity checks that the worker clears more events than the erasure's row can hold,
-// in several passes.
+// TestErasureRedactsEventsBeyondRowCapacity checks that the worker uses several passes to clear more events than the
+// erasure's row can hold.
 func TestErasureRedactsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -250,7 +250,7 @@ func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 		f.inquire(t, 1, tenant, inquiry.Inquiry{CreatedAt: later, Body: "It is " + strings.ToUpper(connID) + "."}),
 		f.inquire(t, 2, tenant, inquiry.Inquiry{CreatedAt: later, Answers: []inquiry.Answer{{Text: "See " + connID}}}),
 	}
-	for n := range 120 { // more inquiries than fit on one page
+	for n := range 120 { // more inquiries than one page can hold
 		f.inquire(t, 100+n, tenant, inquiry.Inquiry{CreatedAt: later.Add(time.Duration(n) * time.Millisecond), Body: "Help."})
 	}
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Limits on text from a patient, in characters unless stated otherwise. Even with every text at its limit, an event is
-// far below the maximum row size.
+// Limits on text from a patient, in characters unless stated otherwise. Even if every text has its maximum length, an
+// event is far smaller than the maximum row size.
 const (
 	maxName    = 200
 	maxSubject = 200
@@ -30,7 +30,7 @@ const (
 )
 
 // reader converts text from a patient to safe plain text, which can't produce markup, extra lines or reordered letters.
-// The reader keeps the first error.
+// The reader records the first error.
 type reader struct{ err error }
 
 // line cleans and validates text that must fit on a single line.

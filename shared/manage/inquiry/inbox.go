@@ -66,17 +66,17 @@ func (i Inquiry) Names(id string) bool {
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
-// Delivery is the outcome of emailing a reply, as far as it is known.
+// Delivery is the outcome, if known, of emailing a reply.
 type Delivery string
 
 // Outcomes of sending a reply.
 const (
-	Sending Delivery = "sending" // in progress, or unknown after a crash or without a response from SES
+	Sending Delivery = "sending" // in progress, or outcome unknown after a crash or a missing response from SES
 	Sent    Delivery = "sent"
 	Refused Delivery = "refused" // SES rejected the patient's email address as invalid
 )
 
-// Answer is a reply to the patient by email. No two replies to an inquiry have the same text.
+// Answer is a reply emailed to the patient. No two replies to an inquiry have the same text.
 type Answer struct {
 	At       time.Time `json:"at"` // time of the latest attempt to send the reply
 	By       string    `json:"by"` // actor's name in the audit log
@@ -90,7 +90,7 @@ const (
 	mostSent    = 100 // maximum number of emails per tenant and day (UTC) from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is the period during which an email whose sending has not finished can't be sent again.
+	// sendingTime is the time after which an email whose sending has not finished may be sent again.
 	sendingTime = time.Minute
 )
 
@@ -106,8 +106,8 @@ type InboxRows interface {
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
-// Mailer sends an email in text and HTML with a reply-to address. mail.Sender implements it. It returns fault.Invalid
-// if the recipient address can't receive email.
+// Mailer sends an email with text and HTML bodies and a reply-to address. mail.Sender implements it. It returns
+// fault.Invalid if the recipient address can't receive email.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
@@ -117,7 +117,7 @@ type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author is the writer of a reply: an organisation or the operator.
+// Author is the writer of a reply: either an organisation or the operator.
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
 	By   string           // author's name in audit rows
@@ -243,7 +243,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns nil if the reply can be sent now; otherwise, it returns an error with the reason.
+// answerable returns nil if the reply can be sent now, or an error that states why not.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {

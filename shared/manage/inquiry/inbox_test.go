@@ -238,7 +238,7 @@ func TestAnswerRejectsUnanswerableInquiry(t *testing.T) {
 	})
 }
 
-// nameless returns inquiries without an email address.
+// nameless is a store that returns inquiries without an email address.
 type nameless struct{ inquiry.InboxRows }
 
 func (n nameless) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {

@@ -27,7 +27,7 @@ type Inquiry struct {
 	Type          webhook.Type
 	Email         string
 	EmailVerified bool   // whether the patient has proven ownership of the email address
-	Name          string // name of the patient or the missing health system
+	Name          string // name of the patient or of the missing health system
 	Subject       string
 	Body          string
 	HealthSystem  string // health system to which the patient was connecting
@@ -43,9 +43,9 @@ type Inquiry struct {
 type From struct {
 	Tenant org.Tenant
 	Email  string
-	Token  secret.Text // token from verification of the email address; empty if unverified
-	// RequestKey identifies one submission of a form. It is recorded once, however often it arrives. Without a
-	// RequestKey, identical texts are recorded only once a day.
+	Token  secret.Text // proof that the email address is verified; empty if it is not
+	// RequestKey identifies one submission of a form. A submission is recorded only once, however often it arrives.
+	// Without a RequestKey, identical texts are recorded only once a day.
 	RequestKey string
 }
 
@@ -87,7 +87,7 @@ type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // keys for hashing event IDs, which must not reveal the inquiry's text
+	Keys     secret.Keyring // keys of the hashes in event IDs, which must not reveal the inquiry's text
 	Own      weburl.Own     // URLs that a submitted website must not point to; used only by AskHealthSystem
 	Now      func() time.Time
 }
@@ -156,7 +156,7 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // The inquiry was already submitted.
+		return nil // The request repeats an inquiry that was already submitted.
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
@@ -169,7 +169,7 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 }
 
 // subject returns the same value for two submissions of the same request. It returns a keyed hash, because the event ID
-// contains it.
+// must not reveal the inquiry's text.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey
 	if from.RequestKey == "" {

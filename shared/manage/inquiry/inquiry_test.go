@@ -34,7 +34,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue records queued events and notices, and can be made to fail.
+// queue records queued events and notices and can be made to fail.
 type queue struct {
 	told    []string
 	notices []string

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// written returns an organisation's reply as an email to the patient. The email doesn't quote the inquiry, because its
-// address may be unverified and the service must not send a stranger's text to another person.
+// written returns an organisation's reply as an email to the patient. The email doesn't quote the inquiry. The
+// inquiry's address may be unverified, and the service must not send a stranger's text to another person.
 func written(host string, mode org.Mode, text string) mailtext.Message {
 	name := mailtext.Plain(host)
 	shown := name

@@ -22,7 +22,8 @@ const (
 	answersPerMailbox = 10 // limit per sender
 )
 
-// asked is a store that returns an open inquiry for every ID. email returns the inquiry's email address.
+// asked is a store that returns an open inquiry for every ID. email returns the email address of the inquiry with the
+// given ID.
 type asked struct{ email func(id string) string }
 
 func (a asked) Inquiry(_ context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {

@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Approve repeats discovery on an endpoint's server and pins the current URLs, provided that the operator has named
-// every change. If an endpoint has never been pinned, URLs at the vendor's origins or the FHIR base URL's origin need
-// not be named. Approve returns the changes, if any. The error is fault.NotFound, fault.Conflict, a fault.Invalid that
-// lists the unnamed changes, or fault.Upstream or fault.Unavailable if the server misbehaves.
+// Approve repeats discovery on an endpoint's server. If the operator has named every change, it pins the current URLs.
+// If an endpoint has never been pinned, URLs at the vendor's origins or the FHIR base URL's origin need not be named.
+// Approve returns the changes, if any. The error is fault.NotFound, fault.Conflict or a fault.Invalid that lists the
+// unnamed changes. If the server misbehaves, it is fault.Upstream or fault.Unavailable.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
 	if err := approved.check(); err != nil {
 		return nil, err

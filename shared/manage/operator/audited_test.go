@@ -15,7 +15,7 @@ import (
 )
 
 // calls returns the names that each function in the package calls. Exported methods are listed with their type. A call
-// on a local variable is listed under the variable's name and not followed.
+// to a method of a local variable is listed under the variable's name and not followed.
 func calls(t *testing.T) map[string][]string {
 	t.Helper()
 	product := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
@@ -157,7 +157,7 @@ func TestMutatingMethodsWriteAuditRows(t *testing.T) {
 	}
 }
 
-// writing returns the methods that write: the methods of a constructor's interface parameters that return only an
+// writing returns the methods that write: those methods of a constructor's interface parameters that return only an
 // error.
 func writing() map[string]bool {
 	found := map[string]bool{}

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Catalog publishes and searches the catalogue. CatalogSources changes the catalogue's sources, and CatalogOverrides
+// Catalog publishes and searches the catalogue. CatalogSources changes the catalogue's sources; CatalogOverrides
 // changes operators' overrides of them.
 type Catalog struct {
 	rows      CatalogRows
@@ -106,7 +106,7 @@ func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Ou
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.rolled_back", mode+" "+version)
 }
 
-// CatalogReport holds the status of the catalogue in a mode.
+// CatalogReport holds the catalogue's status for one mode.
 type CatalogReport struct {
 	Pointer     ledger.Pointer
 	Publication ledger.Publication
@@ -114,7 +114,7 @@ type CatalogReport struct {
 	Overrides   []ledger.Override
 }
 
-// Report returns the status of the catalogue in a mode. It returns fault.Invalid for an unknown mode.
+// Report returns the catalogue's status for one mode. It returns fault.Invalid for an unknown mode.
 func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error) {
 	if err := checkMode(mode); err != nil {
 		return CatalogReport{}, err

@@ -29,7 +29,7 @@ func (c HostChoice) subject(mode string) string {
 }
 
 // AllowHosts accepts the servers waiting at the chosen hosts, but only for the brands and platforms for which each is
-// waiting. Servers that a list adds later must wait for another decision. AllowHosts returns the hosts. The error is
+// waiting. Servers that are added to a list later await another decision. AllowHosts returns the hosts. The error is
 // fault.NotFound if no server is waiting at the chosen hosts, or fault.Invalid.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
@@ -40,7 +40,7 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand allows servers of all brands at a host, now and in the future, for example at a vendor with many
+// AllowEveryBrand allows the servers of all current and future brands at a host, such as the host of a vendor with many
 // institutions. The error is fault.Invalid or fault.Conflict.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
@@ -52,8 +52,8 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts excludes the chosen hosts from the catalogue. Their servers no longer wait for a decision, and the next
-// publication removes servers that were already published. A host without waiting servers can also be refused.
+// RefuseHosts excludes the chosen hosts from the catalogue. Their servers no longer await a decision, and the next
+// publication removes those that were already published. A host that has no waiting servers can also be refused.
 // RefuseHosts returns the hosts. The error is fault.Invalid, fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
@@ -102,7 +102,7 @@ func hostOf(o ledger.Override) string {
 	return ""
 }
 
-// decide stores an override for each server waiting at the chosen hosts.
+// decide stores an override for each server that awaits a decision at the chosen hosts.
 func (o CatalogOverrides) decide(
 	ctx context.Context, mode string, choice HostChoice, action string, word func(compose.Wait) ledger.Override,
 ) ([]string, error) {

@@ -35,8 +35,8 @@ func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverr
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide removes an institution from search results. The institution's ID still resolves. The error is fault.Invalid,
-// fault.NotFound or fault.Conflict.
+// Hide removes an institution from search results. The institution can still be looked up by ID. The error is
+// fault.Invalid, fault.NotFound or fault.Conflict.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges the institution brand into the institution into. Afterwards, brand's ID resolves to into. It returns the
-// same errors as Hide.
+// Merge merges the institution brand into the institution into. After the merge, brand's ID resolves to into. It
+// returns the same errors as Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")

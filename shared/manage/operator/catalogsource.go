@@ -38,8 +38,8 @@ func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) Catalog
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
 
-// Set creates a source, or applies change if the source exists. An existing source keeps its imported content. The
-// error is fault.Invalid or fault.Conflict.
+// Set creates a source or, if the source exists, applies change to it. An existing source keeps its imported content.
+// The error is fault.Invalid or fault.Conflict.
 func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -81,8 +81,8 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 	return row, nil
 }
 
-// Remove removes a source. The next publication drops content that only this source supplied. If that is a large part
-// of the catalogue, the publication needs approval. The error is fault.NotFound or fault.Conflict.
+// Remove removes a source. The next publication drops content that only this source supplied. If the dropped content is
+// a large part of the catalogue, the publication needs approval. The error is fault.NotFound or fault.Conflict.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 
 // Import imports a source immediately, from list or, if list is nil, from the source's URL. The error is fault.Invalid
 // if the source has no URL, fault.NotFound or fault.Conflict. An unusable list is not an error. The returned row
-// reports it.
+// reports an unusable list.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -120,8 +120,8 @@ func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (
 	return row, outcome, o.by.record(ctx, org.Tenant{}, "catalog.imported", id+" "+string(outcome))
 }
 
-// Approve accepts source content that is waiting for approval. It returns fault.NotFound if no content is waiting, or
-// fault.Conflict.
+// Approve accepts source content that is waiting for approval. It returns fault.NotFound if no content is waiting. It
+// can also return fault.Conflict.
 func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {

@@ -28,8 +28,8 @@ type ClientRows interface {
 	OrganisationReader
 	TenantLister
 	RegistrationLister
-	// ClientAuthOf reads a client that belongs to exactly the given owner. It returns fault.NotFound if the client does
-	// not exist.
+	// ClientAuthOf reads a client owned by exactly the given tenant. It returns fault.NotFound if the client does not
+	// exist.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 	// SaveClientAuth creates a client if a.Rev is 0; otherwise, it replaces revision a.Rev. It returns fault.Conflict
 	// if the stored revision differs.
@@ -113,7 +113,7 @@ type Rotation struct {
 	KeyID  *string     // new key; nil to keep the current key, empty for the service's current key
 }
 
-// Rotate replaces the secret or key of a client that belongs to exactly this owner. The client ID stays the same. The
+// Rotate replaces the secret or key of a client owned by exactly the given tenant. The client ID does not change. The
 // client's connections use the new secret or key from their next refresh. The error is fault.Invalid, fault.NotFound
 // or, after a concurrent change, fault.Conflict.
 func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
@@ -223,7 +223,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 	return origins, nil
 }
 
-// own reads a client that belongs to exactly the given owner.
+// own reads a client owned by exactly the given tenant.
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {

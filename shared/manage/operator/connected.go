@@ -21,7 +21,7 @@ type ConnectionRows interface {
 // ConnectionLister lists and reads connections.
 type ConnectionLister interface {
 	ConnectionReader
-	// ConnectionsBefore returns the cursors of a tenant's connections, like ExportRows.TasksBefore.
+	// ConnectionsBefore returns the cursors of a tenant's connections, in the same way as ExportRows.TasksBefore.
 	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
 		found []string, more bool, err error,
 	)
@@ -35,7 +35,7 @@ type ConnectionReader interface {
 }
 
 // listed returns the cursors of a tenant's connections. If externalID is not empty, listed returns only connections
-// with that external ID. The ID is looked up under every version of the hash key.
+// with that external ID. The ID is hashed and looked up under every version of the hash key.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {
@@ -57,7 +57,7 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 		}
 		slices.Sort(found)
 		slices.Reverse(found)
-		found = slices.Compact(found) // A connection whose hash was just recomputed may be in both lists.
+		found = slices.Compact(found) // A connection whose hash was just recomputed may appear in both lists.
 		return found[:min(limit, len(found))], more || len(found) > limit, nil
 	}
 }

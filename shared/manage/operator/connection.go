@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections lists and disconnects connections, and requests their erasure. It derives the token status from
-// unencrypted fields only, and never shows a token or the patient's identity.
+// Connections lists and disconnects connections, and requests their erasure. It derives the token status only from
+// unencrypted fields and never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -47,7 +47,7 @@ type Connection struct {
 
 	Organisation string       // name of the organisation
 	Endpoint     string       // name of the endpoint; empty if unknown
-	Damaged      []fault.Spot // unreadable parts of the connection's row, which are omitted here
+	Damaged      []fault.Spot // locations of the unreadable parts of the connection's row, which are omitted here
 	Exports      []Export     // latest exports, newest first; set only by Show
 	Do           string       // recommended action, with its ctl command
 }
@@ -56,7 +56,7 @@ type Connection struct {
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // patient's ID at the organisation, from the latest authorisation
+	ExternalID string // patient's ID at the organisation, as of the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
@@ -221,7 +221,7 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	return "Nothing."
 }
 
-// damagedTokens is the connection.RefreshState.FailureClass for a token row that can't be decrypted.
+// damagedTokens is the value of connection.RefreshState.FailureClass for a token row that can't be decrypted.
 const damagedTokens = "TOKENS.sealed"
 
 // adviseDamaged returns the recommended action for a row with unreadable parts.

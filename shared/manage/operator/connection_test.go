@@ -72,7 +72,7 @@ func newShelf(t *testing.T) *shelf {
 	}
 }
 
-// connect stores a connection to an endpoint, one minute after the previous connection.
+// connect stores a connection to an endpoint, created one minute after the previous connection.
 func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	t.Helper()
 	s.links++

@@ -32,7 +32,7 @@ type Credentials struct {
 }
 
 // NewCredentials returns a Credentials that generates private keys from random and hashes them with hashing. It rejects
-// URLs that point to the service itself (own).
+// URLs that point to the service itself, as determined by own.
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -56,7 +56,7 @@ func (o Credentials) Within(tenant org.Tenant) Credentials {
 // CredentialRows stores the credentials of organisations.
 type CredentialRows interface {
 	OrganisationReader
-	// CreateCredential stores a credential and makes its public ID resolvable.
+	// CreateCredential stores a credential so that its public ID can be resolved.
 	CreateCredential(ctx context.Context, c org.Credential) error
 	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential has changed since it was
 	// read.
@@ -67,7 +67,7 @@ type CredentialRows interface {
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses returns, by key ID, the hour in which each of a tenant's keys was last used.
+	// KeyUses maps the ID of each of a tenant's keys to the hour in which the key was last used.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
 	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential has changed
 	// since it was read.
@@ -82,7 +82,7 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key, and notifies the organisation by email. No other call returns
+// Create creates a credential with its first private key and notifies the organisation by email. No other call returns
 // the key. The error is fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
@@ -111,7 +111,8 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 	}
 	err = errors.Join(
 		notify(ctx, o.notices, owner, notice.CredentialCreated(credential)),
-		o.by.record(ctx, d.Tenant, "credential.created", credential.ID),
+		o.by.record(ctx, d.Tenant, "credential.created", credential.ID,
+			credentialChanges(org.Credential{}, credential)...),
 	)
 	return credential, private, err
 }
@@ -128,7 +129,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses returns, by key ID, the hour in which each of a tenant's keys was last used, omitting unused keys.
+// Uses maps the ID of each of a tenant's keys to the hour in which the key was last used. It omits unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
@@ -175,7 +176,8 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes the oldest live key or all live keys of a credential. Revoked keys stop working within 30 seconds.
+// RevokeKeys revokes a credential's oldest live key or all of its live keys. Revoked keys stop working within 30
+// seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
 	const none = "The credential has no live key to revoke."
 	found := 0
@@ -195,10 +197,9 @@ func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) erro
 // Change adds and removes a credential's URLs. A removed URL stops working within 30 seconds, except for sign-ins that
 // have already begun. The error is fault.Invalid, fault.NotFound, or fault.Conflict if the version doesn't match.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
-	var saved org.Credential
-	err := retry.OnConflict(ctx, retry.Tries, func() error {
-		found, err := o.credential(ctx, publicID)
-		if err != nil {
+	var found, saved org.Credential
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		if found, err = o.credential(ctx, publicID); err != nil {
 			return err
 		}
 		if err = change.From.Check("credential", found.Version()); err != nil {
@@ -215,7 +216,7 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	if err != nil {
 		return org.Credential{}, err
 	}
-	return saved, o.by.record(ctx, saved.Tenant, "credential.changed", saved.ID)
+	return saved, o.by.record(ctx, saved.Tenant, "credential.changed", saved.ID, credentialChanges(found, saved)...)
 }
 
 // Remove removes a credential that has no live keys, along with its public ID. The public ID stops working in browsers
@@ -232,7 +233,7 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	if err := o.rows.RemoveCredential(ctx, found); err != nil {
 		return changed("credential", err)
 	}
-	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
+	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID, credentialChanges(found, org.Credential{})...)
 }
 
 // revoke revokes the live keys for which isChosen returns true.

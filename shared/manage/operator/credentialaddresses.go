@@ -23,8 +23,8 @@ func checkNote(note string) error {
 	return nil
 }
 
-// CredentialChange describes a change to a credential. Fields with the zero value change nothing. The fields that
-// replace all URLs are applied before additions and removals.
+// CredentialChange describes a change to a credential. Fields with the zero value change nothing. Fields that replace
+// all URLs are applied before additions and removals.
 type CredentialChange struct {
 	Note            *string
 	Redirects       []string // all redirect URIs; nil if unchanged
@@ -37,8 +37,7 @@ type CredentialChange struct {
 	From            version.Match // versions of the credential that may be changed
 }
 
-// changedCredential applies a change to a credential and returns the result. It does not validate unchanged lists
-// again.
+// changedCredential returns a credential with a change applied. It doesn't validate lists again that have not changed.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note

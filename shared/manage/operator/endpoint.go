@@ -29,7 +29,7 @@ type EndpointReader interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// EndpointConnections reports whether any patients have connected to an endpoint.
+// EndpointConnections reports whether any patient has connected to an endpoint.
 type EndpointConnections interface {
 	// HasConnectionsAt reports whether a tenant has ever had a connection to an endpoint. HasConnectionsAt scans all of
 	// the tenant's connections.
@@ -59,7 +59,7 @@ type EndpointRows interface {
 
 // NewEndpoint describes an endpoint to create for an institution.
 type NewEndpoint struct {
-	Endpoint     catalog.Endpoint // Create sets ID, Status, Pins and, if empty, PlatformType
+	Endpoint     catalog.Endpoint // Create sets ID, Status, Pins and, if it is empty, PlatformType
 	Registration catalog.Registration
 	Access       string   // "rs" or "read": use these platform scopes instead of Registration.Scope
 	Approved     Approval // verified URLs outside the FHIR server's and the vendor's origins
@@ -146,8 +146,8 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 }
 
 // Add stores an endpoint unchanged, along with its registration if r is not zero. Add sends no requests, performs no
-// validation and pins no URLs. Use Add for endpoints whose details are all known, such as the sandbox's. Use Create for
-// institutions' endpoints.
+// validation and pins no URLs. Use Add for endpoints whose details are all known, such as those of the sandbox. For
+// institutions' endpoints, use Create instead.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
@@ -193,7 +193,8 @@ func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	return CheckBase(o.baseURL, e.FHIRBase, e.Mode)
 }
 
-// newID returns the ID of a new endpoint. Unless again is set, it rejects a FHIR base URL that already has an endpoint.
+// newID returns the ID of a new endpoint. Unless again is set, it returns an error if the FHIR base URL already has an
+// endpoint.
 func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
 	id, err := EndpointID(e.Mode, e.FHIRBase)
 	if err != nil {
@@ -228,7 +229,7 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess sets a registration's scope to the platform's scopes for access, the suffix chosen by the operator. It
+// withAccess sets a registration's scope to the platform's scopes for the access suffix that the operator chose. It
 // leaves the scope unchanged if access is empty.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
@@ -241,7 +242,7 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable validates the registration for a new endpoint. If r names a client, usable returns r in its stored form.
+// usable validates the registration for a new endpoint. If r names a client, usable returns r as it is to be stored.
 // Otherwise, usable validates the platform's registration.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
@@ -305,9 +306,9 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf returns an endpoint's effective profile: the platform's profile, updated with discovery results if the
-// profile allows, and then with the endpoint's overrides. If the server does not respond, profileOf omits the discovery
-// results.
+// profileOf returns an endpoint's effective profile. It updates the platform's profile with discovery results, if the
+// profile allows that, and then with the endpoint's overrides. If the server does not respond, profileOf omits the
+// discovery results.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

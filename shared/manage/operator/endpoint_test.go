@@ -201,9 +201,9 @@ func TestCreateEndpointDetectsPlatformUnlessSpecified(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// TestDisableAndEnableOverrideWithdrawal checks that an operator's decision overrides a publication's suspension of an
-// endpoint. A disabled endpoint remains disabled if a list includes it again. An enabled endpoint remains active even
-// if no list includes it.
+// TestDisableAndEnableOverrideWithdrawal checks that an operator's decision overrides the suspension of an endpoint by
+// a publication. A disabled endpoint remains disabled if a list includes it again. An enabled endpoint remains active
+// even if no list includes it.
 func TestDisableAndEnableOverrideWithdrawal(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{

@@ -129,7 +129,7 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	return report, err
 }
 
-// add counts the active endpoints by state and cause, and lists those in the given state.
+// add counts the active endpoints by state and cause and lists those in the given state.
 func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []health.Record, state health.State) {
 	known := make(map[string]health.Record, len(records))
 	for _, one := range records {
@@ -179,8 +179,8 @@ func (o EndpointHealth) departures(ctx context.Context, seen []health.Discovered
 	return found, nil
 }
 
-// bundles returns the brand bundles that endpoints reference but no catalogue source fetches. Bundles are ordered by
-// the number of endpoints that reference them, highest first.
+// bundles returns the brand bundles that endpoints reference but that no catalogue source fetches. Bundles are ordered
+// by the number of endpoints that reference them, highest first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

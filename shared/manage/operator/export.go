@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports lists and shows the exports of connections. Exports only reads exports, and reveals neither health records
-// nor download links.
+// Exports lists and shows the exports of connections. Exports is read-only and reveals neither health records nor
+// download links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -55,8 +55,8 @@ type ExportTasks interface {
 type Export struct {
 	export.Task
 
-	NextAt time.Time // next start time of a pending export that is neither queued nor running; otherwise zero
-	// unreadable parts of the export's row or its webhooks' rows
+	NextAt time.Time // next start time of a pending export that is neither queued nor running; zero for other exports
+	// locations of unreadable values in the export's row or its webhooks' rows
 	Damaged    []fault.Spot
 	EventID    string // ID of the event that reported the export's end; empty while pending
 	Deliveries []deliverylog.Entry
@@ -171,8 +171,8 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 	return rows, nil
 }
 
-// before returns the cursor of the task that precedes the one at cursor place. If place is empty, before returns the
-// cursor of the connection's latest task. The row of each task names the preceding task.
+// before returns the cursor of the task that precedes the task at the cursor place. If place is empty, before returns
+// the cursor of the connection's latest task. The row of each task names the preceding task.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,
 ) (found []string, more bool, err error) {
@@ -189,7 +189,7 @@ func (r exportReader) before(
 		return nil, false, err
 	}
 	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) { // this task and all earlier ones expired after 90 days
+	if errors.Is(err, fault.NotFound) { // Tasks expire after 90 days, so this task and all earlier ones are gone.
 		return nil, false, nil
 	}
 	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err

@@ -28,7 +28,7 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // if there is no endpoint to probe, show the connection
+		probe = link // with no endpoint to probe, the advice is to show the connection
 	}
 	switch {
 	case len(e.Damaged) > 0:

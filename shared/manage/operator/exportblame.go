@@ -52,7 +52,7 @@ func blameForScope(e Export) Blame {
 	case asked.Any() && !asked.Allows("Patient", fhir.Read):
 		return BlameRegistration
 	case granted.Allows("Patient", fhir.Read):
-		return BlamePortal // the portal rejects requests that its granted scopes allow
+		return BlamePortal // the portal rejects requests that the granted scopes allow
 	case e.Scope.Asked != "" && !asked.Any():
 		return BlameRegistration
 	}
@@ -80,7 +80,7 @@ func blameForTokens(c Connection) Blame {
 }
 
 // blameForGaps returns the party responsible for the gaps in an export file. Causes that the operator can fix take
-// precedence: unrequested types first, then limits and failed conversions.
+// precedence: first unrequested types, then limits and failed conversions.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""

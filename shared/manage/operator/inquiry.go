@@ -67,7 +67,7 @@ func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) 
 // InquiryQueue holds inquiries from every organisation.
 type InquiryQueue struct {
 	Inquiries []inquiry.Inquiry // newest first
-	Cut       []org.Tenant      // tenants that have more inquiries than the limit
+	Cut       []org.Tenant      // tenants with more inquiries than the limit
 }
 
 // Queue returns the inquiries of every organisation in both modes. The limit in q applies separately to each

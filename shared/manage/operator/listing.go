@@ -47,7 +47,7 @@ func (p Paging) checked() (Paging, error) {
 type places func(after string, limit int) (found []string, more bool, err error)
 
 // collect reads the rows returned by list until the page is full or the read limit is reached. It returns the matching
-// rows and the next page's cursor, or "" if no rows remain. The result isWanted of read reports whether a row exists
+// rows and the next page's cursor, or "" if no rows remain. The isWanted result of read reports whether the row exists
 // and matches.
 func collect[T any](p Paging, list places,
 	read func(id string) (row T, isWanted bool, err error),

@@ -24,10 +24,10 @@ const (
 // LiveAccess).
 type LiveStep string
 
-// Conditions for requesting live mode. Accepting the terms and stating a purpose are part of the request rather than
-// conditions for it.
+// Conditions for requesting live mode. Accepting the terms and stating a purpose are not listed, because they are part
+// of the request itself.
 const (
-	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
+	LivePrivacyPolicy LiveStep = "privacy_policy"          // the organisation has a privacy policy for patients
 	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
 	LiveOwners        LiveStep = "owners_two_factor"       // every owner has a passkey or an authenticator app
 	LiveWebhook       LiveStep = "webhook_verified"        // a receiver has accepted a delivery in test mode
@@ -85,7 +85,7 @@ func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveC
 
 // Request requests live mode for an organisation that meets every condition. The request accepts the terms of live mode
 // on the organisation's behalf. Request returns fault.Invalid or fault.NotFound on failure. It returns fault.Conflict
-// if a condition is not met, or if the organisation has already requested or been granted live mode.
+// if a condition is not met or if the organisation has already requested or been granted live mode.
 func (o LiveAccess) Request(
 	ctx context.Context, tenant org.Tenant, accountID, purpose string,
 ) (org.Organisation, error) {
@@ -116,7 +116,7 @@ func (o LiveAccess) Request(
 	})
 }
 
-// oneLine returns text as a single line without control characters or invisible marks.
+// oneLine returns text as a single line without control or invisible characters.
 func oneLine(text string) string {
 	shown := strings.Map(func(r rune) rune {
 		switch {

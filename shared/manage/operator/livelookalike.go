@@ -18,7 +18,7 @@ type Alike struct {
 	BrandID string   // ID of the institution; empty for an organisation
 	Mode    org.Mode // catalogue mode; empty for an organisation
 	Name    string
-	Ways    []string // similarities, as returned by lookalike.Comparer.Alike
+	Ways    []string // similarities as returned by lookalike.Comparer.Alike
 }
 
 // known describes an organisation or institution to compare with others.

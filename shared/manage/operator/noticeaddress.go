@@ -43,7 +43,7 @@ type NoticeCode struct {
 	Network   string // network from which the request came
 }
 
-// codesOf returns the tenant under which verification codes for an organisation's notice addresses are stored. The
+// codesOf returns the tenant under which verification codes for an organisation's notice addresses are stored. A
 // separate tenant isolates these codes from all others.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
@@ -93,7 +93,7 @@ func (o NoticeAddresses) Verify(
 	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	// The code is single-use, so a concurrent change must not discard the verification.
+	// Because the code is single-use, a concurrent change must not discard the verification.
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
@@ -133,8 +133,8 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails rejects lists with more addresses than an email may have recipients. It also rejects invalid new
-// addresses.
+// checkEmails rejects lists with more addresses than an email may have recipients. It also rejects new addresses that
+// are invalid.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
 		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/webhook/notice"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
@@ -18,11 +19,11 @@ import (
 
 // Audit appends rows to the audit logs.
 type Audit interface {
-	// Append adds a row to a tenant's log or, if tenant is zero, to the shared log.
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	// Append adds a row to its tenant's log or, if the tenant is zero, to the shared log.
+	Append(ctx context.Context, row audit.Row) error
 }
 
-// Journal writes audit rows on behalf of one actor. It also supplies the times and IDs of changes.
+// Journal writes audit rows on behalf of one actor. It also determines the time and ID of each change.
 type Journal struct {
 	audit Audit
 	now   func() time.Time
@@ -30,9 +31,9 @@ type Journal struct {
 	actor string
 }
 
-// NewJournal returns a Journal that records actor in audit rows.
-func NewJournal(audit Audit, now func() time.Time, newID ids.Source, actor string) Journal {
-	return Journal{audit: audit, now: now, newID: newID, actor: actor}
+// NewJournal returns a Journal that appends to log and records actor in audit rows.
+func NewJournal(log Audit, now func() time.Time, newID ids.Source, actor string) Journal {
+	return Journal{audit: log, now: now, newID: newID, actor: actor}
 }
 
 // As returns a copy of j that records actor in audit rows.
@@ -42,8 +43,13 @@ func (j Journal) As(actor string) Journal {
 }
 
 // record writes the audit row for a completed change to a tenant's log or, if tenant is zero, to the shared log.
-func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target string) error {
-	if err := j.audit.Append(ctx, tenant, j.now(), j.newID(), j.actor, action, target); err != nil {
+func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target string,
+	changes ...audit.Change,
+) error {
+	row := audit.Row{
+		At: j.now(), ID: j.newID(), Tenant: tenant, Actor: j.actor, Action: action, Target: target, Changes: changes,
+	}
+	if err := j.audit.Append(ctx, row); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
 	return nil

@@ -73,7 +73,8 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if err := o.rows.CreateOrganisation(ctx, made); err != nil {
 		return org.Organisation{}, fmt.Errorf("create organisation: %w", err)
 	}
-	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
+	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID,
+		organisationChanges(org.Organisation{}, made)...)
 }
 
 // Listed holds an organisation in one of its modes.
@@ -96,7 +97,7 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty to remove the website; the next four fields work alike
+	Website *string // empty to remove the website, as in the next four fields
 	Privacy *string
 	Terms   *string
 	Logo    *string
@@ -137,7 +138,7 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 }
 
 // ChangeOwn is like Change, but for members of the organisation. While live mode is requested or granted, members can't
-// change the name, logo or website, which operators review. During that time, members can change the privacy policy but
+// change the name, logo or website, which operators review. In these stages, members can change the privacy policy but
 // can't remove it. ChangeOwn returns the same errors as Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
@@ -149,15 +150,15 @@ func (o Organisations) ChangeOwn(
 func (o Organisations) change(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
-	var changed org.Organisation
+	var was, is org.Organisation
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
-		changed, err = o.apply(ctx, tenant, o.changing(change))
+		was, is, err = o.apply(ctx, tenant, o.changing(change))
 		return err
 	})
 	if err != nil {
 		return org.Organisation{}, err
 	}
-	return changed, o.by.record(ctx, tenant, "organisation.changed", tenant.OrgID)
+	return is, o.by.record(ctx, tenant, "organisation.changed", tenant.OrgID, organisationChanges(was, is)...)
 }
 
 // changing returns a function that checks a change and applies it.
@@ -225,29 +226,29 @@ type orgEditor struct {
 func (e orgEditor) save(
 	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
 ) (org.Organisation, error) {
-	saved, err := e.apply(ctx, tenant, change)
+	was, is, err := e.apply(ctx, tenant, change)
 	if err != nil {
 		return org.Organisation{}, err
 	}
-	return saved, e.by.record(ctx, tenant, action, tenant.OrgID)
+	return is, e.by.record(ctx, tenant, action, tenant.OrgID, organisationChanges(was, is)...)
 }
 
-// apply reads an organisation, changes it and stores it. It returns fault.Conflict if the organisation has changed
-// since it was read.
+// apply reads an organisation, changes it and stores it. It returns both revisions. It returns fault.Conflict if the
+// organisation has changed since it was read.
 func (e orgEditor) apply(
 	ctx context.Context, tenant org.Tenant, change func(*org.Organisation) error,
-) (org.Organisation, error) {
-	found, err := findOrganisation(ctx, e.saver, tenant)
-	if err != nil {
-		return org.Organisation{}, err
+) (was, is org.Organisation, err error) {
+	if was, err = findOrganisation(ctx, e.saver, tenant); err != nil {
+		return org.Organisation{}, org.Organisation{}, err
 	}
-	if err := change(&found); err != nil {
-		return org.Organisation{}, err
+	is = was
+	if err = change(&is); err != nil {
+		return org.Organisation{}, org.Organisation{}, err
 	}
-	if err := e.saver.SaveOrganisation(ctx, found); err != nil {
-		return org.Organisation{}, changed("organisation", err)
+	if err = e.saver.SaveOrganisation(ctx, is); err != nil {
+		return org.Organisation{}, org.Organisation{}, changed("organisation", err)
 	}
-	return found, nil
+	return was, is, nil
 }
 
 func checkOrganisation(o org.Organisation) error {

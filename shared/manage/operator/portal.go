@@ -48,8 +48,8 @@ func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	return seen, nil
 }
 
-// platformOf returns the platform that the operator named or, if named is empty, the detected platform. The because
-// result explains the choice. The note result is set if the named and detected platforms differ.
+// platformOf returns the platform that the operator named or, if named is empty, the detected platform. The result
+// because explains the choice. The note result is set if the named and detected platforms differ.
 func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
 )
 
-// fakeServers simulates a network of servers. It maps URLs to documents.
+// fakeServers simulates a network of servers by mapping URLs to documents.
 type fakeServers map[string]string
 
 func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
@@ -56,7 +56,7 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
-// elsewhere returns changes to a discovery document that move its authorization server to origin.
+// elsewhere returns the changes that move a discovery document's authorization server to origin.
 func elsewhere(origin string) map[string]any {
 	return map[string]any{
 		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",

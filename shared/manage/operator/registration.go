@@ -66,7 +66,7 @@ func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by
 	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Registered holds a registration with its owner, client and callback.
+// Registered holds a registration and its owner, client and callback.
 type Registered struct {
 	Registration catalog.Registration
 	Owner        org.Tenant         // zero if all organisations share the registration
@@ -83,8 +83,8 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change describes a change to a registration. Nil fields leave an existing registration unchanged and are empty in a
-// new one.
+// Change describes a change to a registration. Nil fields leave an existing registration unchanged; in a new
+// registration, they are empty.
 type Change struct {
 	ClientID *string
 	AuthID   *string // ID of the client authentication; empty for a public client
@@ -180,8 +180,8 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect returns the registration that an organisation's connections use at place. The registration may be shared,
-// and may be for a platform rather than a single endpoint. If the tenant is zero, InEffect returns the registration for
+// InEffect returns the registration that an organisation's connections use at place. The registration may be shared and
+// may be for a platform rather than a single endpoint. If the tenant is zero, InEffect returns the registration for
 // organisations that have none of their own. It returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
@@ -260,7 +260,7 @@ func errOnePlace() error {
 }
 
 // locate validates an owner and a place, and returns the place's endpoint. If the place is a platform, locate returns
-// an endpoint that has only the properties common to all of the platform's endpoints.
+// an endpoint with only the properties that all of the platform's endpoints share.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()

@@ -70,8 +70,8 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends a webhook's failed and held deliveries created since a given time, including deliveries that
-// wait for a retry, and returns their number. It returns fault.NotFound if the webhook does not exist, or
+// ReplayFailed resends a webhook's failed and held deliveries created since a given time, including deliveries that are
+// waiting for a retry. It returns their number. It returns fault.NotFound if the webhook does not exist, or
 // fault.Conflict if it is disabled.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
@@ -89,8 +89,8 @@ func (o Deliveries) CountFailed(ctx context.Context, tenant org.Tenant, id strin
 	})
 }
 
-// ReplayRange resends all of a webhook's deliveries created in the interval [from, to), whether or not they succeeded.
-// It returns the number of deliveries, and the same errors as ReplayFailed.
+// ReplayRange resends all of a webhook's deliveries that were created in the interval [from, to), whether or not they
+// succeeded. It returns the number of deliveries and the same errors as ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
@@ -202,7 +202,7 @@ func (o Deliveries) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
 }
 
-// emit stores an event and queues it for delivery. It is for events that no other change stores.
+// emit stores an event and queues it for delivery. Use it for events that are not stored as part of another change.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)

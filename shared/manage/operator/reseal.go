@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reseals seals stored secrets again, so that none depends on an old version of SecretsKey.
+// Reseals encrypts stored secrets again, so that none depends on an old version of SecretsKey.
 type Reseals struct {
 	rows   ResealRows
 	editor webhook.Editor
@@ -32,22 +32,22 @@ type ResealRows interface {
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// NewReseals returns a Reseals. The editor seals the secrets of webhooks, and the sealer seals those of clients.
+// NewReseals returns a Reseals. The editor seals webhooks' secrets, and the sealer seals clients' secrets.
 func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
 // Resealed counts the resealed rows of each kind and lists the rows that changed concurrently.
 type Resealed struct {
-	Webhooks int `json:"webhooks"` // number of webhooks whose secrets, signing key and headers were resealed
+	Webhooks int `json:"webhooks"` // number of webhooks whose secrets, signing key and headers were re-encrypted
 	Clients  int `json:"clients"`  // number of resealed client secrets
-	// Changed lists the IDs of rows that changed concurrently. Each of these rows is resealed by the concurrent change
-	// or by the next run.
+	// Changed lists the IDs of rows that changed while they were being resealed. Either the concurrent change or the
+	// next run reseals each of these rows.
 	Changed []string `json:"changed"`
 }
 
-// All reseals every stored secret. It is idempotent, and replaces a row only if the row has not changed since it was
-// read. An error names the row that failed. All rows before it have been processed.
+// All reseals every stored secret. It is idempotent and replaces a row only if the row has not changed since it was
+// read. An error names the row that failed. All rows before that one have been processed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)

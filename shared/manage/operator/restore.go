@@ -43,7 +43,7 @@ type TokenRows interface {
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
-// Restored reports the outcome of a restore for a tenant's connections.
+// Restored reports the outcome of restoring a tenant's connections.
 type Restored struct {
 	Kept     int      // number of connections that still have tokens or have already ended
 	Restored []string // IDs of connections whose tokens were restored
@@ -113,7 +113,8 @@ func (o Restores) restore(
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
 	}
-	// A worker that ran after the loss may have cleared the due time, because it found no tokens to refresh.
+	// A worker that ran after the tokens were lost may have cleared the due time, because it found no tokens to
+	// refresh.
 	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
@@ -131,7 +132,7 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 		return tokens.Row{}, spent
 	}
 	if c.Generation > 1 && c.Refresh.RenewedAt.IsZero() {
-		return tokens.Row{}, spent // the time of the reconnect is unknown
+		return tokens.Row{}, spent // the time at which the patient reconnected is unknown
 	}
 	exports, err := o.tasks.latest(ctx, c.Tenant, c.ID)
 	if err != nil {

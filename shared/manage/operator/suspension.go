@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Suspensions suspends and resumes organisations, and removes suspended organisations.
+// Suspensions suspends and resumes organisations and removes suspended organisations.
 type Suspensions struct {
 	orgEditor
 
@@ -79,8 +79,8 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 
-// Remove removes a suspended organisation that owns nothing in either mode. It returns fault.NotFound if the
-// organisation does not exist. It returns fault.Conflict if the organisation is active or still owns anything. The
+// Remove removes a suspended organisation that owns no resources in either mode. It returns fault.NotFound if the
+// organisation does not exist. It returns fault.Conflict if the organisation is active or still owns resources. The
 // error lists the remaining items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
@@ -114,7 +114,7 @@ func (o Suspensions) setStatus(ctx context.Context, tenant org.Tenant, status or
 	return err
 }
 
-// left describes the items that an organisation owns in either mode.
+// left describes the items that an organisation still owns in either mode.
 func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, error) {
 	var left []string
 	for _, tenant := range of.Tenants() {

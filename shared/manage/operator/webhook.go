@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions is the maximum number of webhooks per tenant. The limit ensures that all of an event's deliveries
+// MaxWebhooks is the maximum number of webhooks per tenant. The limit ensures that all of an event's deliveries
 // fit in one transaction.
-const maxSubscriptions = 25
+const MaxWebhooks = 25
 
 // Webhooks creates, changes and tests webhooks.
 type Webhooks struct {
@@ -82,7 +82,7 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	if err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("list webhooks: %w", err)
 	}
-	if len(known) >= maxSubscriptions {
+	if len(known) >= MaxWebhooks {
 		return webhook.Subscription{}, secret.Text{},
 			refused("The organisation already has 25 webhooks, the maximum.")
 	}
@@ -90,7 +90,8 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
 	}
 	err = errors.Join(
-		notify(ctx, o.notices, owner, notice.WebhookCreated(sub)), o.by.record(ctx, d.Tenant, "webhook.created", sub.ID),
+		notify(ctx, o.notices, owner, notice.WebhookCreated(sub)),
+		o.by.record(ctx, d.Tenant, "webhook.created", sub.ID, webhookChanges(webhook.Subscription{}, sub)...),
 	)
 	return sub, signing, err
 }
@@ -135,11 +136,11 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	sub = sub.WithTypes(optional)
-	if err := o.rows.SaveSubscription(ctx, sub); err != nil {
+	is := sub.WithTypes(optional)
+	if err := o.rows.SaveSubscription(ctx, is); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
+	return is, o.by.record(ctx, tenant, "webhook.types_changed", id, webhookChanges(sub, is)...)
 }
 
 // SetURL changes a webhook's URL in the same way as Change. It returns fault.Invalid, fault.NotFound or fault.Conflict
@@ -173,12 +174,13 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 		return changed("webhook", err)
 	}
 	return errors.Join(
-		notify(ctx, o.notices, owner, notice.DisabledByHand(sub, now)), o.by.record(ctx, tenant, "webhook.disabled", id),
+		notify(ctx, o.notices, owner, notice.DisabledByHand(sub, now)),
+		o.by.record(ctx, tenant, "webhook.disabled", id, statusChange(true)),
 	)
 }
 
-// Enable enables a disabled webhook. It returns the webhook's previous state and the time since which the webhook has
-// missed events. That time is at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable returns
+// Enable enables a disabled webhook. It returns the webhook's previous state and the time, at most 15 days ago, since
+// which the webhook has missed events. Failed and held deliveries are sent only by a replay. Enable returns
 // fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
@@ -197,11 +199,11 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if err := o.rows.EnableSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, changed("webhook", err)
 	}
-	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
+	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id, statusChange(false))
 }
 
-// Remove removes a disabled webhook. Its held deliveries remain in the delivery log until they expire, but can't be
-// sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
+// Remove removes a disabled webhook. Its held deliveries can't be sent but remain in the delivery log until they
+// expire. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -213,12 +215,12 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	if err := o.rows.RemoveSubscription(ctx, sub); err != nil {
 		return changed("webhook", err)
 	}
-	return o.by.record(ctx, tenant, "webhook.removed", id)
+	return o.by.record(ctx, tenant, "webhook.removed", id, webhookChanges(sub, webhook.Subscription{})...)
 }
 
 // missedSince returns the creation time of a webhook's oldest failed or held delivery, because replays select
-// deliveries by creation time. If the webhook was disabled before that time, or has no such delivery, missedSince
-// returns the time at which it was disabled.
+// deliveries by creation time. If the webhook was disabled earlier or has no such delivery, missedSince returns the
+// time at which it was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/notice"
 	"recordbridge/shared/words/org"
@@ -36,57 +38,70 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 			return webhook.Subscription{}, err
 		}
 	}
-	var sub webhook.Subscription
-	var isMoved bool
+	var was, is webhook.Subscription
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
-		sub, isMoved, err = o.save(ctx, tenant, id, change)
+		was, is, err = o.save(ctx, tenant, id, change)
 		return err
 	})
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	if !isMoved {
-		return sub, o.by.record(ctx, tenant, "webhook.changed", id)
+	changes := change.recorded(was, is)
+	if is.URL == was.URL {
+		return is, o.by.record(ctx, tenant, "webhook.changed", id, changes...)
 	}
-	told := notice.WebhookMoved(sub, o.by.now())
-	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
+	told := notice.WebhookMoved(is, o.by.now())
+	return is, errors.Join(
+		notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id, changes...),
+	)
 }
 
-// save reads a webhook, changes it and stores it. It reports whether the URL changed. It returns fault.Conflict if the
-// webhook has changed since it was read.
+// save reads a webhook, changes it and stores it. It returns both revisions. It returns fault.Conflict if the webhook
+// has changed since it was read.
 func (o Webhooks) save(
 	ctx context.Context, tenant org.Tenant, id string, change WebhookChange,
-) (sub webhook.Subscription, isMoved bool, err error) {
-	if sub, err = findWebhook(ctx, o.rows, tenant, id); err != nil {
-		return webhook.Subscription{}, false, err
+) (was, is webhook.Subscription, err error) {
+	if was, err = findWebhook(ctx, o.rows, tenant, id); err != nil {
+		return was, is, err
 	}
-	if err = change.From.Check("webhook", sub.Version()); err != nil {
-		return webhook.Subscription{}, false, err
+	if err = change.From.Check("webhook", was.Version()); err != nil {
+		return was, is, err
 	}
-	isLeaving := change.URL != nil && !o.editor.Own.IsSameOrigin(sub.URL, *change.URL)
-	if isLeaving && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 {
+	isLeaving := change.URL != nil && !o.editor.Own.IsSameOrigin(was.URL, *change.URL)
+	if isLeaving && change.Edit.Headers == nil && len(was.HeaderNames) > 0 {
 		change.Edit.Headers = map[string]string{}
 	}
-	if sub, err = o.editor.Edited(ctx, sub, change.Edit); err != nil {
-		return webhook.Subscription{}, false, fmt.Errorf("webhook: %w", err)
+	if is, err = o.editor.Edited(ctx, was, change.Edit); err != nil {
+		return was, is, fmt.Errorf("webhook: %w", err)
 	}
 	if change.Optional != nil {
-		sub = sub.WithTypes(change.Optional)
+		is = is.WithTypes(change.Optional)
 	}
-	if change.URL == nil || *change.URL == sub.URL {
-		if err = o.rows.SaveSubscription(ctx, sub); err != nil {
-			return webhook.Subscription{}, false, changed("webhook", err)
+	if change.URL == nil || *change.URL == is.URL {
+		if err = o.rows.SaveSubscription(ctx, is); err != nil {
+			return was, is, changed("webhook", err)
 		}
-		return sub, false, nil
+		return was, is, nil
 	}
-	if sub, err = o.editor.WithURL(sub, *change.URL); err != nil {
-		return webhook.Subscription{}, false, fmt.Errorf("webhook: %w", err)
+	if is, err = o.editor.WithURL(is, *change.URL); err != nil {
+		return was, is, fmt.Errorf("webhook: %w", err)
 	}
-	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
-		return webhook.Subscription{}, false, changed("webhook", err)
+	if err = o.rows.MoveSubscription(ctx, is); err != nil {
+		return was, is, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // the stored health applies to the previous URL
-	return sub, true, nil
+	is.Health = webhook.Health{} // the stored health describes the previous URL
+	return was, is, nil
+}
+
+// recorded returns the changes between two revisions of a webhook. Header values are encrypted, so a header that was
+// given again counts as changed.
+func (c WebhookChange) recorded(was, is webhook.Subscription) []audit.Change {
+	changes := webhookChanges(was, is)
+	isKept := func(name string) bool { return slices.Contains(was.HeaderNames, name) }
+	if c.Edit.Headers != nil && slices.ContainsFunc(is.HeaderNames, isKept) {
+		changes = append(changes, audit.Change{Field: "header_values", New: audit.Hidden, Old: audit.Hidden})
+	}
+	return changes
 }
 
 // Reveal returns a webhook's active signing secrets, newest first. It returns fault.NotFound if the webhook does not

@@ -21,7 +21,7 @@ import (
 
 // Party is a relying party, identified by the dashboard's host. Passkeys for one host do not work for any other.
 type Party struct {
-	rules *webauthn.WebAuthn // nil if the host does not support passkeys
+	rules *webauthn.WebAuthn // nil if the host can't use passkeys
 }
 
 // New returns the relying party for the dashboard's URL. Passkeys require a domain name (section 5.1.2), so a Party for
@@ -125,9 +125,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove verifies a response to Ask against the account that the response identifies. It returns the passkey in its
-// updated state. Prove returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased,
-// which suggests a cloned passkey (section 6.1.1).
+// Prove verifies a response to Ask against the account that the response identifies. It returns the updated passkey.
+// Prove returns fault.Invalid if the response can't be verified or if the passkey's counter decreased, which suggests a
+// cloned passkey (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -202,7 +202,7 @@ func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
 	return state, nil
 }
 
-// stored returns a passkey in the form in which it is stored. It omits attestations, which are long and unused.
+// stored converts a passkey to its stored form. It omits attestations, which are long and unused.
 func stored(key *webauthn.Credential) (account.Passkey, error) {
 	key.Attestation = webauthn.CredentialAttestation{}
 	body, err := json.Marshal(key)

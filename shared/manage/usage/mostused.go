@@ -20,7 +20,7 @@ type Day struct {
 }
 
 const (
-	// maxBrands is the maximum number of brands stored for a day. The limit keeps the day's row within 3 KB.
+	// maxBrands is the maximum number of brands stored for a day. The limit ensures that the day's row is at most 3 KB.
 	maxBrands = 60
 	// maxMostUsed is the maximum length of a list of most-used brands.
 	maxMostUsed = 10

@@ -42,7 +42,7 @@ func TestRunRanksBrandsByConnections(t *testing.T) {
 	for range 4 {
 		f.tell(t, tenant, now.AddDate(0, 0, -1), webhook.ConnectionSucceeded, rejected)
 	}
-	for range 2 { // the second run must not count anything again
+	for range 2 { // the second run must not count any event again
 		f.run(t)
 		if diff := cmp.Diff([]string{"b", "a", "c"}, f.mostUsed(t, tenant)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -75,7 +75,7 @@ func TestRunSeparatesMostUsedBrandsByTenant(t *testing.T) {
 }
 
 // TestRunOmitsBrandsOfFewLivePatients checks that the public list does not reveal where individual patients are
-// treated. Lists in test mode have no minimum, because test mode has no real patients.
+// treated. Lists in test mode have no minimum size, because test mode has no real patients.
 func TestRunOmitsBrandsOfFewLivePatients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -95,7 +95,7 @@ func TestRunOmitsBrandsOfFewLivePatients(t *testing.T) {
 func TestRunKeepsTenMostUsedBrands(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for i := range 65 { // exceeds the number of brands stored for a day
+	for i := range 65 { // more brands than are stored for a day
 		f.connectAt(t, tenant, fmt.Sprintf("%02d", i), 1, 1)
 	}
 	f.connectAt(t, tenant, "64", 1, 1)

@@ -22,7 +22,7 @@ import (
 type Counts struct {
 	Connections      int64 `json:"connections"` // number of authorisations, including reauthorisations
 	Rejections       int64 `json:"rejections"`  // number of patients who declined
-	Revocations      int64 `json:"revocations"` // revocations detected by the service, not requested by customers
+	Revocations      int64 `json:"revocations"` // revocations detected by the service, not those requested by customers
 	ExportsSucceeded int64 `json:"exports_succeeded"`
 	ExportsFailed    int64 `json:"exports_failed"`
 	Inquiries        int64 `json:"inquiries"`
@@ -39,8 +39,8 @@ type Month struct {
 const (
 	day    = "2006-01-02"
 	months = "2006-01"
-	// settled is the delay from the end of a day until its usage is counted. Counting is delayed because the event
-	// index lags behind the rows.
+	// settled is the delay between the end of a day and the counting of its usage. Counting is delayed because the
+	// event index lags behind the rows.
 	settled = time.Hour
 	// catchUp is the number of past days that Run can still count. Events expire after 15 days, so the events of
 	// earlier days may be incomplete.
@@ -115,8 +115,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts all tenants' completed days that have not yet been counted. Run stops shortly before the deadline of ctx;
-// the next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
+// Run counts all tenants' completed days that have not yet been counted. Run stops shortly before the deadline of ctx,
+// and the next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {

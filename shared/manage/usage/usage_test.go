@@ -191,7 +191,7 @@ func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	if got := days(); got != 14 {
 		t.Errorf("%d days, want 14", got)
 	}
-	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // stored hours late, which doesn't occur in practice
+	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // stored hours late; this doesn't occur in practice
 	f.tellAll(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
 	f.at = f.at.AddDate(0, 0, 10)
 	f.run(t)
@@ -230,7 +230,7 @@ func TestRunContinuesAfterOneTenantFails(t *testing.T) {
 	}
 }
 
-// nothing is a set of empty logs and a store that takes a second to save each day.
+// nothing provides empty logs and a store that takes a second to save each day.
 type nothing struct{ saved int }
 
 func (*nothing) EventsAfter(context.Context, webhook.Event, time.Time, int) ([]webhook.Event, bool, error) {

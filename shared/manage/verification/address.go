@@ -13,8 +13,8 @@ const (
 	maxLabel   = 63  // limit from RFC 1035 section 2.3.4
 )
 
-// Address is an email address that is safe to send to. An Address is a single ASCII mailbox without a display name,
-// quotes or comments. An Address therefore can't contain a second recipient or a header.
+// Address is an email address to which it is safe to send email. An Address is a single ASCII mailbox without a display
+// name, quotes or comments. An Address therefore can't contain a second recipient or a header.
 type Address struct {
 	local  string // as entered, because only the domain's mail server knows whether the local part is case-sensitive
 	domain string // in lower case
@@ -39,7 +39,7 @@ func (a Address) String() string { return a.local + "@" + a.domain }
 // Domain returns the part after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same returns the address in lower case, for case-insensitive comparison of addresses.
+// same returns the address in lower case, for case-insensitive comparison.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }

@@ -35,7 +35,7 @@ type Verified struct {
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {
-		// Malformed input does not count as an attempt, because no code is malformed.
+		// Malformed input does not count as an attempt, because a malformed code can't be correct.
 		return Verified{}, fault.BadRequest("code must have six digits.").About("code")
 	}
 	id, ok := ids.ParseUUID(asked)

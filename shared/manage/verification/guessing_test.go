@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't improve the chance of guessing a code by
+// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't increase the chance of guessing a code by
 // requesting many codes. The limit also applies to different spellings of the address and to requests from several
 // networks.
 func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 		expect.NoError(t, err)
 		<-time.After(time.Until(began.Add(24 * time.Hour)))
 		o.network = ""
-		if got := o.tries(o.send(address)); got != 1 { // eleven codes were sent within the last day
+		if got := o.tries(o.send(address)); got != 1 { // eleven codes were sent within the last 24 hours
 			t.Errorf("the next code of the first network has %d tries", got)
 		}
 		<-time.After(3 * time.Hour)
@@ -133,8 +133,8 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 	})
 }
 
-// TestDailyCodeGuessesAreLimited checks how many guesses an attacker gets in a day when using a new network for every
-// code.
+// TestDailyCodeGuessesAreLimited checks the number of guesses that an attacker gets per day by using a new network for
+// every code.
 func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -49,8 +49,8 @@ func (o *office) attempt(r verification.Request) bool {
 	return err == nil
 }
 
-// hostile makes 10,000 requests for codes from a single account, half of them for one mailbox, and returns the number
-// of emails sent.
+// hostile requests 10,000 codes from a single account, half of them for one mailbox, and returns the number of emails
+// sent.
 func (o *office) hostile(occasion verification.Occasion, account string) (sent int) {
 	o.t.Helper()
 	for n := range 10_000 {

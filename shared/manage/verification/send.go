@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	codes    = 1_000_000 // number of six-digit codes
+	codes    = 1_000_000 // number of possible six-digit codes
 	day      = 24 * time.Hour
 	mailTime = 6 * time.Second
 )
@@ -52,9 +52,9 @@ type Sender struct {
 // Request describes a request to send a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the organisation's name, as shown in the patient's email. It is empty unless the organisation is
-	// approved for live mode. Emails for unapproved organisations name the service instead of the organisation, and
-	// have lower limits.
+	// Organisation is the organisation's name, as shown in the patient's email. Organisation is empty unless the
+	// organisation is approved for live mode. Emails for unapproved organisations name the service instead of the
+	// organisation, and have lower limits.
 	Organisation string
 	From         maillimit.From // party on whose behalf the code is sent
 	Email        string
@@ -62,7 +62,7 @@ type Request struct {
 	Network      string // network from which the request came
 	Occasion     Occasion
 	// Device identifies a known browser of the mailbox's owner. Codes for a known browser are counted separately, so
-	// that others can't exhaust the owner's limit. Device is empty for an unknown browser.
+	// other people can't exhaust the owner's limit. Device is empty if the browser is unknown.
 	Device string
 }
 
@@ -84,9 +84,9 @@ type Sent struct {
 	ResendAfter time.Time
 }
 
-// Send sends a code by email. The result does not depend on who owns the address. Send returns fault.Limited if too
-// many codes were sent, or fault.Unavailable if the email can't be sent. If sending fails, the code still counts as
-// sent, because the email may have arrived.
+// Send sends a code by email. The result doesn't depend on the address's owner. Send returns fault.Limited if too many
+// codes were sent, or fault.Unavailable if the email can't be sent. If sending fails, the code still counts as sent,
+// because the email may have arrived.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failed send
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report that sending failed
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -141,7 +141,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 			return fault.New(fault.Limited, fault.CodeRateLimited,
 				"A code was already sent to this address. Please wait before you request another one.").After(wait)
 		}
-		if !isCounted { // codes rejected by the tenant's limits do not count across tenants
+		if !isCounted { // codes rejected by the tenant's limits do not count towards the limits across tenants
 			if err = s.count(ctx, r, to); err != nil {
 				return err
 			}
@@ -178,10 +178,10 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay returns the number of codes sent to a mailbox per day that allow the full number of attempts. The same number
-// is also the limit on the codes that one network may request. The limit restricts guessing without letting strangers
-// lock out the owner. An attacker can use up attempts, but the owner needs only one (docs/develop/threat-model.md,
-// "Guessing codes").
+// perDay returns the number of codes per mailbox and day that allow the full number of attempts. The same number also
+// limits the codes that one network may request. The limit restricts guessing without letting strangers lock out the
+// owner. An attacker can use up attempts, but the owner needs only one attempt (docs/develop/threat-model.md, "Guessing
+// codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
 // wait returns the time until another code may be sent to a mailbox, given the codes already sent. One code per hour is
@@ -196,7 +196,7 @@ func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	)
 }
 
-// until returns how long it will take until fewer than n of the sent codes lie within window.
+// until returns the time until fewer than n of the sent codes lie within window.
 func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
 	if len(sent) < n {
 		return 0
@@ -204,7 +204,7 @@ func until(sent []Sending, n int, window time.Duration, now time.Time) time.Dura
 	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
 }
 
-// unsent returns the error shown to the patient if an email could not be sent.
+// unsent returns the error that the patient sees if an email could not be sent.
 func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
 		return fault.BadRequest("We can't send e-mail to this address. Check it for typos.").About("email").Because(err)

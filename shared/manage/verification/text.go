@@ -12,8 +12,8 @@ import (
 // service is the name used in emails that do not name an organisation.
 const service = "Recordbridge"
 
-// wording holds the sentences of an email in one language. Each %s is replaced with the organisation's name. Emails
-// with codes contain no links, so that users do not learn to follow links in emails.
+// wording holds the sentences of an email in one language. Each %s stands for the organisation's name. Emails with
+// codes contain no links, so that users do not learn to follow links in emails.
 type wording struct {
 	lang    string
 	subject string

@@ -21,7 +21,7 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the minimum interval between two codes. Until this interval has passed, the first code's email may
+	// resendAfter is the minimum interval between two codes. During this interval, the email with the first code may
 	// still be in transit.
 	resendAfter = 30 * time.Second
 )
@@ -44,7 +44,7 @@ type Sendings struct {
 	Rev     int64 // revision, checked when saving; 0 before the first code
 }
 
-// Sending records a single code sent to a mailbox.
+// Sending records one code sent to a mailbox.
 type Sending struct {
 	At      time.Time
 	Network string // keyed hash of the network that requested the code
@@ -60,10 +60,10 @@ type Token struct {
 
 // SendStore stores codes and the history of codes sent to each mailbox; store.Flow implements it.
 type SendStore interface {
-	// Sendings reads a mailbox's send history. It returns empty Sendings if there is none.
+	// Sendings reads a mailbox's send history. If there is no history, it returns empty Sendings.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
-	// CreateCode stores a code together with the updated Sendings. It returns fault.Conflict if the Sendings have
-	// changed since they were read.
+	// CreateCode stores a code and the updated Sendings. It returns fault.Conflict if the Sendings have changed since
+	// they were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
@@ -90,7 +90,7 @@ type Proofs struct {
 }
 
 // Check returns fault.Invalid if the token does not prove to the tenant that the patient owns the email address. An
-// invalid token may be unknown or expired, or may belong to another tenant or address.
+// invalid token may be unknown or expired, or belong to another tenant or address.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -127,7 +127,7 @@ func text(purpose string, t org.Tenant, parts ...string) []byte {
 	return []byte("email\x00" + purpose + "\x00" + t.Key() + "\x00" + strings.Join(parts, "\x00"))
 }
 
-// hash returns the form in which a token is stored. An unkeyed hash is sufficient because tokens can't be guessed.
+// hash returns the hash under which a token is stored. An unkeyed hash is sufficient because tokens can't be guessed.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

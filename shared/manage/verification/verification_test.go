@@ -91,7 +91,7 @@ func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
 	})
 }
 
-// send sends a code by email and returns the values that the page receives and the code from the email.
+// send emails a code. It returns the values that the page receives and the code from the email.
 func (o *office) send(email string) (sent verification.Sent, code string) {
 	o.t.Helper()
 	sent, err := o.ask(alder, email)

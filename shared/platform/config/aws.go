@@ -85,8 +85,8 @@ func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	return endpoint, endpoint != "", nil
 }
 
-// wholeBody is the maximum length, in bytes, of a request body to copy into memory. Bodies in memory are sent together
-// with the headers.
+// wholeBody is the maximum length, in bytes, of a request body that is copied into memory. Bodies in memory are sent
+// together with the headers.
 const wholeBody = 64 << 10
 
 // plainBodies replaces the SDK's request bodies, which cause two problems with net/http.
@@ -96,8 +96,8 @@ const wholeBody = 64 << 10
 // about one in a hundred responses larger than 4 KB was lost ("use of closed network connection"). A lost
 // ReceiveMessage response hides its messages for minutes.
 //
-// If net/http can't tell that a body is in memory, it sends the headers separately from the body. Separate headers
-// double a call's writes, packets and TLS records.
+// If net/http can't determine that a body is in memory, it sends the headers separately from the body. Sending the
+// headers separately doubles a call's writes, packets and TLS records.
 type plainBodies struct {
 	next aws.HTTPClient
 }

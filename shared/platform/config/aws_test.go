@@ -147,7 +147,7 @@ type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large simulates DynamoDB and responds to every call with more than 4 KB.
+// large simulates DynamoDB by responding to every call with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -169,7 +169,7 @@ func TestAWSClientReadsLargeResponsesWithoutLoss(t *testing.T) {
 }
 
 // BenchmarkLostResponses counts lost responses per 1,000 calls, both with the SDK's request bodies and with
-// plainBodies. The count with the SDK's bodies varies, because a race in the SDK causes the lost responses. With
+// plainBodies. With the SDK's bodies, the number varies, because a race in the SDK causes the loss of responses. With
 // plainBodies, no response may be lost.
 func BenchmarkLostResponses(b *testing.B) {
 	for _, name := range []string{"sdk", "ours"} {
@@ -192,7 +192,7 @@ func BenchmarkLostResponses(b *testing.B) {
 	}
 }
 
-// getter returns a function that makes a call without retries. The call's response is large.
+// getter returns a function that makes a call, which has a large response, without retries.
 func getter(tb testing.TB, cfg aws.Config) func(context.Context) error {
 	tb.Helper()
 	standard := cfg.Retryer

@@ -39,7 +39,7 @@ func TestPlainBodiesSendHeadersAndSmallBodyInOneWrite(t *testing.T) {
 			return countedWrites{c, &writes}, err
 		},
 	}})
-	// Like the type of the SDK's body, this type is unknown to net/http.
+	// net/http doesn't recognise this body type, just as it doesn't recognise the SDK's.
 	body := struct{ io.Reader }{strings.NewReader(strings.Repeat("x", 1000))}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
 	expect.NoError(t, err)

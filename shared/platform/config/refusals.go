@@ -15,7 +15,7 @@ import (
 )
 
 // countRefusals makes every SDK client count the calls that an AWS service throttled or failed. Each attempt is
-// counted, because a failed attempt before a successful one is an early sign of trouble and is not reported elsewhere.
+// counted, because failed attempts that precede a success are an early sign of trouble and are not reported elsewhere.
 // AWS publishes some of these counts, but only per account.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
@@ -41,8 +41,8 @@ func (counting) HandleFinalize(
 	return out, metadata, err //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// refusal returns the metric that counts err, if any. Invalid requests and calls cancelled by this service are not
-// counted.
+// refusal returns the metric that counts err and reports whether there is one. Invalid requests and calls cancelled by
+// this service are not counted.
 func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if err == nil || ctx.Err() != nil {
 		return "", false

@@ -91,7 +91,7 @@ func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[str
 	t.Helper()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(ctx)
-	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the metrics record the outcome
+	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the outcome is recorded in the metrics
 	unit.Emit(ctx, logx.New(&log), "test")
 	return measured.In(t, log.Bytes())
 }

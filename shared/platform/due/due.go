@@ -1,7 +1,7 @@
 // Package due defines references to rows that need work, the queue messages that contain these references, and the
 // sweep that processes due rows. Each row stores its due time, so rows need neither a timer nor an outbox
-// (docs/develop/architecture.md, "Data"). A message only prompts a worker to check a row. Losing, delaying, duplicating
-// or forging a message is therefore harmless. References contain IDs, never content.
+// (docs/develop/architecture.md, "Data"). A message only prompts a worker to check a row. It is therefore harmless if a
+// message is lost, delayed, duplicated or forged. References contain IDs, never content.
 package due
 
 import (
@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LongestDelay is the maximum delay of a message, set by SQS's limit for DelaySeconds. The sweeper sends the messages
-// of rows that are due later.
+// LongestDelay is the maximum delay of a message, set by SQS's limit for DelaySeconds. For rows that are due later, the
+// sweeper sends the messages.
 const LongestDelay = 15 * time.Minute
 
-// Kind identifies the kind of row that an Item refers to.
+// Kind is the kind of row that an Item refers to.
 type Kind string
 
 // Kinds of rows.
@@ -26,7 +26,7 @@ const (
 	Task     Kind = "task"
 	Event    Kind = "event"
 	Delivery Kind = "delivery"
-	// Connection means that a connection's tokens must be refreshed, or revoked at the portal.
+	// Connection refers to a connection whose tokens must be refreshed, or revoked at the portal.
 	Connection Kind = "connection"
 	// Notice identifies an email that must be sent to an organisation.
 	Notice Kind = "notice"
@@ -85,7 +85,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID validates an ID and returns it in the form used in row keys of this kind.
+// parseID validates an ID and returns it in the form used in the keys of this kind's rows.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -43,7 +43,7 @@ func TestItemRoundTripsThroughEncodeAndDecode(t *testing.T) {
 	}
 }
 
-// TestEncodeFormatIsStable checks that the message format stays the same, because a queue may hold messages from older
+// TestEncodeFormatIsStable checks that the message format does not change, because a queue may hold messages from older
 // or newer releases.
 func TestEncodeFormatIsStable(t *testing.T) {
 	t.Parallel()

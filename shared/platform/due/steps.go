@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// stepsLease is the duration of a run's lease on its row. It is longer than the function's timeout.
+// stepsLease is the duration of a run's lease on its row. The lease is longer than the function's timeout.
 const stepsLease = 6 * time.Minute
 
 // Steps advances a row through steps that may take several runs. Only one run at a time leases the row. The row's due

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// parallel is the number of shards read, and of rows processed, concurrently.
+	// parallel is both the number of shards read concurrently and the number of rows processed concurrently.
 	parallel = 8
 	// reserve is the final period of a run, during which rows in progress can finish but no further rows start. The
 	// remaining rows are due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is the time before the deadline at which unfinished rows are cancelled, so the run ends even if a call
-	// hangs.
+	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if a
+	// call hangs.
 	abandon = time.Second
 	// maxReported is the maximum number of failures listed in a run's error. The log line counts all failures.
 	maxReported = 10
@@ -34,8 +34,8 @@ const (
 type Rows interface {
 	// Due returns a shard's rows that are due before a given time, oldest first.
 	Due(ctx context.Context, shard int, before time.Time) ([]Item, error)
-	// Postpone claims a due row by moving the row's due time to until. It returns fault.Conflict if the row has been
-	// handled since it was listed.
+	// Postpone claims a due row by moving its due time to until. It returns fault.Conflict if the row has been handled
+	// since it was listed.
 	Postpone(ctx context.Context, i Item, until time.Time) error
 }
 
@@ -61,15 +61,16 @@ func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 // Position is a row's zero-based index within a run.
 type Position struct{ Index, Total int }
 
-// Of returns the position's proportional offset within a time span, which spreads a run's rows over the span.
+// Of returns the offset within span that corresponds to the position, so that a run's rows are spread over the span.
 func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
 // Run calls act, concurrently, for every row that is due before a given time. Each shard's rows are processed oldest
 // first. The shards are interleaved, so a run that is cut short has processed some rows of every shard. act reports
-// whether it sent a message. A failed row does not stop the others. The error lists the first failures, and the log
-// line counts all of them. Run returns before ctx's deadline. A deadline that cuts the run short is not an error.
+// whether it sent a message. If processing one row fails, the other rows are still processed. The error lists the first
+// failures, and the log line counts all of them. Run returns before ctx's deadline. A deadline that cuts the run short
+// is not an error.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
@@ -94,7 +95,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are recorded in the run
+	_ = group.Wait() // the error is ignored, because failures are recorded in the run
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
 	for _, kind := range slices.Sorted(maps.Keys(r.oldestOf)) {
@@ -104,7 +105,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 }
 
 // Send claims a row until a later time and sends a message to the row's worker. Send skips a row that another process
-// has claimed or handled. After a failure, the row is due again at until.
+// has claimed or handled. After any failure, the row is due again at the time until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -185,7 +186,8 @@ func logFailure(ctx context.Context, i Item, err error) {
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done records the result for a row or shard and reports whether to log it individually: only the first failures are.
+// done records the result for a row or shard. It reports whether to log the result individually, which applies only to
+// the first failures.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,7 +32,7 @@ type world struct {
 	start    time.Time
 	rows     [][]due.Item             // due rows, by shard
 	failing  map[string]error         // errors to return by method, with the shard or ID
-	takes    map[string]time.Duration // duration of calls, by method
+	takes    map[string]time.Duration // call duration by method
 
 	mu       sync.Mutex
 	asked    map[string]int // number of requests, by shard and time
@@ -80,7 +80,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 		defer w.mu.Unlock()
 		w.busy[method]--
 	}()
-	// A select with a timer's channel crashes Go 1.26's race detector in about one in ten runs of these tests.
+	// Using select with a timer's channel crashes Go 1.26's race detector in about one in ten runs of these tests.
 	waiting, cancel := context.WithTimeout(ctx, w.takes[method])
 	defer cancel()
 	<-waiting.Done()
@@ -90,7 +90,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	return w.failing[method+" "+id]
 }
 
-// sweep performs one run in virtual time, with a deadline, and returns its log line. Rows are claimed for an hour.
+// sweep performs one run in virtual time, with a deadline, and returns its log line. Each claim lasts for an hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked = time.Now(), map[string]int{}
@@ -213,7 +213,7 @@ func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 }
 
 // TestSweepProcessesShardsAndRowsConcurrently checks that a run reads eight shards and sends eight messages
-// concurrently, as needed for the maximum number of due rows.
+// concurrently, as the maximum number of due rows requires.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -145,7 +145,7 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response returns text unchanged, because some emulators never decode bodies, and any other content encoded as base64.
+// response returns text unchanged, because some emulators never decode bodies. It encodes any other content as base64.
 // The API declares all media types as binary, so API Gateway decodes bodies marked as base64 and passes on other
 // bodies. https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {

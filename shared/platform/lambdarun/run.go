@@ -31,7 +31,7 @@ type Handler interface {
 }
 
 // Run is the main function of every Lambda function. It loads the environment, calls build once, handles events and
-// never returns. If build fails, the process logs the reason and exits, and Lambda starts another process. Only
+// never returns. If build fails, the process logs the reason and exits, and Lambda starts a new process. Only
 // bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
@@ -46,7 +46,7 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	lambda.Start(handler)
 }
 
-// environment holds the only variable common to all functions: the stack's name.
+// environment holds the stack's name, the only variable common to all functions.
 type environment struct {
 	Service string `env:"SERVICE,required"`
 }

@@ -14,11 +14,11 @@ import (
 
 // Lambda delivers no further messages to an invocation until its batch is finished. A message waiting for a slow
 // receiver would block its invocation and, at the concurrency limit, the queue. While its messages wait, an invocation
-// therefore receives further messages from the queue itself (docs/adr/0014-who-waits-works-on.md).
+// therefore receives further messages directly from the queue (docs/adr/0014-who-waits-works-on.md).
 
 // Backlog is a worker's queue, from which an invocation receives further messages while its own are waiting.
 type Backlog interface {
-	// Receive returns up to ten messages. It waits up to a second if the queue is empty.
+	// Receive returns up to ten messages. If the queue is empty, it waits up to one second.
 	Receive(ctx context.Context) ([]events.SQSMessage, error)
 	// Delete deletes a message that Receive returned.
 	Delete(ctx context.Context, message events.SQSMessage) error
@@ -31,11 +31,11 @@ const (
 	// maxMessages is the maximum number of messages per invocation, including waiting messages. Each message may keep a
 	// connection open, and a Lambda process can open at most 1,024 files.
 	maxMessages = 500
-	// longestMessage is the minimum time that an invocation must have left to begin a message: twice a receiver's
-	// timeout.
+	// longestMessage is the minimum time that an invocation must have left to begin a message, which is twice a
+	// receiver's timeout.
 	longestMessage = time.Minute
-	// stopsWithin is the period over which concurrent invocations stop receiving messages. If they all stopped at once,
-	// the queue would have no consumers.
+	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all invocations stopped
+	// at once, the queue would have no consumers.
 	stopsWithin = 2 * time.Minute
 	// retryDelay is the delay after a failure to read the queue.
 	retryDelay = time.Second
@@ -43,7 +43,7 @@ const (
 
 // messagePool tracks the messages that one invocation is processing.
 type messagePool struct {
-	slots   chan struct{} // one entry per message in progress, except waiting messages
+	slots   chan struct{} // one entry per message in progress, except for waiting messages
 	places  chan struct{} // one entry per unfinished message
 	waiting atomic.Int64  // messages that have released their slots but are not finished
 	changed chan struct{} // signals that a message has finished or released its slot
@@ -87,7 +87,7 @@ type messagePoolKey struct{}
 
 // Waits marks ctx's message as waiting for an external party until stop is called. During a long wait, an invocation
 // with a Backlog processes other messages. Don't use Waits for work that is slow only because the machine is busy,
-// because additional work would slow the machine further.
+// because additional work would slow the machine down further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -100,7 +100,7 @@ func Waits(ctx context.Context) (stop func()) {
 func (s *messagePool) tell() {
 	select {
 	case s.changed <- struct{}{}:
-	default: // A signal is already pending.
+	default: // The channel already holds a signal.
 	}
 }
 

@@ -67,7 +67,7 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// TestWaitingInvocationReceivesMoreMessages checks that a message waiting for half a minute doesn't delay other
+// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute doesn't delay other
 // messages. The invocation deletes the messages that it receives from the queue, and reports only its original batch to
 // Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {

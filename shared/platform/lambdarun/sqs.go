@@ -21,8 +21,8 @@ type Worker[M any] struct {
 	Concurrency int    // number of a batch's messages that are processed concurrently
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
-	// Together prepares a batch and returns the function that handles its messages in place of Handle. Messages from a
-	// Backlog are still processed by Handle. Together is nil if messages need no shared preparation.
+	// Together prepares a batch and returns the function that handles its messages in place of Handle. Handle still
+	// processes messages from a Backlog. Together is nil if messages are handled without shared preparation.
 	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
 	Backlog  Backlog // the worker's queue if messages may wait long for external parties, otherwise nil
 }
@@ -59,8 +59,8 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	}
 }
 
-// prepared returns a worker for the messages of one batch. If preparation fails, the messages are still processed. A
-// log line is written only if there is something to report.
+// prepared returns a worker for the messages of one batch. If the batch's preparation fails, its messages are still
+// processed. A log line is written only if there is something to report.
 func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMessage) Worker[M] {
 	if w.Together == nil {
 		return w

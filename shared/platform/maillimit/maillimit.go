@@ -1,5 +1,5 @@
-// Package maillimit limits the emails that the service sends per sender, per day, and per recipient mailbox across all
-// organisations (docs/adr/0042-mail-is-not-a-relay.md). Addresses are stored only as keyed hashes.
+// Package maillimit limits the number of emails per sender, per day, and per recipient mailbox across all organisations
+// (docs/adr/0042-mail-is-not-a-relay.md). Addresses are stored only as keyed hashes.
 package maillimit
 
 import (
@@ -43,7 +43,7 @@ type Mail struct {
 }
 
 // Take counts an email against its limits. It returns fault.Limited if any limit is exceeded. The mailbox's limit is
-// checked last, so an email rejected for its sender uses none of the mailbox's budget.
+// checked last, so that an email rejected because of its sender uses none of the mailbox's budget.
 func (l Limiter) Take(ctx context.Context, m Mail) error {
 	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
 	senders := m.From.senders()
@@ -60,8 +60,8 @@ func (l Limiter) Take(ctx context.Context, m Mail) error {
 	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
 }
 
-// senders returns the distinct IDs that an email counts against. For an organisation that counts as its founder, the ID
-// is the founder's.
+// senders returns the distinct IDs of the senders whose limits apply to an email. For an organisation whose emails
+// count against its founder, the ID is the founder's.
 func (f From) senders() []string {
 	all := make([]string, 0, 2)
 	for _, id := range []string{f.Account, f.Organisation} {
@@ -94,8 +94,8 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
 }
 
-// Mailbox returns the same string for addresses that visibly deliver to the same mailbox. It ignores case and any part
-// after a plus sign (RFC 5233).
+// Mailbox returns the same string for all addresses that visibly deliver to the same mailbox. Mailbox ignores case and
+// any part after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

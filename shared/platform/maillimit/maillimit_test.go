@@ -41,7 +41,7 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted counts n emails against the limits and returns the number allowed.
+// admitted counts n emails against the limits and returns the number of emails allowed.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {

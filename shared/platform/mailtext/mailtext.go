@@ -12,7 +12,7 @@ import (
 // omitted.
 type Message struct {
 	Language string // language tag (BCP 47)
-	Subject  string // one line; contains no secrets, because it may appear on a locked phone
+	Subject  string // a single line without secrets, because it may appear on a locked phone
 	Opening  []string
 	Code     Code
 	Facts    []Fact

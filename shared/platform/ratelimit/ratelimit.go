@@ -1,5 +1,5 @@
-// Package ratelimit defines rate limits and decides whether a bucket allows a request. The HTTP edge names the buckets,
-// and a store saves them.
+// Package ratelimit defines rate limits and decides whether a bucket allows a request. The names of the buckets come
+// from the HTTP edge, and a store saves the buckets.
 package ratelimit
 
 import (

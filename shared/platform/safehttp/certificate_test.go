@@ -36,7 +36,8 @@ func shown(t *testing.T, name string) *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// asking starts a server that requests a client certificate. It responds with the name in the client's certificate.
+// asking starts a server that requests a client certificate. The server responds with the name in the client's
+// certificate.
 func asking(t *testing.T, need tls.ClientAuthType) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	s := server(t, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: need}; s.StartTLS() },

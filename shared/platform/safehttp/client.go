@@ -1,7 +1,7 @@
 // Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
-// systems (URLs from a catalogue and from the systems' responses). It limits the requests' destinations and duration
-// and the size of responses. Requests are not retried. Redirects are not followed, because only the caller knows
-// whether that is safe.
+// systems (URLs from a catalogue and from the systems' responses). It limits where requests go, how long they take and
+// how large responses are. Requests are not retried. Redirects are not followed, because only the caller knows whether
+// that is safe.
 package safehttp
 
 import (
@@ -37,25 +37,25 @@ type Options struct {
 	// Allow lists further address ranges that may be reached, on any port and without TLS. Allow is empty in production
 	// and contains the loopback ranges in the local runner.
 	Allow []netip.Prefix
-	// Within is the time limit for a complete exchange. A zero Within means one minute. Downloading a vendor's list of
-	// all its institutions takes more than a minute.
+	// Within is the time limit for a complete exchange. A zero Within means one minute. A longer limit is needed to
+	// download a vendor's list of all its institutions, which takes more than a minute.
 	Within time.Duration
 	// Certificate is the TLS client certificate for servers that request one, or nil. Use a Client with a certificate
-	// only for servers that may see it.
+	// only for servers to which the certificate may be disclosed.
 	Certificate *tls.Certificate
 	// Roots replaces the system's certificate authorities. If Roots is nil, the client uses the system's authorities.
 	Roots *x509.CertPool
 }
 
-// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
-// proxy, because the guard can't control a proxy's name resolution. An exchange ends after Options.Within, or when the
-// request's context ends. A Client is safe for concurrent use.
+// Client sends requests to public addresses, over TLS 1.2 or later on port 443, and to the allowed ranges. It uses no
+// proxy, because the guard can't control a proxy's name resolution. An exchange ends when Options.Within has passed or
+// the request's context ends. A Client is safe for concurrent use.
 type Client struct {
 	secure *http.Client
 	plain  *http.Client // client for http URLs; reaches only the allowed ranges, which are empty in production
 }
 
-// seams holds the dependencies that tests replace.
+// seams holds the dependencies that tests can replace.
 type seams struct {
 	resolver *net.Resolver  // nil to use the system's resolver
 	roots    *x509.CertPool // nil to use the system's root certificates
@@ -99,8 +99,8 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 }
 
 // Do sends a request and returns the response, whatever its status. Redirects are returned, not followed. Do rejects
-// URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses. Errors are
-// always of type *Error. The caller must close the body, preferably with ReadAll.
+// URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses. Every error
+// has type *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {
@@ -125,7 +125,7 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 }
 
 // ReadAll reads and closes a response's body. limit is in bytes and applies to the decompressed body. If the body is
-// longer, ReadAll returns the first limit bytes and an *Error of class TooLarge. All other errors are also *Error.
+// longer, ReadAll returns the first limit bytes and an *Error of class TooLarge. Every other error is also an *Error.
 func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
 	var body bytes.Buffer

@@ -173,7 +173,7 @@ func TestDoClassifiesFailures(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(old.Certificate()) // the TLS version must be the only reason for failure
+	roots.AddCert(old.Certificate()) // the TLS version must be the only reason for the failure
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration

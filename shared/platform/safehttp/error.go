@@ -17,14 +17,14 @@ const (
 	Connect        Class = "connect"
 	TLS            Class = "tls"
 	Timeout        Class = "timeout"
-	BadURL         Class = "bad_url"    // rejected before the DNS lookup
+	BadURL         Class = "bad_url"    // URL rejected before the DNS lookup
 	BadAnswer      Class = "bad_answer" // the connection failed, or the response was not valid HTTP
 	TooLarge       Class = "too_large"  // the body exceeds the caller's limit
 	Canceled       Class = "canceled"   // the caller's context was cancelled
 )
 
-// Error means that a request got no usable response. An Error omits net/http's error, whose text contains the full URL
-// and the resolved address.
+// Error is the error for a request that got no usable response. An Error omits net/http's error, whose text contains
+// the full URL and the resolved address.
 type Error struct {
 	Class Class
 	cause error

@@ -14,7 +14,7 @@ import (
 // so DNS rebinding can't bypass it.
 type guard struct {
 	allow      []netip.Prefix // address ranges that are allowed on any port
-	public     bool           // whether public addresses are also allowed, on port 443 only
+	public     bool           // whether to allow public addresses as well, on port 443 only
 	forbidden4 []netip.Prefix
 	global6    netip.Prefix
 	forbidden6 []netip.Prefix
@@ -41,7 +41,7 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 }
 
 // permits reports whether a connection to target is allowed. The dialler unmaps IPv4-mapped IPv6 addresses before the
-// check. Mapped addresses and addresses with a zone are never allowed.
+// check. IPv4-mapped addresses and addresses with a zone are never allowed.
 func (g *guard) permits(target netip.AddrPort) bool {
 	address := target.Addr()
 	if address.Zone() != "" {
@@ -50,9 +50,9 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would attempt a request to target. The URL must pass the checks
-// that Do makes. If the host is an IP address, the guard must also allow that address. A host name is not checked,
-// because it has not been resolved.
+// MayReach reports whether a client with these options would attempt a request to target. The URL must pass the same
+// checks as in Do. If the host is an IP address, the guard must also allow that address. Host names are not checked,
+// because they have not been resolved.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -63,7 +63,7 @@ func (o Options) MayReach(target *url.URL) bool {
 		return g.public || len(g.allow) > 0
 	}
 	port, err := strconv.ParseUint(cmp.Or(target.Port(), defaultPort(target.Scheme)), 10, 16)
-	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as in the dialler
+	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // the dialler also unmaps it
 }
 
 func defaultPort(scheme string) string {
@@ -111,7 +111,7 @@ func special4() []netip.Prefix {
 	)
 }
 
-// special6 returns the ranges within 2000::/3 that are not public. Addresses outside that range, such as NAT64
+// special6 returns the ranges within 2000::/3 that are not public. IPv6 addresses outside that range, such as NAT64
 // (64:ff9b::/96), unique local (fd00::/8) and IPv4-mapped addresses, are never public.
 func special6() []netip.Prefix {
 	return prefixes(

@@ -128,7 +128,7 @@ func TestMayReachAgreesWithGuard(t *testing.T) {
 	}}
 	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
 		"https://hooks.example/in":        {true, true},
-		"https://hooks.example:8443/in":   {true, true}, // a name's port is checked only when dialling
+		"https://hooks.example:8443/in":   {true, true}, // a host name's port is checked only when dialling
 		"https://8.8.8.8/":                {true, true},
 		"https://8.8.8.8:8443/":           {false, false},
 		"https://[2606:4700::1111]/":      {true, true},

@@ -23,11 +23,12 @@ type Setting struct {
 // Admission decides which organisations may use TEFCA mode. Both fields are required.
 type Admission struct {
 	Organisations Organisations
-	Settings      map[org.Mode]Setting // by mode; a mode without a network has no entry
+	Settings      map[org.Mode]Setting // keyed by mode; a mode without a network has no entry
 }
 
-// Offer returns the setting for the mode of a public ID. It returns fault.Forbidden if the organisation's plan doesn't
-// include TEFCA mode, and fault.Invalid if the mode has no identity provider or network.
+// Offer returns the setting for mode if the public ID's organisation may use the mode. It returns fault.Forbidden if
+// the organisation's plan doesn't include TEFCA mode, and fault.Invalid if the mode has no identity provider or
+// network.
 func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
 	if mode == org.Live {
 		o, err := d.Organisations.Organisation(ctx, publicID)

@@ -1,6 +1,6 @@
 // Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
 // and the network is queried with the verified identity. Each facility that the person chooses becomes a connection. An
-// attempt is stored as one row, plus a row for each facility. Workers process due rows, and may run repeatedly and
+// attempt is stored as one row, plus a row for each facility. Workers process due rows and may run repeatedly and
 // concurrently. The package never logs, queues or discloses personal data.
 package attempt
 
@@ -47,14 +47,14 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity that is used to query the network. It is deleted at IdentityEnds, the earlier
+	// Assertion is the encrypted identity with which the network is queried. It is deleted at IdentityEnds, the earlier
 	// of the token's and the attempt's expiry.
 	Assertion    []byte
 	IdentityEnds time.Time
 
 	Ending     Ending    // set only if the attempt failed
 	LeaseUntil time.Time // expiry of the lease held by the worker that queries the network
-	DueAt      time.Time // time when a worker must next process the attempt; zero if never
+	DueAt      time.Time // time at which a worker must next process the attempt; zero if never
 	Rev        int64     // incremented by every change; writers must pass the revision that they read
 }
 
@@ -156,7 +156,7 @@ type Enqueuer interface {
 // Party starts sign-ins at identity providers and returns errors from package identity; oidc.RelyingParty implements
 // it.
 type Party interface {
-	// Begin returns the URL to which the browser is redirected, and the data to store until the browser returns.
+	// Begin returns the URL to which the browser is redirected and the data to store until the browser returns.
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
@@ -170,8 +170,8 @@ type Exchanger interface {
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
 // vaultKey returns a key derived from the person in an assertion and the organisation's external ID. Each facility has
-// at most one connection per vault key. The key is a plain hash, because it must stay the same across key rotations. A
-// plain hash is safe, because the issuer and subject can't be guessed.
+// at most one connection per vault key. The key is a plain hash, because it must not change when hashing keys are
+// rotated. A plain hash is safe, because an issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }

@@ -112,10 +112,10 @@ type Starter struct {
 }
 
 // Leave starts a start value's attempt and returns the redirect to its identity provider. A start value can be used
-// once, but remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown, already used or expired,
-// or if its attempt was cancelled (binding.IsCancelled), and errors from package identity. The caller must verify that
-// the request comes from the service's own page, because the callback trusts whichever browser started the attempt. The
-// attempt's Look, if known, is returned even with an error.
+// only once but remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown, already used or
+// expired, or if its attempt was cancelled (binding.IsCancelled), and errors from package identity. The caller must
+// verify that the request comes from the service's own page, because the callback trusts whichever browser started the
+// attempt. The attempt's Look, if known, is returned even if there is an error.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {

@@ -206,7 +206,7 @@ func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 		w.lasts = c.lasts
 		w.exchange = func(ctx context.Context, _ identity.Return) error {
 			if _, ok := ctx.Deadline(); !ok {
-				return errTrouble // a deadline leaves time to respond to the browser
+				return errTrouble // the deadline leaves time to respond to the browser
 			}
 			return nil
 		}

@@ -28,7 +28,7 @@ type Canceler struct {
 }
 
 // Cancel fails an attempt whose identity has not been verified yet, and returns its progress. It leaves other attempts
-// unchanged. requestID, the ID of this request, is stored with the attempt's error. If a cancellation and a
+// unchanged. requestID identifies this request and is stored with the attempt's error. If a cancellation and a
 // verification coincide, the store accepts only one of them. Cancel returns fault.NotFound in the same cases as
 // Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
@@ -72,8 +72,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error to report after a write conflict: the cancellation's error if a cancellation caused the
-// conflict, or else err.
+// ended returns the error to report after a write conflict. It returns the cancellation's error if a cancellation
+// caused the conflict, and err otherwise.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

@@ -67,8 +67,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf returns the reason for an error from a network or facility. Any other error is an internal failure, and
-// known is false.
+// reasonOf returns the reason for an error from a network or facility. For any other error, which is an internal
+// failure, known is false.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error

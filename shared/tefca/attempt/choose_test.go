@@ -93,12 +93,12 @@ func TestChooseIsIdempotent(t *testing.T) {
 	}
 }
 
-// racing is a store whose first writes fail, as if concurrent writers had won.
+// racing is a store whose first writes fail as if concurrent writers had won.
 type racing struct {
 	attempt.ChoiceStore
 
 	err   error
-	lost  int // number of writes that still fail
+	lost  int // number of remaining writes that fail
 	tries int
 	reads int
 }

@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// facilityTime is the time that a facility has to return a record. keepTime is the time allowed for converting,
-	// encrypting and storing the record. facilityLease covers both periods. If storing took longer than the lease,
-	// workers would read the record repeatedly.
+	// facilityTime is the time in which a facility must return a record. keepTime is the time allowed for converting,
+	// encrypting and storing the record. facilityLease covers both periods. If storing a record took longer than the
+	// lease, workers would read it repeatedly.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
@@ -119,7 +119,7 @@ type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // ExpiresAt is zero if there is a record
+	set tokens.Set // ExpiresAt is zero if a record exists
 }
 
 // read fetches a facility's record. If the record can't be read for a known reason, read stores the reason in f.
@@ -166,8 +166,8 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 // errTaken means that another worker has already processed the facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude creates the connection. If another attempt has connected the same person to the facility in the meantime,
-// conclude reauthorises that connection.
+// conclude creates the connection. If another attempt has since connected the same person to the facility, conclude
+// reauthorises that connection.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -212,7 +212,8 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if err != nil {
 		if held != nil {
-			// If deletion fails, the record is deleted later: with the connection or by the bucket's lifecycle rule.
+			// If deletion fails, the record is deleted later, either with the connection or by the bucket's lifecycle
+			// rule.
 			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held)
 		}
 		return fmt.Errorf("conclude: %w", err)
@@ -249,7 +250,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep creates a connection's token set and stores the record that it refers to.
+// keep creates a connection's token set and stores the record to which the token set refers.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {
@@ -277,6 +278,7 @@ func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclu
 		connection.RefreshState{}
 	conn = conn.EndingAt(set.ExpiresAt)
 	if a.ExternalID != "" {
+		conn.ExternalID = a.ExternalID
 		conn.External = w.Hashing.Sign(connection.ExternalText(a.Tenant, a.ExternalID))
 	}
 	var err error

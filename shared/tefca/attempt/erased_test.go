@@ -14,18 +14,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// erase deletes a connection as the eraser does at the organisation's request.
+// erase deletes a connection in the same way as the eraser does at the organisation's request.
 func (w *world) erase(t *testing.T, id string) {
 	t.Helper()
 	c := w.connection(t, id)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
-	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // the methods called here list nothing
+	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // nil, because no method called here lists rows
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and one while the worker stores
-// the record.
+// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and an erasure while the worker
+// stores the record.
 func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()
 	for name, isLate := range map[string]bool{"before": false, "while": true} {
@@ -52,7 +52,7 @@ func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 				t.Errorf("it is %+v", f)
 			}
 			w.pass(time.Second)
-			w.located(t, last, "x", "a") // a later sign-in is a new decision by the person
+			w.located(t, last, "x", "a") // a later sign-in represents a new decision by the person
 			w.choose(t, last, "a")
 			w.look(t, last)
 			if f := w.facilities(t, last)["a"]; f.Outcome != attempt.IsConnected || f.Connected.ConnectionID == id {

@@ -41,7 +41,7 @@ func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 		w.verified(t, second, "x")
 		w.locate = func(ctx context.Context, found func(tefca.Facility) error) error {
 			err := silent(ctx)
-			expect.NoError(t, found(facility("late", tefca.Unanswered))) // a late report is still stored
+			expect.NoError(t, found(facility("late", tefca.Unanswered))) // a late report is stored nevertheless
 			return err
 		}
 		waited("a network", 75*time.Second, func() { w.look(t, second) })
@@ -59,8 +59,8 @@ func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	})
 }
 
-// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities. An interrupted read would
-// leave a lease that blocks other runs.
+// TestWorkerSkipsFacilityNearDeadline checks that a run that is close to its deadline skips facilities. An interrupted
+// read would leave a lease that blocks other runs.
 func TestWorkerSkipsFacilityNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ const (
 	// locateTime is the network's time limit for reporting facilities. Facilities that don't respond in time are shown
 	// as unanswered.
 	locateTime = 75 * time.Second
-	// locateLease is the duration of the lease for querying the network. It is longer than locateTime.
+	// locateLease is the duration of the lease for querying the network. The lease is longer than locateTime.
 	locateLease = 90 * time.Second
 	// maxFacilityID is the maximum length of a facility ID, which becomes part of a row's key.
 	maxFacilityID = 256
@@ -30,12 +30,12 @@ type locating struct {
 	failure error
 }
 
-// locate queries the network for facilities that hold records, and stores each facility as soon as the network reports
+// locate queries the network for facilities that hold records and stores each facility as soon as the network reports
 // it.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
-		return nil // Another worker holds the lease. The sweeper retries when the lease expires.
+		return nil // Another worker holds the lease. The sweeper processes the row again when the lease expires.
 	}
 	a.LeaseUntil, a.DueAt = now.Add(locateLease), now.Add(locateLease)
 	if err := w.Store.SaveAttempt(ctx, a); err != nil {

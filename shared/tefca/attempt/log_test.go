@@ -14,8 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestAttemptStepsAreLoggedWithAttemptID checks that each step's log line has the attempt's ID and no data about the
-// person.
+// TestAttemptStepsAreLoggedWithAttemptID checks that each step's log line has the attempt's ID and no personal data.
 func TestAttemptStepsAreLoggedWithAttemptID(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
@@ -31,7 +30,7 @@ func TestAttemptStepsAreLoggedWithAttemptID(t *testing.T) {
 	for _, step := range []struct {
 		name  string
 		act   func(ctx context.Context) error
-		lines []string // expected parts of the log line, besides the attempt and its owner
+		lines []string // expected parts of the log line, apart from the attempt and its owner
 	}{
 		{"create", func(ctx context.Context) (err error) {
 			made,

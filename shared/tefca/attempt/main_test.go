@@ -49,7 +49,7 @@ type world struct {
 
 	mu       sync.Mutex
 	now      time.Time
-	request  identity.Request // the last browser's authorization request
+	request  identity.Request // authorization request of the last browser
 	exchange func(ctx context.Context, back identity.Return) error
 	lasts    time.Duration                   // lifetime of identities
 	wait     func(ctx context.Context) error // called before each facility's response; may be nil
@@ -123,7 +123,7 @@ func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefc
 }
 
 func (*world) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
-	return nil, errTrouble // unused, because the tests have their own reader
+	return nil, errTrouble // unused, because the tests use their own reader
 }
 
 func (*world) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
@@ -208,8 +208,7 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission returns an Admission with settings for test mode. In live mode, the setting is empty and a paid plan is
-// required.
+// admission returns an Admission with settings for test mode. Live mode has an empty setting and requires a paid plan.
 func admission() attempt.Admission {
 	return attempt.Admission{
 		Organisations: plans{"free": org.Free, "paid": org.Paid},
@@ -357,7 +356,7 @@ func (w *world) connection(t *testing.T, id string) connection.Connection {
 
 func (w *world) batchNames() []string { return slices.Sorted(maps.Keys(w.kept)) }
 
-// plainSealer stores data unencrypted. Opening it requires the same tenant and binding.
+// plainSealer stores data unencrypted. Opening sealed data requires the same tenant and binding.
 type plainSealer struct{}
 
 func (plainSealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {

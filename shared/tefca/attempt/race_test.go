@@ -23,7 +23,7 @@ type failing struct {
 	attempt.WorkStore
 
 	write string // kind of write that fails
-	skip  int    // number of writes of that kind that succeed first
+	skip  int    // number of writes of that kind that succeed before the first failure
 	times int
 	err   error
 
@@ -97,7 +97,7 @@ func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 }
 
 // TestFailedRunDeletesCachedRecord checks that a run that can't create the connection deletes the cached record, even
-// if the run is cut off.
+// if the run is cut short.
 func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,7 +178,7 @@ func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.located(t, attemptID, "x", "a", "b") // facility b is not chosen, so it causes no writes
+			w.located(t, attemptID, "x", "a", "b") // facility b was not chosen, so it causes no writes
 			w.choose(t, attemptID, "a")
 			if c.refused {
 				w.read["a"] = func() (records.Content, error) { return records.Content{}, tefca.ErrRefused }
@@ -231,7 +231,7 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
 			}
-			w.pass(90 * time.Second) // The sweeper completes the run afterwards.
+			w.pass(90 * time.Second) // The sweeper then completes the run.
 			w.look(t, attemptID)
 			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() ||
 				len(w.facilities(t, attemptID)) != 1 {

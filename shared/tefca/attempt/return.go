@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is a provider's time limit for exchanging a code. The limit leaves the function time to respond to the
-// browser.
+// exchangeTime is a provider's time limit for exchanging a code. The limit leaves the function enough time to respond
+// to the browser.
 const exchangeTime = 20 * time.Second
 
-// EndStore stores attempts when the browser returns from the identity provider.
+// EndStore stores attempts after the browser returns from the identity provider.
 type EndStore interface {
 	Saver
 	binding.States
@@ -47,7 +47,7 @@ type Return struct {
 
 // Completed describes the window in which a browser returned from the provider.
 type Completed struct {
-	Known bool         // whether the attempt was found and stores the error; if not, the caller must display it
+	Known bool         // whether the attempt exists and stores the error; if not, the caller must display the error
 	Look  binding.Look // zero if the attempt was not found
 }
 

@@ -26,7 +26,7 @@ type Watcher struct {
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
-	Facilities []Facility       // sorted by match, then by name
+	Facilities []Facility       // sorted by kind of match, then by name
 	Failure    *binding.Failure // set only if the attempt failed
 }
 

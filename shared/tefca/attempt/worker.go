@@ -39,8 +39,8 @@ type WorkStore interface {
 	// TokenVersion returns the version of a connection's token set, using a consistent read. The version is available
 	// even for an ended connection, and is 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was
-	// read, or if the person has been connected to the facility in the meantime.
+	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was read
+	// or if the person has been connected to the facility in the meantime.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 

@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestLocateStoresLastReportUnlessUnanswered checks that unanswered never replaces a response, even if the run that
+// TestLocateStoresLastReportUnlessUnanswered checks that Unanswered never replaces a response, even if the run that
 // received the response crashed.
 func TestLocateStoresLastReportUnlessUnanswered(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 		err    error
 		told   bool // whether the facility has already been reported
 		passes time.Duration
-		gone   bool // whether the network has been removed from the configuration
+		gone   bool // whether the network is no longer in the configuration
 		status attempt.Status
 		cause  string
 		code   fault.Code
@@ -315,7 +315,7 @@ func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		f := facility("a", tefca.Found)
-		f.Access, f.Local = tefca.FHIR, secret.Text{} // With FHIR, the server alone identifies the person.
+		f.Access, f.Local = tefca.FHIR, secret.Text{} // With FHIR, the server identifies the person without a local ID.
 		return found(f)
 	}
 	w.open = func() (tokens.Set, error) {

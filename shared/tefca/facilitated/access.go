@@ -14,10 +14,11 @@ import (
 )
 
 // maxMetadataAge is the maximum time for which a facility's metadata is trusted. Metadata that expires sooner is
-// trusted only until then. It limits how long the service trusts a facility whose keys have been stolen.
+// trusted only until its expiry. The maximum age limits how long the service trusts a facility whose keys have been
+// stolen.
 const maxMetadataAge = time.Hour
 
-// Scopes in the syntax of SMART App Launch 1 and 2. Only the Patient resource is needed to locate a person.
+// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires only the Patient resource.
 const (
 	wholeRecord, wholeRecordV2 = "patient/*.read", "patient/*.rs"
 	patientOnly, patientOnlyV2 = "patient/Patient.read", "patient/Patient.rs"
@@ -107,8 +108,8 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 }
 
 // scopes returns the scopes to request from a server, given the scopes that the server supports. Wildcards are
-// requested only if the server supports them (the guide, "Scope negotiation"). If the server doesn't list any scopes,
-// scopes returns the scopes that TEFCA mode grants. whole is empty if the server doesn't support any usable scope.
+// requested only if the server supports them (the guide, "Scope negotiation"). If the server lists no scopes, scopes
+// returns the scopes that TEFCA mode grants. whole is empty if the server supports no usable scope.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

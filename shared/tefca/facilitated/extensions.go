@@ -47,7 +47,7 @@ type b2b struct {
 // others could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
-	Purpose       string        `json:"purpose_of_use,omitempty"` // only in version 1.0 of the SOP
+	Purpose       string        `json:"purpose_of_use,omitempty"` // used only in version 1.0 of the SOP
 	User          relatedPerson `json:"user_information"`
 	Patient       patient       `json:"patient_information"`
 	ConsentPolicy []string      `json:"consent_policy"`

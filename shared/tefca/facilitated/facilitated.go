@@ -2,11 +2,12 @@
 // Each facility authorises the service through UDAP with the person's verified identity. The export engine then reads
 // the facility's FHIR server. Package udap implements UDAP.
 //
-// UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
-// tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard defines
-// how a facility reports no match or several matches. Locate documents this package's interpretation. The configuration
-// lists the facilities, because no standard exists for finding FHIR endpoints with a record locator. The $rls operation
-// of CMS-aligned networks has no agreed format. The package has not been tested with a real facility.
+// UDAP is specified by a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The
+// extension tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard
+// defines how a facility reports no match or several matches. Locate's documentation describes this package's
+// interpretation. The configuration lists the facilities, because no standard exists for finding FHIR endpoints with a
+// record locator. There is no agreed format for the $rls operation of CMS-aligned networks. The package has not been
+// tested with a real facility.
 package facilitated
 
 import (
@@ -63,7 +64,7 @@ type Network struct {
 	config  Config
 	portals source.Portals
 	client  udap.Client
-	known   map[string]*facility // facilities by facility ID
+	known   map[string]*facility // facilities, keyed by facility ID
 	now     func() time.Time
 }
 
@@ -131,7 +132,7 @@ func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]t
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network. It always returns an error, because a FHIR network has no documents.
+// Retrieve implements tefca.Network. It always returns an error, because a FHIR network provides no documents.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

@@ -19,11 +19,11 @@ const (
 	maxWait = 20 * time.Second
 )
 
-// Locate implements tefca.Network. From every facility in the directory, it requests a token for the person's Patient
-// resource. It then reads the resource and discards it. A facility whose token grants access to no Patient has no match
+// Locate implements tefca.Network. It requests a token for the person's Patient resource from every facility in the
+// directory. It then reads and discards the resource. A facility whose token grants access to no Patient has no match
 // and is not reported. If a token grants access to several Patient resources, the match is Ambiguous. Every other
-// failure is reported as Unanswered, including invalid_grant, which servers return for an untrusted identity provider,
-// an expired token or a missing consent. No specification defines the response for an unknown person.
+// failure is reported as Unanswered. This includes invalid_grant, which servers return for an untrusted identity
+// provider, an expired token or a missing consent. No specification defines the response for an unknown person.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity

@@ -48,9 +48,9 @@ func TestLocateReportsAndLogsRejectedIdentity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stranger := maple(t)
-		stranger.BirthDate = "1984-03-13" // The birth date is off by one day.
+		stranger.BirthDate = "1984-03-13" // The date of birth is off by one day.
 		for name, test := range map[string]struct {
-			instead http.HandlerFunc // nil for the sandbox, which has no patient with this birth date
+			instead http.HandlerFunc // nil for the sandbox, which has no patient with this date of birth
 			status  int
 		}{
 			"as the sandbox says it": {nil, http.StatusBadRequest},

@@ -23,7 +23,8 @@ type patient struct {
 	Identifier []identifier `json:"identifier"`
 }
 
-// relatedPerson represents the user as a RelatedPerson resource. The user and the patient are always the same person.
+// relatedPerson represents the user as a RelatedPerson resource. In this service, the user and the patient are always
+// the same person.
 type relatedPerson struct {
 	demographics
 

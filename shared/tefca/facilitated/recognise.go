@@ -99,8 +99,8 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 }
 
 // unread returns the error for a Patient resource that could not be read. It returns tefca.ErrUnavailable for network
-// and server errors. It returns errRecord for all other errors, because the server refused to return the patient named
-// in its token response.
+// and server errors. For all other errors, it returns errRecord, because the server refused to return the patient named
+// in its own token response.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

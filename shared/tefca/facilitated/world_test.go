@@ -109,8 +109,8 @@ var ehr = sync.OnceValues(func() (http.Handler, error) {
 // wire connects the service to external servers in the test process.
 type wire struct {
 	mu      sync.Mutex
-	asked   []*http.Request             // received requests, with their forms parsed
-	instead map[string]http.HandlerFunc // handlers that replace the sandbox's handlers, by path suffix
+	asked   []*http.Request             // requests received, with their forms parsed
+	instead map[string]http.HandlerFunc // handlers that replace the sandbox's handlers, keyed by path suffix
 	handler http.Handler
 	shown   []string
 }
@@ -163,7 +163,7 @@ func (w *wire) count(end string) int {
 	return n
 }
 
-// hosts returns the hosts that received a bearer token and those that received an identity.
+// hosts returns the hosts that received a bearer token and the hosts that received an identity.
 func (w *wire) hosts() (bearer, identity []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -28,7 +28,7 @@ type network struct {
 
 	listed []tefca.Document
 	err    error
-	bodies map[string]any // content or error by document ID
+	bodies map[string]any // each document's content or error, by document ID
 }
 
 func (n network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
@@ -55,7 +55,7 @@ func of(bodies map[string]any) network {
 	return n
 }
 
-// fenn returns the identity of the person described by the document alder.
+// fenn returns the identity of the patient described by the document alder.
 func fenn(t *testing.T) tefca.Assertion {
 	t.Helper()
 	known, ok := people.Named("alder.fenn@tefca.example")
@@ -93,7 +93,7 @@ func TestReaderCountsLossesByReason(t *testing.T) {
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
-	for range 2 { // conversion must be repeatable
+	for range 2 { // repeating the conversion must yield the same result
 		patients, resources := 0, 0
 		expect.NoError(t, got.Resources(func(resource []byte) error {
 			resources++
@@ -213,7 +213,7 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 type crowded struct {
 	network
 
-	padded   bool // makes each document as large as allowed
+	padded   bool // makes each document as large as the limit allows
 	mu       sync.Mutex
 	had, now int64
 	atOnce   int

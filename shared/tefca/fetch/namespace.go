@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names maps the converter's IDs and references to IDs that are specific to a facility. Each ID or reference in a
-// resource is a complete JSON string.
+// names maps the converter's IDs and references to IDs that are specific to a facility. In a resource, every ID and
+// every reference is a complete JSON string.
 type names map[string]string
 
-// namesIn derives facility-specific IDs for resources, which are given as "Type/id". Facilities may use the same
-// identifiers for the same fact, and an organisation stores all their exports together. The same documents from a
-// facility always yield the same IDs.
+// namesIn derives facility-specific IDs for resources, each of which is given as "Type/id". Facilities may use the same
+// identifiers for the same fact, and an organisation stores all their exports together. The same documents from the
+// same facility always yield the same IDs.
 func namesIn(facility string, resources iter.Seq[string]) names {
 	own := names{}
 	for reference := range resources {

@@ -19,13 +19,13 @@ type reading struct {
 	facility string
 
 	mu    sync.Mutex
-	room  *sync.Cond // signals that space was freed
+	room  *sync.Cond // signals that space has become available
 	set   ccda.Set
 	bytes int64 // total size of the retrieved documents
 	asked int64 // bytes reserved for documents being retrieved
 	taken int
 	lost  map[string]int
-	last  error // error for the last missing document
+	last  error // error of the last document that is missing
 }
 
 func newReading(who tefca.Person, facility string) *reading {
@@ -115,8 +115,8 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	}
 }
 
-// logOtherPersons logs the number of documents that, according to the list or the document's header, belong to another
-// person.
+// logOtherPersons logs the number of documents that belong to another person according to the list or the document's
+// header.
 func (r *reading) logOtherPersons(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -162,5 +162,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // an expired identity or an exceeded time limit
+	return "unavailable" // the identity has expired or a time limit was exceeded
 }

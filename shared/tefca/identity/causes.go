@@ -151,8 +151,8 @@ func Refused(code string, because error) error {
 	return failed(causeRefused, because)
 }
 
-// CauseOf returns the cause of a failed verification as a stable word, or "" if err has no cause.
+// CauseOf returns a stable identifier of the cause of a failed verification, or "" if err has no cause.
 func CauseOf(err error) string { return fault.Of(err).Cause }
 
-// ActionOf returns the remedy for a cause. It is intended for the integration's operator.
+// ActionOf returns the remedy for a cause. The remedy is intended for the integration's operator.
 func ActionOf(cause string) string { return causes()[cause].Action }

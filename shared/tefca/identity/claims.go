@@ -14,8 +14,8 @@ import (
 const (
 	// skew is the tolerated clock skew.
 	skew = time.Minute
-	// maxLife is the maximum lifetime of a token. Providers use lifetimes of a few minutes. A token valid for a month
-	// would not prove that the identity is current.
+	// maxLife is the maximum lifetime of a token. Identity providers use lifetimes of a few minutes. A token that is
+	// valid for a month would not prove that the identity is current.
 	maxLife = 24 * time.Hour
 	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
@@ -27,7 +27,7 @@ type claims map[string]any
 
 func (c claims) has(name string) bool { _, there := c[name]; return there }
 
-// text returns a string member, or "" if the member is missing or not a string.
+// text returns the value of a string member, or "" if the member is missing or not a string.
 func (c claims) text(name string) string {
 	text, _ := c[name].(string)
 	return text
@@ -50,7 +50,7 @@ func (c claims) objects(name string) []claims {
 	return nil
 }
 
-// texts returns the strings in a member that is a string or an array of strings. It returns nil for a member of any
+// texts returns the strings in a member that is a string or an array of strings. It returns nil if the member has any
 // other type.
 func (c claims) texts(name string) []string {
 	if text := c.text(name); text != "" {
@@ -68,7 +68,7 @@ func (c claims) texts(name string) []string {
 	return all
 }
 
-// date parses a member that is a NumericDate (RFC 7519 section 2).
+// date parses a member whose value is a NumericDate (RFC 7519 section 2).
 func (c claims) date(name string) (time.Time, bool) {
 	seconds, ok := c[name].(float64)
 	if !ok || seconds < 0 || seconds > 1<<40 {

@@ -78,7 +78,7 @@ func TestAssertRejectsInvalidTokenClaims(t *testing.T) {
 	}
 }
 
-// null represents JSON's null, because a nil value removes the claim.
+// null represents JSON's null, because a nil value removes the claim instead.
 type null struct{}
 
 func TestAssertRejectsTokenFromAnotherSignIn(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAssertRejectsTokenFromAnotherSignIn(t *testing.T) {
 	}
 }
 
-// TestAssertEnforcesExactTimeLimits tests each limit exactly, one second before it and one second after it.
+// TestAssertEnforcesExactTimeLimits tests each exact limit and one second on either side of it.
 func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
@@ -139,15 +139,15 @@ func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	}
 }
 
-// TestAssertRejectsSignInOlderThanMaxAge tests the exact limit, one second before it and one second after it. Time
-// spent at the provider does not count towards the limit.
+// TestAssertRejectsSignInOlderThanMaxAge tests the exact limit and one second on either side of it. Time spent at the
+// identity provider does not count towards the limit.
 func TestAssertRejectsSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	asked := now.Add(-20 * minute)
 	for name, test := range map[string]struct {
 		maxAge int
-		said   any // nil omits the claim
+		said   any // nil to omit the claim
 		good   bool
 	}{
 		"while the browser was away":  {0, asked.Add(minute).Unix(), true},

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FuzzClaims signs arbitrary claims with the issuer's key. Accepted claims must meet every condition. Rejected claims
-// must produce an error with a cause.
+// FuzzClaims signs arbitrary claims with the issuer's key. Claims that are accepted must meet every condition. Rejected
+// claims must produce an error with a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)

@@ -35,8 +35,8 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type object = map[string]any
 
-// authority returns a provider's pinned data. The provider's tokens state their assurance level, except tokens in the
-// SOP's form.
+// authority returns a provider's data as pinned before the redirect. The provider's tokens state their assurance level,
+// except for tokens in the SOP's form.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
@@ -124,7 +124,7 @@ func token(tb testing.TB, said object) string {
 	return signed(tb, "rsa", object{"alg": "RS256", "kid": "rsa", "typ": "JWT"}, payload)
 }
 
-// assert verifies a token as a Party does.
+// assert verifies a token in the same way as a Party.
 func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, error) {
 	parsed, err := identity.Parse(secret.New(text))
 	if err != nil {
@@ -133,7 +133,7 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 	return a.Assert(parsed, keySet(), binding.Hash(nonce), at)
 }
 
-// about adds claims about the token itself to others. The token is valid for 15 minutes.
+// about adds claims about the token itself to the given claims. The token is valid for 15 minutes.
 func about(others object) object {
 	said := object{
 		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(),

@@ -41,16 +41,15 @@ type Provider struct {
 }
 
 // Assurance describes how a provider's tokens state the identity assurance level (NIST SP 800-63A). Levels stated in
-// verified_claims or in Claim always count, and the lowest one applies. The other fields list values that indicate
-// level 2.
+// verified_claims or in Claim always count, and the lowest one applies. The other fields list claim values that
+// indicate level 2.
 type Assurance struct {
 	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default: identity_assurance_level
 	ACR        []string `json:"acr,omitempty"`        // acr values that indicate level 2
 	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks in verified_claims that indicate level 2
-	// Implied means that, by contract, every token has level 2, even if it does not state a level, as in the RCE's own
-	// example.
+	// Implied means that every token has level 2 by contract, even if it states no level, as in the RCE's own example.
 	Implied bool `json:"implied,omitempty"`
-	// Contacts means that, by contract, every email address and telephone number in a token is verified, even if the
+	// Contacts means that all email addresses and telephone numbers in a token are verified by contract, even if the
 	// token does not say so (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
 	Contacts bool `json:"contacts,omitempty"`
 }

@@ -147,8 +147,8 @@ func TestAuthorityCheckRejectsReturnFromWrongProvider(t *testing.T) {
 	}
 }
 
-// TestCausesHavePublicTextAndAction checks the public text and the action of each cause. The public text must be one or
-// two sentences without jargon. The action is intended for the integration's operator.
+// TestCausesHavePublicTextAndAction checks each cause's public text and action. The public text must be one or two
+// sentences without jargon. The action is intended for the integration's operator.
 func TestCausesHavePublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{

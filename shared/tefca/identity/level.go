@@ -11,7 +11,8 @@ import (
 const requiredLevel = 2
 
 // nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values). The
-// level is either in a separate member or, after ial, a suffix of the framework's name. The name is case-insensitive.
+// level is either in a separate member or at the end of the framework's name, after "ial_". The name is
+// case-insensitive.
 const (
 	nist = "nist_800_63a"
 	ial  = nist + "_ial_"
@@ -50,8 +51,8 @@ func (a Assurance) stated(said claims) (level int, ok bool) {
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification. It is the stated level if the trust framework defines levels, and
-// otherwise the level configured for the framework.
+// framework returns the level of a verification. It is the stated level if the trust framework defines levels;
+// otherwise, it is the level configured for the framework.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -89,5 +90,5 @@ func levelOf(value any) int {
 	return 0
 }
 
-// digit parses a level that consists of a single digit. Any other text is level 0.
+// digit parses a level that consists of a single digit. For any other text, it returns 0.
 func digit(text string) int { return max(0, slices.Index([]string{"0", "1", "2", "3"}, text)) }

@@ -62,7 +62,7 @@ func (c claims) contact(name string, isVouched bool) string {
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
-	// In some time zones, the next day has already begun.
+	// In some time zones, it is already the next day.
 	if err != nil || born.Year() < oldest || born.After(now.Add(24*time.Hour)) {
 		return ""
 	}

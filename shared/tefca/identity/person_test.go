@@ -36,8 +36,8 @@ func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	}
 }
 
-// members lists the members that describe a person, with each one's path in a shape and the expected result if its
-// value is unusable.
+// members lists the members that describe a person. Each entry has the member's path in a shape and the expected result
+// if the member's value is unusable.
 func members() []struct {
 	path     string
 	required bool
@@ -206,15 +206,15 @@ func TestAssertReadsFormerAddressesFromBothClaims(t *testing.T) {
 	}
 }
 
-// TestAssertOmitsUnverifiedContacts checks that the claim email_verified or phone_number_verified takes precedence.
-// Without that claim, verified_claims or the contract decides whether the contact counts as verified.
+// TestAssertOmitsUnverifiedContacts checks that the claims email_verified and phone_number_verified take precedence.
+// Without one of these claims, verified_claims or the contract determines whether the contact counts as verified.
 func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	t.Parallel()
 	contract := authority()
 	contract.Provider.Assurance.Contacts = true
 	for name, test := range map[string]struct {
 		flag                     any
-		flat, byContract, nested bool // whether the contact is returned
+		flat, byContract, nested bool // whether the contact is returned in each case
 	}{
 		"true":             {true, true, true, true},
 		"a text":           {"true", true, true, true},
@@ -261,7 +261,7 @@ func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	}
 }
 
-// TestAssertIgnoresClaimsOutsideVerifiedClaims covers top-level claims in a token with verified_claims, which are
+// TestAssertIgnoresClaimsOutsideVerifiedClaims covers top-level claims in a token with verified_claims. Such claims are
 // self-asserted.
 func TestAssertIgnoresClaimsOutsideVerifiedClaims(t *testing.T) {
 	t.Parallel()

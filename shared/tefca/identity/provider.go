@@ -40,8 +40,8 @@ func (p Provider) Check() error {
 }
 
 // hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). The issuer is an https URL
-// with a host and an optional path. Test mode also allows http. The outbound client's guard decides whether the URL can
-// be reached.
+// with a host and an optional path. Test mode also allows http. The outbound client's guard decides whether the service
+// may connect to the URL.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&

@@ -40,7 +40,7 @@ func Parse(token secret.Text) (Token, error) {
 	return Token{KeyID: signed.KeyID, text: token, signed: signed}, nil
 }
 
-// checkHeader returns the name of the check that a header fails, or "" if the header passes every check.
+// checkHeader returns the name of the first check that a header fails, or "" if the header passes every check.
 func checkHeader(token jws.Token) string {
 	header := claims(token.Header)
 	switch {
@@ -72,7 +72,7 @@ func (t Token) verify(keys jws.Keys) (claims, error) {
 	return read, nil
 }
 
-// flawed converts an error of package jws to the error for an invalid id_token.
+// flawed converts an error from package jws to the error for an invalid id_token.
 func flawed(err error) error {
 	flaw, _ := errors.AsType[jws.FlawError](err)
 	return invalid(string(flaw))

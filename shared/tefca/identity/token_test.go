@@ -143,14 +143,15 @@ func TestParseKeysSkipsWeakAndSlowKeys(t *testing.T) {
 	}
 }
 
-// sameBits returns a different last character for a 256-byte signature. Most decoders decode both characters to the
-// same bits.
+// sameBits returns a different last character for the encoding of a 256-byte signature. Most decoders decode both
+// characters to the same bits.
 func sameBits(last string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs a token with the public key's text as a symmetric key, as any attacker can (RFC 8725 section 2.1).
+// sharedSecret signs a token with the public key's text as a symmetric key. Any attacker can do so (RFC 8725 section
+// 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()
 	public, err := x509.MarshalPKIXPublicKey(signers()["rsa"].Public())
@@ -191,7 +192,7 @@ func TestKeySetRequiresMatchingUseAlgorithmAndKeyID(t *testing.T) {
 		"of another algorithm": {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "rsa", Algorithm: "PS256"}, false},
 		"under another id":     {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "RSA"}, false},
 		"without an id":        {jose.JSONWebKey{Key: &private.PublicKey}, false},
-		// A published private key is compromised.
+		// A private key that has been published is compromised.
 		"with its other half": {jose.JSONWebKey{Key: private, KeyID: "rsa"}, false},
 		"a shared secret":     {jose.JSONWebKey{Key: []byte("hush"), KeyID: "rsa"}, false},
 		"no key":              {"rsa", false},

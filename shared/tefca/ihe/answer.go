@@ -26,12 +26,12 @@ var (
 type answer struct {
 	id          string
 	body        *element          // contents of soap:Body
-	attachments map[string][]byte // attachments by content ID
+	attachments map[string][]byte // attachments, keyed by content ID
 }
 
 // fault is a SOAP fault without its text, which may quote the request.
 type fault struct {
-	sender   bool // whether the sender rather than the receiver caused the fault
+	sender   bool // whether the sender, rather than the receiver, caused the fault
 	security bool // whether a WS-Security code indicates that the assertion was rejected
 }
 
@@ -110,7 +110,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
 			root = data
 		} else if _, twice := attachments[id]; twice || isRoot {
-			return nil, nil, errPackage // parsers might disagree about which part is the message
+			return nil, nil, errPackage // parsers might disagree about which part contains the message
 		} else {
 			attachments[id] = data
 		}

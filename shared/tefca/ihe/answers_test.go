@@ -34,7 +34,7 @@ func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	whole := []string{first, second, third}
 	for name, want := range map[string]struct {
 		documents []string
-		reason    error  // reason for a missing entry; nil if no entry is missing
+		reason    error  // reason that an entry is missing; nil if no entry is missing
 		attribute string // name of the faulty attribute
 	}{
 		"list-home-of-subcommunity.xml":        {whole, nil, ""},
@@ -117,8 +117,9 @@ func TestDiscoverySkipsFaultyRecord(t *testing.T) {
 	}
 }
 
-// TestLocateReportsUnansweredWhenRecordIsUnreadable checks a community with a readable and an unreadable record, either
-// of which could be the person's. An unreadable record of an unknown community is attributed to its gateway.
+// TestLocateReportsUnansweredWhenRecordIsUnreadable checks a community that returns a readable and an unreadable
+// record, either of which could be the person's. An unreadable record of an unknown community is attributed to its
+// gateway.
 func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
@@ -128,7 +129,7 @@ func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	for name, c := range map[string]struct {
 		record string
 		want   map[string]tefca.Match
-		doubt  string // community whose record is rejected
+		doubt  string // community whose record was rejected
 	}{
 		"beside its own": {
 			subject("", "2", "2.999.3"),
@@ -164,8 +165,8 @@ func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestDocumentsCountsFaultyEntriesByAttribute checks lists with a valid entry and several entries that each have one
-// faulty attribute.
+// TestDocumentsCountsFaultyEntriesByAttribute checks lists of one valid entry and several entries with one faulty
+// attribute each.
 func TestDocumentsCountsFaultyEntriesByAttribute(t *testing.T) {
 	t.Parallel()
 	odd := listedEntry("6")

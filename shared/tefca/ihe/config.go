@@ -7,12 +7,13 @@ import (
 	"regexp"
 )
 
-// Config lists the gateways and the service's identity at them, as part of TEFCA mode's configuration
+// Config lists the gateways and describes the service's identity towards them. It is part of TEFCA mode's configuration
 // (docs/operate/tefca.md). Without a Config, live mode has no network.
 type Config struct {
 	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
 	Organization string `json:"organization"` // the service's name in the network's directory
-	// Anchors holds the PEM certificates of the only authorities trusted for gateways. Anchors is read from the secret.
+	// Anchors holds the PEM certificates of the only authorities trusted for gateways. Anchors is read from the secret,
+	// not from the JSON document.
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
@@ -45,8 +46,8 @@ type Community struct {
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
 // check validates the configuration and returns the communities by ID. Two gateways must not serve the same community,
-// because the result would then depend on which gateway responds last. The error names the invalid member but quotes no
-// values.
+// because the result would then depend on which of them responds last. The error names the invalid member but doesn't
+// quote any value.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
 		return nil, errors.New("ihe: home is not a home community id")

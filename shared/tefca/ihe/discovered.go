@@ -27,11 +27,11 @@ type match struct {
 	home  string // home community ID, urn:oid:…
 	local local
 	names []name
-	born  string // date of birth, YYYYMMDD
+	born  string // date of birth as YYYYMMDD
 	sex   string // code of HL7 AdministrativeGender; may be empty
 }
 
-// name is one of a patient's names. given contains all given names.
+// name is one of a patient's names. Its field given contains all given names.
 type name struct{ given, family string }
 
 // discovered parses the response to a patient discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
@@ -77,8 +77,8 @@ func discovered(got answer, ours string) (discovery, error) {
 	return found, nil
 }
 
-// wantsMore reports whether the response is case 3: the gateway found no close match, but more attributes might produce
-// one (3.55.4.2.2.6).
+// wantsMore reports whether the gateway found no close match but more attributes might produce one, which is case 3
+// (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.optionalChild(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
@@ -119,7 +119,7 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// rejection names a community and the reason that its part of a response is not trusted.
+// rejection names a community and explains why its part of a response is not trusted.
 type rejection struct {
 	home string // home community ID
 	err  error
@@ -127,8 +127,8 @@ type rejection struct {
 
 // accepted returns the trusted facilities in a gateway's response, and the reasons for rejecting other parts of the
 // response. A community with an unreadable record is Unanswered, because the record may be the person's. The gateway's
-// own community is included even without a record if the gateway requests more attributes, reports a community that it
-// doesn't serve, or sends an unreadable record of an unknown community.
+// own community is included, even without a record, in three cases: the gateway requests more attributes, reports a
+// community that it doesn't serve, or sends an unreadable record of an unknown community.
 func (n *Network) accepted(said discovery, from Gateway,
 	who tefca.Person,
 ) (facilities []tefca.Facility, doubts []rejection) {
@@ -182,7 +182,7 @@ func (n *Network) accepted(said discovery, from Gateway,
 	return facilities, doubts
 }
 
-// standsFor reports whether the gateway serves the community home.
+// standsFor reports whether the gateway serves the community with the ID home.
 func (n *Network) standsFor(g Gateway, home string) bool {
 	known, ok := n.facilities[home]
 	return ok && known.gateway.Home == g.Home

@@ -74,8 +74,8 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether home belongs to the community: home is the community's ID, or is below that ID in the OID
-// tree with no other configured community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
+// isWithin reports whether home is the community's ID, or lies below it in the OID tree with no other configured
+// community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
 		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {
@@ -88,7 +88,7 @@ func (n *Network) isWithin(home id, community string) bool {
 // parent returns the OID one level above oid, or "" at the top level.
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
-// externals returns an entry's external identifiers of a scheme.
+// externals returns the entry's external identifiers that belong to a scheme.
 func externals(e *element, scheme id) []string {
 	var found []string
 	for _, i := range e.all(rimSpace, "ExternalIdentifier") {

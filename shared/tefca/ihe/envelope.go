@@ -106,6 +106,6 @@ func put(parent *etree.Element, tag, text string) *etree.Element {
 	return child
 }
 
-// plain returns text as a single line. An XML reader would normalise other white space, which would invalidate the
-// signature.
+// plain returns text on a single line with single spaces. An XML reader would normalise other white space, which would
+// invalidate the signature.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -36,7 +36,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 		return answer{}, false, fmt.Errorf("ihe: invalid URL: %w", tefca.ErrUnavailable)
 	}
 	request.Header.Set("Content-Type", message.media)
-	request.GetBody = nil                 // prevents net/http from retrying
+	request.GetBody = nil                 // prevents net/http from retrying the request
 	response, err := n.client.Do(request) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		return answer{}, repeats(c, err), unsent(ctx, err)
@@ -55,7 +55,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	return answer{}, busy && c.repeatable, judged(status, err)
 }
 
-// repeats reports whether a call without a response may be retried. A timeout leaves no time for a retry.
+// repeats reports whether a call that received no response may be retried. A timeout leaves no time for a retry.
 func repeats(c call, err error) bool {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {
@@ -82,7 +82,7 @@ func unsent(ctx context.Context, err error) error {
 	return fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
 }
 
-// judged returns the error for a SOAP fault or an HTTP error status.
+// judged returns the error that corresponds to a SOAP fault or an HTTP error status.
 func judged(status int, err error) error {
 	if failure, ok := errors.AsType[fault](err); ok {
 		switch {

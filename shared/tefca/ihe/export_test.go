@@ -29,7 +29,7 @@ func Discovered(media string, content []byte, id, ours string) (records, unreada
 	return len(said.matches), len(said.unreadable), said.more, err
 }
 
-// Listed parses a response to a query for a community's patient "1".
+// Listed parses a response to a query about patient "1" of a community.
 func Listed(content []byte, message, home string) ([]tefca.Document, error) {
 	got, err := open(soapMedia, content, message)
 	if err != nil {
@@ -104,7 +104,7 @@ func SamePerson(given, family, born, sex string, who tefca.Person) bool {
 	return match{names: []name{{given: given, family: family}}, born: born, sex: sex}.is(who)
 }
 
-// Believe returns the trusted facilities and the rejections for a response. For each community in the map, the response
+// Believe returns the trusted facilities in a response, and the rejections. For each community in the map, the response
 // contains one record with the given family name.
 func (n *Network) Believe(from Gateway, who tefca.Person, more bool,
 	families map[string]string,

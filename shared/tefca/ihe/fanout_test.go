@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd simulates many gateways. Some never respond. The others report no match after a second.
+// crowd simulates many gateways. Some never respond. The other gateways report no match after a second.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32

@@ -6,7 +6,7 @@ import (
 )
 
 // id is an identifier as another community writes it. An OID may have the prefix urn:oid: (RFC 3061), and a UUID
-// urn:uuid:. Case may also differ (RFC 8141, 3.1; RFC 9562, 4). Use is to compare IDs by value.
+// urn:uuid:. Case may also differ (RFC 8141, 3.1; RFC 9562, 4). To compare IDs by value, use the method is.
 type id string
 
 // Prefixes of the URN schemes.
@@ -34,7 +34,7 @@ func (i id) value() string {
 	return text
 }
 
-// is reports whether two IDs have the same value. An empty ID is not equal to any ID.
+// is reports whether two IDs have the same value. An empty ID is not equal to any ID, even an empty one.
 func (i id) is(other id) bool { return i.value() != "" && i.value() == other.value() }
 
 // oid returns the OID without its prefix, or "" if the ID is not an OID.

@@ -41,8 +41,8 @@ func TestSameIDComparesByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority compares IDs with the ID 1 of the authority 2.999.2. Different IDs must never
-// compare as equal, whatever their additional components.
+// TestPatientIDIsComparedByIDAndAuthority compares various IDs with ID 1 of authority 2.999.2. Different IDs must never
+// compare as equal, whatever additional components they have.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{
@@ -55,7 +55,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1^^^&2.999.2&ISO^^^20200101":          "same",
 		"1^4^M10^EXAMPLE&2.999.2&ISO^MR^OTHER": "same",
 
-		// A different ID from the same authority.
+		// Different IDs from the same authority.
 		"2^^^&2.999.2&ISO":       "other",
 		"2^^^&2.999.2&ISO^PI":    "other",
 		"11^^^&2.999.2&ISO":      "other",
@@ -63,7 +63,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1 ^^^&2.999.2&ISO":      "other",
 		"2^1^^&2.999.2&ISO":      "other",
 		"1 ASTER^^^&2.999.2&ISO": "other",
-		// The same ID from a different authority.
+		// The same ID from different authorities.
 		"1^^^&2.999.3&ISO":           "other",
 		"1^^^&2.999.2.1&ISO":         "other",
 		"1^^^&2.999&ISO^PI":          "other",
@@ -101,7 +101,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	}
 }
 
-// TestIsWithinUsesMostSpecificConfiguredCommunity checks that communities' records are kept separate.
+// TestIsWithinUsesMostSpecificConfiguredCommunity checks that the records of different communities are kept separate.
 func TestIsWithinUsesMostSpecificConfiguredCommunity(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"

@@ -41,7 +41,7 @@ type Identity struct {
 
 // Deps holds a Network's dependencies.
 type Deps struct {
-	Allow []netip.Prefix // ranges that may be reached in addition to public addresses (safehttp.Options)
+	Allow []netip.Prefix // ranges to which connections are allowed in addition to public addresses (safehttp.Options)
 	Now   func() time.Time
 	NewID func() string // returns a random UUID
 	// Unanswered is called with the home community ID of each gateway whose response to a patient discovery is missing
@@ -60,7 +60,7 @@ type sender interface {
 type Network struct {
 	deps       Deps
 	config     Config
-	facilities map[string]place // communities by home community ID
+	facilities map[string]place // communities, keyed by home community ID
 	signer     signer
 	client     sender
 
@@ -116,8 +116,9 @@ func (n *Network) at(facility tefca.Facility) (place, error) {
 	return found, nil
 }
 
-// usable returns an error unless an assertion may be used to query a network. A query requires IAL2 and certain
-// demographics (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.3 (a) and 4.4 (d)).
+// usable returns an error unless an assertion may be used to query a network. Querying a network requires IAL2 and
+// certain demographics (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.3 (a) and 4.4
+// (d)).
 func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person
 	switch {

@@ -27,8 +27,8 @@ type locator struct {
 	Document   id     `json:"document"`
 }
 
-// maxID is the maximum length of an external ID in bytes. Document and repository IDs are OIDs, some with an extension
-// (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
+// maxID is the maximum length of an external ID in bytes. Document and repository IDs are OIDs, some of which have an
+// extension (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
 // valid reports whether the IDs keep their meaning in a patient ID (CX) and within the quotes of a stored query (IHE

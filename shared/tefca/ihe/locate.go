@@ -44,7 +44,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener reports facilities one at a time. Facilities that sent no response are reported last.
+// listener passes on reports of facilities one at a time. Facilities that sent no response are reported last.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error
@@ -60,7 +60,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("ihe: %w", err) // found returned an error, or the context was cancelled.
+			return fmt.Errorf("ihe: %w", err) // Either found returned an error or the context was cancelled.
 		}
 		if err := l.found(f); err != nil {
 			return err

@@ -121,9 +121,9 @@ func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 	n, _ := network(t, from)
 	for name, c := range map[string]struct {
 		more     bool
-		families map[string]string // family names by community
+		families map[string]string // family names, keyed by community
 		want     map[string]tefca.Match
-		doubts   map[string]string // error classes by community
+		doubts   map[string]string // error classes, keyed by community
 	}{
 		"one is sure, one wants more": {
 			true,

@@ -16,20 +16,20 @@ import (
 // (docs/operate/tefca.md, "Gateway settings").
 type Settings map[string]string
 
-// requestFormat holds the settings that apply to a community's requests.
+// requestFormat holds the settings that determine the format of requests to a community.
 type requestFormat struct {
 	nameFormat string  // NameFormat for SAML attributes
 	prefix     spelled // format of community and repository IDs
 	documents  spelled // format of document IDs
-	ranged     string  // document entry attribute whose date range limits queries; may be empty
+	ranged     string  // name of the document entry attribute whose date range limits queries; may be empty
 	purpose    coding
 }
 
-// spelled defines the format of IDs in message bodies.
+// spelled selects the format of IDs in message bodies.
 type spelled int
 
 const (
-	usual spelled = iota // the transaction's usual format
+	usual spelled = iota // the format that is usual for the transaction
 	asURN
 	bare
 )
@@ -88,10 +88,10 @@ func (m requestFormat) root(home id) string { return m.prefix.write(home, home.o
 // home returns a community's ID for queries and retrievals. By default, the ID is a URN (IHE ITI TF-3, 4.2.3.2.12).
 func (m requestFormat) home(home id) string { return m.prefix.write(home, home.urn()) }
 
-// repository returns a repository's ID. By default, the ID is written as in the list.
+// repository returns a repository's ID in the community's format. By default, it returns the ID as written in the list.
 func (m requestFormat) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
-// document returns a document's ID. By default, the ID is written as in the list.
+// document returns a document's ID. By default, it returns the ID as written in the list.
 func (m requestFormat) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {
@@ -105,9 +105,9 @@ func (s spelled) write(one id, usually string) string {
 	return usually
 }
 
-// between returns the date range for a query, if the settings require a range. The range ends tomorrow, because some
-// gateways write local times as if they were UTC. It begins a year before the person's birth. Gateways may omit entries
-// without the attribute, such as on-demand documents.
+// between returns the date range for a query, if the settings require a range. The range extends to tomorrow, because
+// some gateways write local times as if they were UTC. The range begins one year before the person's birth. Gateways
+// may omit entries without the attribute, such as on-demand documents.
 func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

@@ -44,7 +44,7 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 	return requests{last(peer.Discovery), last(peer.Query), last(peer.Retrieve)}
 }
 
-// patientOf returns the CX of the patient found at a facility.
+// patientOf returns the CX (patient ID) of the patient found at a facility.
 func patientOf(f tefca.Facility) string {
 	m := regexp.MustCompile(`"root":"([^"]*)","extension":"([^"]*)"`).FindStringSubmatch(f.Local.Reveal())
 	return m[2] + `^^^\u0026` + m[1] + `\u0026ISO`

@@ -81,7 +81,8 @@ const (
 // role returns the requester's role, the SNOMED CT concept "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
-// purposes returns the purposes of use that represent individual access, by code. No other purpose can be configured.
+// purposes returns the purposes of use that represent individual access, by code. Only these purposes can be
+// configured.
 func purposes() map[string]coding {
 	return map[string]coding{
 		// See RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1. The code system is from

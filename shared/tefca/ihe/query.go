@@ -63,7 +63,7 @@ func queryBody(whose local, as requestFormat, between [][2]string) *etree.Elemen
 }
 
 // listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). It returns the usable
-// entries, and counts entries that are unreadable or belong to another patient or community in a tefca.ListError.
+// entries. Entries that are unreadable or belong to another patient or community are counted in a tefca.ListError.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
 		return nil, content(errShape)
@@ -82,7 +82,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 		return nil, content(err)
 	}
 	all := make([]tefca.Document, 0, min(len(entries), maxDocuments))
-	known := map[string]entry{} // entries by document ID
+	known := map[string]entry{} // entries, keyed by document ID
 	var missing tefca.ListError
 	for i, e := range entries {
 		read, wrong := n.entry(e, whose)

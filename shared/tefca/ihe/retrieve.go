@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxAround is the maximum size, in bytes, of a response without the document it contains.
+// maxAround is the maximum size, in bytes, of a response without its document.
 const maxAround = 1 << 20
 
 var (

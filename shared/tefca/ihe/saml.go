@@ -58,8 +58,8 @@ type claims struct {
 	at       time.Time
 }
 
-// window returns the validity period of a signature created now. An assertion expires no later than the id_token that
-// it contains.
+// window returns the validity period of a signature made at the current time. An assertion expires no later than the
+// id_token that it contains.
 func (c claims) window() (from, until time.Time) {
 	until = c.at.Add(validFor)
 	if c.who.ExpiresAt.Before(until) {
@@ -105,13 +105,13 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
-	s.keyValue(signature.SelectElement("ds:KeyInfo")) // the signature does not cover the key, so it stays valid
+	s.keyValue(signature.SelectElement("ds:KeyInfo")) // the signature does not cover the key, so it remains valid
 	// The schema requires the signature in this position (OASIS, SAML V2.0 Core, 2.3.3).
 	root.InsertChildAt(issuer.Index()+1, signature)
 	return root, nil
 }
 
-// person adds the subject and its confirmation by the service's certificate.
+// person adds the subject, confirmed by the service's certificate.
 func (s signer) person(root *etree.Element) {
 	subject := root.CreateElement("saml2:Subject")
 	put(subject, "saml2:NameID", s.subject).CreateAttr("Format", subjectName)

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// leak returns any data about the person, the token or the key that text contains.
+// leak returns any data in text about the person, the token or the key.
 func leak(t *testing.T, text string) string {
 	t.Helper()
 	p := maple(t)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits on the structure of a response, which is untrusted. The response's size is limited when it is read.
+// Limits on the structure of an untrusted response. The response's size is limited when it is read.
 const (
 	maxDepth      = 64 // maximum depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
@@ -87,7 +87,7 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached separates the element and its descendants from the rest of the document, so that a flaw in them leaves the
+// detached separates the element and its descendants from the rest of the document, so that a defect in them leaves the
 // rest readable.
 func (e *element) detached() *element {
 	e.share(new(bool))

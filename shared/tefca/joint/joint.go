@@ -31,7 +31,7 @@ type Place struct{ ID, Name, City, State string }
 
 // Network is a tefca.FHIRNetwork that combines its members. If a member fails, OnFailure is called with the member's
 // name and an error. The error contains no data about the person. If two members' reports about a facility are equally
-// informative, the first member is preferred.
+// informative, the first member's report is used.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -43,7 +43,7 @@ var _ tefca.FHIRNetwork = Network{}
 const separator = "|"
 
 // Locate implements tefca.Network by querying all members concurrently. Locate fails only if all members fail. It
-// returns tefca.ErrIdentity only if all members reject the identity, because other failures may be temporary.
+// returns tefca.ErrIdentity only if all members reject the identity, because any other failure may be temporary.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -98,7 +98,8 @@ type search struct {
 	failure error
 }
 
-// take records a member's report about a facility. If the preferred report changes, take passes the new one to found.
+// take records a member's report about a facility. If the preferred report changes, take passes the new report to
+// found.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +124,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 	return s.failure
 }
 
-// miss reports a failed member's facilities that no member has reported.
+// miss reports a failed member's facilities if no member has reported them.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
 		if s.reports[p.ID] != nil {
@@ -137,8 +138,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best returns the index of the preferred report: the most informative, or the first of equally informative reports. It
-// returns -1 if no member has reported.
+// best returns the index of the preferred report, which is the first of the most informative reports. It returns -1 if
+// there is no report.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {

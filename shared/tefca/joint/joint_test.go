@@ -26,7 +26,7 @@ type network struct {
 	tefca.Network
 
 	delay time.Duration
-	words []string // reports of the form "id match local"
+	words []string // reports in the form "id match local"
 	fails error
 	asked *[]string
 }

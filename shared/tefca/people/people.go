@@ -65,7 +65,7 @@ func All() []Patient {
 	}
 }
 
-// patient returns a Patient. addresses begins with the current address.
+// patient returns a Patient. The first address is the current one.
 func patient(subject, given, family, born, sex, story string, addresses ...tefca.Address) Patient {
 	return Patient{Subject: subject, Story: story, Person: tefca.Person{
 		Given: given, Family: family, BirthDate: born, Sex: sex, Addresses: addresses,

@@ -17,8 +17,8 @@ type Folders interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender deletes the stored records of ended connections. It finds them by listing names, because a token set doesn't
-// refer to records from earlier writes.
+// Ender deletes the stored records of ended connections. It finds the records by listing object names, because a token
+// set doesn't refer to records from earlier writes.
 type Ender struct {
 	Objects Folders
 }

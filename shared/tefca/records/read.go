@@ -24,7 +24,7 @@ type Reader struct {
 }
 
 // Read returns one chunk of the record that held describes, or of one of the record's fixtures. Chunks are numbered
-// from 0. The receiver may modify the resources. All failures are internal errors, because a stored record must stay
+// from 0. The caller may modify the resources. All failures are internal errors, because a stored record must stay
 // readable until held.Until.
 func (r Reader) Read(
 	ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int,

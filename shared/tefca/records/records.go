@@ -20,7 +20,7 @@ import (
 const Purpose = "records"
 
 const (
-	// life is the storage period of a record and therefore the lifetime of the connection's authorisation
+	// life is the storage period of a record and therefore also the lifetime of the connection's authorisation
 	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
 	// fullAt is the size of a full chunk in bytes. Resources are never split, so a chunk's last resource may exceed
@@ -44,8 +44,8 @@ type Cache struct {
 	NewID   ids.Source
 }
 
-// Feed calls put for each resource, passing compact JSON without line breaks. Feed returns put's first error or its own
-// error.
+// Feed calls put for each resource, passing compact JSON without line breaks. Feed returns put's first error or, if it
+// fails itself, its own error.
 type Feed func(put func(resource []byte) error) error
 
 // Content is the data stored for one authorisation.
@@ -54,9 +54,9 @@ type Content struct {
 	Resources  Feed
 	Documents  int // number of source documents
 	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Calling Resources may
-	// add to Lost.
+	// add entries to Lost.
 	Lost     map[string]int
-	Fixtures map[string]Feed // synthetic records that exports in test mode may request instead, by name
+	Fixtures map[string]Feed // synthetic records by name, which exports in test mode may request instead
 }
 
 // errLine rejects a resource that contains a line break, because readers would parse it as two resources.
@@ -139,5 +139,5 @@ func (p place) key(chunk int) string {
 	return folder + strconv.Itoa(chunk)
 }
 
-// boundTo returns the data that ties an encrypted chunk to its name.
+// boundTo returns the data that binds an encrypted chunk to its name.
 func boundTo(key string) string { return "records|" + key }

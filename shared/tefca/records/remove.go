@@ -14,7 +14,7 @@ type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover deletes the records named in a description, for functions that may not list objects.
+// Remover deletes the records that a tokens.Records describes, for functions that may not list objects.
 type Remover struct {
 	Objects Removals
 }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// recent is the number of recent visits whose measurements a document includes.
+// recent is the number of recent visits whose measurements are included in a document.
 const recent = 3
 
 // chart holds one facility's records of a patient.
@@ -32,7 +32,7 @@ func (c chart) visits() []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool { return v.at != c.place.number })
 }
 
-// until returns the visits recorded by the end of the given visit.
+// until returns the visits recorded up to the end of the given visit.
 func (c chart) until(last visit) []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool {
 		return v.from > last.from || v.at != c.place.number && !v.shared
@@ -99,7 +99,7 @@ func (c chart) has(condition string, v visit) bool {
 	})
 }
 
-// problems returns the problems that had begun by the time of a visit, omitting end dates after the visit.
+// problems returns the problems that had begun by the time of a visit, without end dates that follow the visit.
 func (c chart) problems(v visit) []document.Problem {
 	begun := c.begun(v)
 	list := make([]document.Problem, 0, len(begun))
@@ -239,5 +239,5 @@ func moment(date, clock, offset string) string {
 	return strings.ReplaceAll(date, "-", "") + clock + offset
 }
 
-// digits returns six digits derived from words. They look like an assigned number.
+// digits returns six digits derived from words. The digits look like an assigned number.
 func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

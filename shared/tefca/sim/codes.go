@@ -76,7 +76,7 @@ func diagnoses() map[string]condition {
 	}
 }
 
-// allergen is a substance and the reaction that it causes.
+// allergen holds a substance and the reaction that it causes.
 type allergen struct{ kind, substance, reaction, severity document.Code }
 
 func allergens() map[string]allergen {

@@ -84,7 +84,7 @@ func isListed(at tefca.Facility, name string) bool {
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
 }
 
-// content returns a document's bytes as the facility sends them, including any defect.
+// content returns a document's bytes as the facility sends them, with any simulated defect.
 func (h holding) content(number int, d document.Document) []byte {
 	if h.defects[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")
@@ -92,7 +92,7 @@ func (h holding) content(number int, d document.Document) []byte {
 	return document.Write(d)
 }
 
-// ask returns a facility's holding for a person, identified by local IDs.
+// ask returns a facility's holding for a person who is identified by local IDs.
 func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility) (holding, error) {
 	if err := n.accept(who); err != nil {
 		return holding{}, err

@@ -60,7 +60,7 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 // counted by an independent XML reader. A fact stated in several documents becomes one resource.
 func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
-	become := map[string][]string{ // entry templates, each of which becomes one resource, by resource type
+	become := map[string][]string{ // entry templates by resource type; each entry becomes one resource
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
 		"Procedure": {"4.14"},
 		// Two blood pressure values become one resource, and their panel becomes another.
@@ -79,7 +79,7 @@ func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 						stated[id] = map[string]bool{}
 					}
 					stated[id][e.id()] = true
-					// All patients have the same locations.
+					// Locations are the same for all patients.
 					if whose, known := owner[e.id()]; known && whose != p.Subject && e.id() != "" && id != "4.32" {
 						t.Errorf("%s has a fact of %s", p.Subject, whose)
 					}

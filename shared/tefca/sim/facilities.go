@@ -70,8 +70,8 @@ func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
 
-// clinician returns the facility's clinician. The provider number can't be real, because assigned numbers begin with 1
-// or 2.
+// clinician returns the facility's clinician. The provider number can't be an assigned one, because assigned numbers
+// begin with 1 or 2.
 func (p place) clinician() document.Clinician {
 	return document.Clinician{
 		NPI: fmt.Sprintf("99000020%02d", p.number), Given: p.given, Family: p.family,

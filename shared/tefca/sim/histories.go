@@ -1,7 +1,8 @@
 package sim
 
-// history is a patient's complete medical history. All of the patient's facilities state the long-term facts (episodes,
-// allergies and smoking status). Only the facility visited states a visit's details, unless the visit is shared.
+// history is a patient's complete medical history. All of a patient's facilities state the patient's long-term facts
+// (episodes, allergies and smoking status). A visit's details are stated only by the facility visited, unless the visit
+// is shared.
 type history struct {
 	smoking   string
 	community bool // whether all documents contain an identifier that all facilities share

@@ -11,13 +11,13 @@ import (
 // holding represents a facility's records of a patient and determines how the facility responds to queries.
 type holding struct {
 	subject string // the patient's subject
-	at      int    // number of the facility
+	at      int    // directory number of the facility
 	address int    // index of the patient's address on file at the facility; 0 is the current address
 	names   int    // number of additional local IDs that the patient has at the facility
 	answer  answer
 	slow    time.Duration  // response time; 0 means the usual response time
 	refuses error          // error returned when documents are requested
-	defects map[int]defect // defects by position of the document in the list
+	defects map[int]defect // defects, keyed by the document's position in the list
 }
 
 // answer determines how a facility responds to a location query.
@@ -26,7 +26,7 @@ type answer int
 const (
 	once      answer = iota
 	twice            // returns some local IDs only in a second response
-	ambiguous        // another person has the same name and birth date
+	ambiguous        // another person has the same name and date of birth
 	silent           // never responds
 )
 
@@ -34,12 +34,13 @@ type defect int
 
 const (
 	whole defect = iota
-	gone         // listed, but can't be retrieved
+	gone         // listed but can't be retrieved
 	huge         // exceeds the size limit of every reader
 	noXML
 )
 
-// holdings returns the network's holdings of all patients. A facility finds only patients for whom it has a holding.
+// holdings returns the network's holdings of all patients. A facility finds a patient only if it holds data about the
+// patient.
 func holdings() []holding {
 	return []holding{
 		{subject: "p01", at: 1},

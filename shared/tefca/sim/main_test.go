@@ -86,7 +86,7 @@ func inOrder(last map[string]tefca.Facility) []tefca.Facility {
 	})
 }
 
-// held returns a facility's documents in order, and the errors for documents that can't be retrieved.
+// held returns a facility's documents in order and the errors for documents that can't be retrieved.
 func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]byte, failed []error) {
 	t.Helper()
 	list, err := instant().Documents(t.Context(), who, at)

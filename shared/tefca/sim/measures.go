@@ -59,7 +59,7 @@ func sugar() panel {
 	}}
 }
 
-// vitals returns the panel of measurements taken at every visit. If hypertension is set, blood pressure is higher.
+// vitals returns the panel of measurements taken at every visit. If hypertension is set, the blood pressure is higher.
 func vitals(hypertension bool) panel {
 	systolic := measure{"8480-6", "Systolic blood pressure", "mm[Hg]", 108, 1, 20, "90", "130"}
 	if hypertension {
@@ -116,7 +116,7 @@ func usual(value, low, high string) string {
 	return "N"
 }
 
-// draw returns a pseudo-random number below n. The same words always yield the same number.
+// draw returns a pseudo-random number below n. The same arguments always yield the same number.
 func draw(n uint64, words ...string) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join(words, "|")))
 	return binary.BigEndian.Uint64(sum[:]) % n

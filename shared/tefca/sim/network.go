@@ -22,8 +22,8 @@ type Network struct {
 	Wait func(ctx context.Context, d time.Duration) error // waits for d; returns an error if ctx ends
 }
 
-// maxWait is the time after which unresponsive facilities are reported. It is just long enough for a tester to notice.
-// A longer wait would only occupy a worker.
+// maxWait is the time after which unresponsive facilities are reported. The wait is just long enough for a tester to
+// notice. A longer wait would only occupy a worker.
 const maxWait = 12 * time.Second
 
 // Pass waits for d in real time, or until ctx ends.
@@ -131,7 +131,7 @@ func (n Network) pass(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// taking returns a pseudo-random duration between least and most. The same words always yield the same duration.
+// taking returns a pseudo-random duration between least and most. The same arguments always yield the same duration.
 func taking(least, most time.Duration, words ...string) time.Duration {
 	return least + time.Duration(draw(uint64(most-least), words...)) //nolint:gosec // both are positive
 }

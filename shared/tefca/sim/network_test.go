@@ -122,7 +122,7 @@ func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 	}
 }
 
-// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing a facility's ID and its documents' IDs
+// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing the IDs of a facility and its documents
 // doesn't grant access.
 func TestNetworkRejectsRequestForRecordsOfAnotherPatient(t *testing.T) {
 	t.Parallel()
@@ -251,7 +251,7 @@ func TestLocateReportsEveryFacility(t *testing.T) {
 				if silent > before {
 					t.Errorf("%s: %d have not answered after %s, %d before", p.Person.Given, silent, after, before)
 				}
-				for i, word := range words { // a facility that has responded never becomes Unanswered
+				for i, word := range words { // a facility that has responded must not become Unanswered
 					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") &&
 						slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
 						t.Errorf("%s: %s after an answer", p.Person.Given, word)

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestNetworkIsDeterministic checks that the order and time of concurrent queries affect neither the reports and their
-// times nor the bytes of the documents.
+// TestNetworkIsDeterministic checks that the order and timing of concurrent queries affect neither the reports,
+// including their times, nor the documents' bytes.
 func TestNetworkIsDeterministic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func valuesOf(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// everything returns a network's data about a patient, including response times.
+// everything returns all the data that a network returns about a patient, including response times.
 func everything(t *testing.T, p people.Patient, n sim.Network) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -116,7 +116,7 @@ func TestDocumentsOfTwoLocalIDsReferToSamePatient(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("the documents stand under %v", names)
 	}
-	// The first response contains only one local ID, so only that ID's documents are listed.
+	// The first response contains only one local ID, so only documents under that ID are listed.
 	part := last["12"]
 	name, _, _ := strings.Cut(part.Local.Reveal(), " ")
 	part.Local = secret.New(name)
@@ -156,7 +156,7 @@ func TestFactSharedByTwoFacilitiesIsMerged(t *testing.T) {
 			t.Errorf("%d of %s are shared, and together they are %d; want %d", shared, kind, len(all[kind]), n)
 		}
 	}
-	// Both facilities report the inpatient stay, and each reports its own visits.
+	// Both facilities report the inpatient stay, and each also reports its own visits.
 	if report.Merged == 0 || len(all["Encounter"]) != 6 || len(atHere["Encounter"]) != 2 ||
 		len(atThere["Encounter"]) != 5 {
 		t.Errorf("%d facts are merged; there are %d visits: %d and %d", report.Merged, len(all["Encounter"]),

@@ -6,7 +6,7 @@ import { Api } from "./api/api.ts";
 import type { Failure } from "./api/api.ts";
 import type { DashboardSession } from "./api/records.ts";
 import { Context, failureOf } from "./app/app.ts";
-import type { App, Boot } from "./app/app.ts";
+import type { Boot } from "./app/app.ts";
 import { Trouble } from "./parts/controls.tsx";
 import { usePlace } from "./app/router.ts";
 import { Restore } from "./screens/arrive.tsx";
@@ -20,8 +20,14 @@ const boot: Boot = JSON.parse(document.getElementById("boot")?.textContent ?? "{
 const spoken = 4_000;
 
 function Dashboard(): JSX.Element {
-  const place = usePlace();
+  const unsaved = useRef(new Set<object>()).current;
+  const place = usePlace(
+    () => unsaved.size === 0 || confirm("Leave this page? Anything that you haven’t saved or copied will be lost."),
+  );
   const [session, setSession] = useState<DashboardSession>();
+  // The session whose screens are on the page. After the session has expired, the screens are hidden, so that nothing
+  // typed is lost if the same person signs in again.
+  const [shown, setShown] = useState<DashboardSession>();
   const [state, setState] = useState<"asking" | "known" | Failure>("asking");
   const [proving, setProving] = useState<(proven: boolean) => void>();
   const [said, setSaid] = useState("");
@@ -36,7 +42,10 @@ function Dashboard(): JSX.Element {
       }),
     [],
   );
-  const enter = (entered: DashboardSession | undefined): void => setSession(entered && api.keep(entered));
+  const enter = (entered: DashboardSession | undefined): void => {
+    setSession(entered && api.keep(entered));
+    if (entered === undefined || entered.needs === "") setShown(entered);
+  };
   const refresh = async (): Promise<void> => enter(await api.get<DashboardSession>("session"));
   const begin = (): void => {
     setState("asking");
@@ -46,6 +55,13 @@ function Dashboard(): JSX.Element {
     );
   };
   useEffect(begin, []);
+  useEffect(() => {
+    const leave = (event: BeforeUnloadEvent): void => {
+      if (unsaved.size > 0) event.preventDefault();
+    };
+    addEventListener("beforeunload", leave);
+    return () => removeEventListener("beforeunload", leave);
+  }, []);
   const say = (text: string): void => {
     clearTimeout(timer.current);
     setSaid(text);
@@ -79,16 +95,31 @@ function Dashboard(): JSX.Element {
       );
     }
     if (place.screen === "restore") return <Restore api={api} token={place.id} enter={enter} />;
-    if (session === undefined || session.needs !== "") {
-      return <SignIn api={api} session={session} invited={place.screen === "invitation"} enter={enter} />;
-    }
-    const app: App = { api, boot, session, enter, refresh, place, say };
+    const isIn = session !== undefined && session.needs === "";
+    const invited = place.screen === "invitation";
     return (
-      <Context.Provider value={app}>
-        <Frame />
-      </Context.Provider>
+      <>
+        {!isIn && <SignIn api={api} session={session} invited={invited} expired={shown !== undefined} enter={enter} />}
+        {shown && (
+          <Context.Provider value={{ api, boot, session: shown, enter, refresh, place, say, unsaved }}>
+            <Kept key={shown.account.id} hidden={!isIn} />
+          </Context.Provider>
+        )}
+      </>
     );
   }
+}
+
+/** The frame, hidden while the session is expired. */
+function Kept({ hidden }: { hidden: boolean }): JSX.Element {
+  useEffect(() => {
+    if (!hidden) document.querySelector<HTMLElement>("main h1")?.focus();
+  }, [hidden]);
+  return (
+    <div hidden={hidden}>
+      <Frame />
+    </div>
+  );
 }
 
 /**

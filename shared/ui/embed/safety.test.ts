@@ -27,7 +27,7 @@ test("the widget uses no raw markup and no console, and uses storage only in kee
   );
 });
 
-test("external links and images send no referrer or opener", () => {
+test("external links and images send no referrer, and external links expose no opener", () => {
   for (const [name, text] of sources("embed/views")) {
     for (const [tag] of text.matchAll(/<a\s[^>]*>/g)) assert.match(tag, /rel="noopener noreferrer"/, name);
     for (const [tag] of text.matchAll(/<img\s[^/]*\/>/g)) assert.match(tag, /referrerPolicy="no-referrer"/, name);

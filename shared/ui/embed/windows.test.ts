@@ -5,7 +5,7 @@ import { Windows } from "./windows.ts";
 const origin = "https://svc.example";
 const start = { url: `${origin}/v1/bridge/connect`, value: "secret" };
 
-/** A fake of the browser's window, limited to the features that Windows uses. The fake records submitted forms. */
+/** A fake browser window with only the features that Windows uses. The fake records submitted forms. */
 function browser(isActive = false) {
   const sent: Record<string, unknown>[] = [];
   const left: string[] = [];

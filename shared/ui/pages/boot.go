@@ -33,7 +33,7 @@ type Shell string
 const (
 	Frame  Shell = "frame"  // the widget's frame on a customer's page
 	Page   Shell = "page"   // a separate page that redirects to the organisation's redirect URI
-	Window Shell = "window" // the older element's window; it returns to the page that opened it
+	Window Shell = "window" // the older element's window, which returns to the page that opened it
 )
 
 // Failure has the fields common to all errors (docs/openapi.yaml, Error).
@@ -54,11 +54,11 @@ type Branding struct {
 	PurposeEN        string `json:"purpose"`
 	PurposeES        string `json:"purpose_es"`
 
-	Look org.Look `json:"-"` // rendered into the page, so that it applies at the first paint
+	Look org.Look `json:"-"` // rendered into the page so that it applies at the first paint
 }
 
 // BrandingOf returns an organisation's branding, without URLs that point to this service. If a page of the service
-// contained a link to the service, a browser would treat following it as the patient's own action
+// linked to the service itself, a browser would treat following the link as the patient's own action
 // (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{

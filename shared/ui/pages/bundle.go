@@ -1,6 +1,7 @@
 // Package pages serves the widget and the service's own pages to browsers. The package serves the files that shared/ui
-// builds and that are deployed with the function (docs/adr/0035-the-widget.md). It also renders an organisation's pages
-// from them. Each build folder is read only once. Only files listed in its manifest are opened.
+// builds and that are deployed with the function (docs/adr/0035-the-widget.md). The package also renders an
+// organisation's pages from these files. Each build folder is read only once. Only files listed in its manifest are
+// opened.
 package pages
 
 import (
@@ -15,13 +16,13 @@ import (
 
 const (
 	assetsFolder = "widget/assets/" // The file names contain content hashes.
-	sdkFolder    = "sdk/"           // one folder per version
+	sdkFolder    = "sdk/"           // contains one folder per version
 )
 
 // Bundle is a build of the pages, held in memory.
 type Bundle struct {
-	files map[string]File // files by path relative to the base URL
-	pages map[string]page // pages by name and language, such as "embed.en"
+	files map[string]File // files, keyed by path relative to the base URL
+	pages map[string]page // pages, keyed by name and language, such as "embed.en"
 }
 
 // manifest has the fields of manifest.json, which shared/ui/build.mjs writes.
@@ -31,10 +32,10 @@ type manifest struct {
 		Path      string `json:"path"` // path within the folder, and relative to the base URL
 		Integrity string `json:"integrity"`
 		Type      string `json:"type"`
-	} `json:"files"` // files by logical name
+	} `json:"files"` // files, keyed by logical name
 	Pages map[string]struct {
 		StyleHash string `json:"style_hash"` // "sha256-…", hash of the inline style element
-	} `json:"pages"` // pages by name and language
+	} `json:"pages"` // pages, keyed by name and language
 }
 
 // Load reads a build folder. It returns fs.ErrNotExist if the folder has no manifest. Any other error means that the
@@ -81,7 +82,7 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place adds a file at its own path, where its content never changes. An SDK file is also added at its major version's
+// place adds a file at its own path, where the content never changes. An SDK file is also added at its major version's
 // path, whose content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
@@ -129,7 +130,7 @@ type File struct {
 	Life     Life
 	Audience Audience
 
-	forms []Form // shortest first, unencoded form last
+	forms []Form // shortest form first, unencoded form last
 }
 
 // Life is the time that a file may be cached.
@@ -157,7 +158,8 @@ type Form struct {
 	Body     []byte
 }
 
-// In returns the file's smallest form in an encoding that the client accepts, or the unencoded form if there is none.
+// In returns the smallest form of the file in an encoding that the client accepts, or the unencoded form if there is
+// none.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-// watched is a file system that records which files are opened.
+// watched is a file system that records the files opened.
 type watched struct {
 	fstest.MapFS
 
@@ -92,7 +92,7 @@ func TestFileHasEncodingsAndCacheLifetime(t *testing.T) {
 	if string(floating.In(only("")).Body) != built.SDK {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
-	text := string(released.In(only("br")).Body) // The file has no br form, so In returns the unencoded form.
+	text := string(released.In(only("br")).Body) // The file has no Brotli form, so In returns the unencoded one.
 	if !strings.HasPrefix(text,
 		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)

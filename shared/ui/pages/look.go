@@ -13,8 +13,8 @@ import (
 // the first paint.
 type look struct{ org.Look }
 
-// lookOf returns a page's look for an organisation, which may be nil. An invalid look could end the style element or
-// add a rule, so it is replaced with the default look.
+// lookOf returns the look of an organisation's page. of may be nil. An invalid look could end the style element or add
+// a rule, so it is replaced with the default look.
 func lookOf(of *Branding) look {
 	if of == nil || of.Look.Check() != nil {
 		return look{}

@@ -14,7 +14,7 @@ import (
 // page is a page of the build in one language, with placeholders.
 type page struct {
 	text  string
-	style string // the inline style as a CSP source; may be empty
+	style string // the inline style's CSP source; may be empty
 }
 
 var errPlaces = errors.New("has not both of {{title}} and {{boot}}, or a style without its hash")
@@ -74,8 +74,8 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 // startsAttempts reports whether the named page can start attempts.
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
-// policy returns a Content-Security-Policy under which the page can load and request only the service's own resources,
-// and display logos.
+// policy returns a Content-Security-Policy that lets the page load and request only the service's own resources, and
+// display logos.
 func (p page) policy(name string, boot Boot, form look) string {
 	styles := []string{"'self'"}
 	for _, hash := range []string{p.style, form.hash()} {
@@ -104,7 +104,7 @@ func (p page) policy(name string, boot Boot, form look) string {
 }
 
 // ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. Origins
-// that are not in the form that browsers send are omitted, because they could add a directive to the policy.
+// that are not written as browsers send them are omitted, because they could add a directive to the policy.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

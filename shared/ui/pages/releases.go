@@ -24,8 +24,8 @@ type Files interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// File returns a file's smallest form that the client accepts. It returns fault.NotFound if no release contains the
-// file. Only asset paths and SDK version paths are looked up.
+// File returns the smallest form of a file that the client accepts. It returns fault.NotFound if no release contains
+// the file. Only the paths of assets and of SDK versions are looked up.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
 		return File{}, fault.Missing("File not found.")
@@ -63,7 +63,7 @@ func (r Releases) read(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)
 	}
-	defer func() { _ = object.Close() }() // Errors are ignored, because the object was only read.
+	defer func() { _ = object.Close() }() // Errors are ignored, because the object was only opened for reading.
 	body, err := io.ReadAll(io.LimitReader(object, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)

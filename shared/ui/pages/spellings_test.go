@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestBrandingOmitsServiceURLVariants covers rows stored by an earlier release, which accepted more spellings.
+// TestBrandingOmitsServiceURLVariants covers rows stored by an earlier release, which accepted more spellings of URLs.
 func TestBrandingOmitsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{

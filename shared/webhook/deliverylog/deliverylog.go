@@ -1,4 +1,4 @@
-// Package deliverylog searches an organisation's webhook deliveries, and shows individual deliveries with all their
+// Package deliverylog searches an organisation's webhook deliveries and shows individual deliveries with all their
 // requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days and limits a tenant to
 // its own deliveries. The caller must authorise access.
 package deliverylog
@@ -16,7 +16,7 @@ import (
 
 const (
 	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
-	// late, so the package checks each delivery's age itself (docs/reference/deviations.md, Webhooks).
+	// late, so the package itself checks each delivery's age (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
 	// mostEntries and defaultEntries are the maximum and the default number of deliveries on a page.
 	mostEntries, defaultEntries = 100, 50
@@ -58,7 +58,7 @@ type Subscriptions interface {
 // Place is a delivery's cursor in its tenant's list, which is ordered by time and then by ID.
 type Place struct {
 	MadeAt time.Time
-	ID     string // ID of the delivery; an empty ID precedes all deliveries created at the same time
+	ID     string // ID of the delivery; an empty ID sorts before all deliveries created at the same time
 }
 
 // stamp is the time format in cursors, with the same precision as the times in rows.
@@ -67,7 +67,7 @@ const stamp = "2006-01-02T15:04:05.000000Z"
 // position returns a cursor in the format that parsePlace accepts.
 func (p Place) position() string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
 
-// parsePlace parses the text of a page's cursor.
+// parsePlace parses a page's cursor.
 func parsePlace(position string) (Place, error) {
 	at, id, _ := strings.Cut(position, "#")
 	made, err := time.Parse(stamp, at)

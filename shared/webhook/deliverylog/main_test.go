@@ -24,7 +24,7 @@ const day = 24 * time.Hour
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// noon is a time with the precision of stored times.
+	// noon is a time with the same precision as stored times.
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 )
 
@@ -134,7 +134,7 @@ func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliver
 	return page
 }
 
-// follow reads all pages, and calls between after each page.
+// follow reads all pages and calls between after each page.
 func (w *world) follow(t *testing.T, of org.Tenant, q deliverylog.Query, between func()) []deliverylog.Entry {
 	t.Helper()
 	var all []deliverylog.Entry

@@ -22,7 +22,7 @@ type Query struct {
 	// Subject is the ID of the connection or export that the event is about.
 	Subject  string
 	Status   webhook.DeliveryStatus
-	From, To time.Time // Creation time: at or after From, and before To. Zero means no limit.
+	From, To time.Time // From and To limit the creation time: at or after From, and before To. Zero means no limit.
 	After    string    // cursor of the previous page; empty for the first page
 	Limit    int       // page size, 1 to 100; the default is 50
 }
@@ -94,7 +94,7 @@ func (q Query) check() error {
 	return fault.BadRequest("The status must be scheduled, inflight, delivered, exhausted or held.").About("status")
 }
 
-// start returns the cursor at which the search begins. The default is a day in the future, because clocks can differ.
+// start returns the cursor at which the search begins. The default is one day in the future, because clocks can differ.
 func (q Query) start(now time.Time) (Place, error) {
 	if q.After != "" {
 		at, err := parsePlace(q.After)
@@ -126,7 +126,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	// Filtering the rows first reduces the number of events that must be read. Events are larger than rows.
+	// Filtering the rows first reduces the number of events that must be read. Events are larger than delivery rows.
 	entries, events, err := l.types(ctx, tenant,
 		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {

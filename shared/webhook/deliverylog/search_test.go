@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreign returns other tenants, some of which have keys that resemble the start of a row's key.
+// foreign returns other tenants, including some whose keys resemble the start of a row's key.
 func foreign() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":           {Mode: org.Live, OrgID: tenant.OrgID},
@@ -186,7 +186,7 @@ func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	}
 }
 
-// numbered returns a delivery with the given number, created at the given time. IDs of consecutive numbers are in no
+// numbered returns a delivery with the given number, created at the given time. Consecutive numbers yield IDs in no
 // particular order.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
@@ -196,7 +196,7 @@ func numbered(i int, at time.Time) webhook.Delivery {
 	}
 }
 
-// TestSearchPagesAreStableUnderInsertion checks that paging returns each existing delivery exactly once, in order,
+// TestSearchPagesAreStableUnderInsertion checks that paging returns each existing delivery exactly once and in order
 // while deliveries are being created, some at the same times.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
@@ -211,7 +211,7 @@ func checkPages(t *testing.T, r *rapid.T) {
 	w.now = noon.Add(time.Hour)
 	var (
 		made    int
-		at      = rapid.IntRange(0, 6) // Whole seconds give many deliveries the same time.
+		at      = rapid.IntRange(0, 6) // In whole seconds, many deliveries have the same time.
 		present = map[string]bool{}
 	)
 	add := func(ctx context.Context, second int) string {

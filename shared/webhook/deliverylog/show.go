@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is the maximum number of attempts shown for a delivery. Only the latest are shown. A schedule has ten
+// mostAttempts is the maximum number of attempts shown for a delivery; older attempts are omitted. A schedule has ten
 // attempts, and each replay adds more.
 const mostAttempts = 100
 
@@ -26,8 +26,7 @@ type Details struct {
 type Detail struct {
 	Entry
 
-	// Body is the body that every attempt sent, without the tokens in download links. It is nil if the event has
-	// expired.
+	// Body is the body sent by every attempt, without the tokens in download links. It is nil if the event has expired.
 	Body     []byte
 	Attempts []Attempt // oldest attempt first
 }

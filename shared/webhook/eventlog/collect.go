@@ -33,8 +33,8 @@ type collected struct {
 }
 
 // collect reads the matching events after start. It stops when the page is full, the response reaches its size limit,
-// or the request has examined enough events. If start precedes the retention period, collect begins at the oldest
-// remaining event.
+// or the request has read the maximum number of events. If start precedes the retention period, collect begins at the
+// oldest remaining event.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}
 	from, now, types := start, r.Now(), q.types()

@@ -1,11 +1,11 @@
-// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). The package returns
-// the events from the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive,
-// byte for byte. Reading an event does not remove it.
+// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). The events of the
+// last 15 days are returned, oldest first. Each event is the envelope that the organisation's webhooks receive, byte
+// for byte. Reading an event does not remove it.
 //
-// Only events older than 15 seconds are served. Rows are stored shortly after their events' times, and appear in the
+// Only events older than 15 seconds are served. Rows are stored shortly after their events' times and appear in the
 // list's index after a further delay. An event may therefore appear with an earlier time than one that a reader has
-// already received. The reader's cursor would then skip it permanently. Both delays together are far shorter than 15
-// seconds. Organisations that need events sooner can use a webhook. Events with equal times are ordered by ID.
+// already received. The reader's cursor would then skip that event permanently. The two delays add up to far less than
+// 15 seconds. Organisations that need events sooner can use a webhook. Events with equal times are ordered by ID.
 //
 // The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are returned
 // only for requests that name them. Webhooks receive extension events only after opting in. A reader that implements
@@ -57,7 +57,7 @@ type Query struct {
 // Page is a page of the event list.
 type Page struct {
 	Events []json.RawMessage // never nil
-	After  string            // cursor, never empty, so a reader can always continue
+	After  string            // cursor, which is never empty, so that a reader can always continue
 	More   bool              // whether more events follow; may be true for an empty page
 }
 

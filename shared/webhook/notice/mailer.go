@@ -59,9 +59,9 @@ type Mailer struct {
 	Sender    Sender // nil if this stack does not send email
 	Limits    Limits
 	Dashboard string // dashboard URL to which the emails link
-	Support   string // operator's email address for support tickets; if empty, no support tickets are emailed
+	Support   string // operator's email address for support tickets; if empty, no email is sent about support tickets
 	Now       func() time.Time
-	Lease     time.Duration // must be longer than sending takes
+	Lease     time.Duration // must exceed the time needed to send an email
 }
 
 // SendNotice sends an unsent notice. Errors are internal. The notice is retried later.
@@ -88,8 +88,8 @@ func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
 		// The subscription is disabled after the attempt to send its email, regardless of the outcome. A receiver that
-		// no longer wants deliveries must not get any while SES is down. If sending failed, the stored notice is sent
-		// later.
+		// no longer wants deliveries must not get any, even while SES is unavailable. If sending failed, the stored
+		// notice is sent later.
 		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:
@@ -140,7 +140,7 @@ func (m Mailer) support() []string {
 	return []string{m.Support}
 }
 
-// admitted returns the addresses to which an email may be sent now.
+// admitted returns those addresses to which an email may be sent now.
 func (m Mailer) admitted(ctx context.Context, addresses []string, counted maillimit.Mail) ([]string, error) {
 	to := make([]string, 0, len(addresses))
 	for _, address := range addresses {
@@ -158,7 +158,7 @@ func (m Mailer) admitted(ctx context.Context, addresses []string, counted mailli
 	return to, nil
 }
 
-// putOff schedules a retry of a notice that could not be sent, if the retry period has not ended.
+// putOff schedules a retry of a notice that could not be sent, unless the retry period has ended.
 func (m Mailer) putOff(ctx context.Context, n Notice) error {
 	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
 	if next.After(n.At.Add(keepTrying)) {

@@ -52,7 +52,7 @@ type office struct {
 	mailer notice.Mailer
 	keys   secret.Keyring
 	id     string
-	log    bytes.Buffer // the mailer's log since the last notice
+	log    bytes.Buffer // the mailer's log lines since the last notice
 }
 
 func newOffice(t *testing.T, emails ...string) *office {
@@ -147,7 +147,7 @@ func TestNoticeIsSentOnceDespiteDuplicateMessages(t *testing.T) {
 			<-time.After(10 * time.Minute)
 			expect.NoError(t, p.send())
 		}
-		p.store() // A caller that crashes after storing the notice stores it again.
+		p.store() // A caller stores the notice again if it crashed after storing it.
 		expect.NoError(t, p.send())
 		sent := p.cloud.SES().Sent()
 		if len(sent) != 1 || !slices.Equal(sent[0].To, []string{address, "on-call@alder.example"}) || len(p.due()) != 0 {

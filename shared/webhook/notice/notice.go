@@ -30,7 +30,7 @@ const (
 	KindLiveApproved  Kind = "live_access_approved"
 	KindLiveRefused   Kind = "live_access_refused"
 	KindLiveWithdrawn Kind = "live_access_withdrawn"
-	// KindSupport is sent to the operator, not to the organisation.
+	// KindSupport marks a notice to the operator rather than to the organisation.
 	KindSupport Kind = "support_requested"
 )
 
@@ -41,7 +41,7 @@ type Notice struct {
 	Tenant         org.Tenant
 	Kind           Kind
 	SubscriptionID string
-	URL            string // the subscription's URL without parts that may be secret
+	URL            string // the subscription's URL, without any parts that may be secret
 	Rev            int64  // revision of the subscription to disable
 	PublicID       string // public ID of the credential
 	InquiryID      string // ID of the support ticket's inquiry
@@ -49,7 +49,7 @@ type Notice struct {
 	Failures       int
 	FailingSince   time.Time
 	At             time.Time
-	Fence          int64 // incremented by every claim, so an earlier claimant can't finish the notice
+	Fence          int64 // incremented by every claim, so that an earlier claimant can't finish the notice
 }
 
 // Outcome is the result of processing a notice.
@@ -60,19 +60,19 @@ const (
 	Sent        Outcome = "sent"
 	NoAddresses Outcome = "no_addresses" // the organisation or the operator has no email address
 	NoSender    Outcome = "no_sender"    // this stack does not send email
-	GivenUp     Outcome = "given_up"     // the email could not be sent within the retention time
+	GivenUp     Outcome = "given_up"     // the email could not be sent within the retry period
 
-	limited Outcome = "limited" // every address has reached its limit; the email is retried later
+	limited Outcome = "limited" // every address has reached its limit, so the email is retried later
 )
 
-// WebhookCreated returns a notice that a subscription was created.
+// WebhookCreated returns the notice that a subscription was created.
 func WebhookCreated(s webhook.Subscription) Notice {
 	n := about(s, KindWebhookCreated, s.CreatedAt)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind))
 	return n
 }
 
-// WebhookMoved returns a notice that a subscription has a new URL. s holds the new URL. The previous revision
+// WebhookMoved returns the notice that a subscription has a new URL. s holds the new URL. s.Rev, the previous revision,
 // distinguishes repeated changes.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
@@ -107,15 +107,16 @@ func CredentialCreated(c org.Credential) Notice {
 // LiveApproved returns a notice that an organisation has live mode. o is the organisation after the decision.
 func LiveApproved(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveApproved, at) }
 
-// LiveRefused returns a notice that an organisation's request for live mode was refused. o is the organisation after
+// LiveRefused returns the notice that an organisation's request for live mode was refused. o is the organisation after
 // the decision.
 func LiveRefused(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveRefused, at) }
 
-// LiveWithdrawn returns a notice that an organisation no longer has live mode. o is the organisation after the
+// LiveWithdrawn returns the notice that an organisation no longer has live mode. o is the organisation after the
 // decision.
 func LiveWithdrawn(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveWithdrawn, at) }
 
-// decided returns a notice about live mode. The organisation's revision distinguishes repeated decisions.
+// decided returns the notice of a decision about live mode. The organisation's revision distinguishes repeated
+// decisions.
 func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	return Notice{
 		ID:     ids.Derive("notice", o.ID, string(kind), strconv.FormatInt(o.Rev, 10)),
@@ -123,7 +124,7 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	}
 }
 
-// SupportRequested returns a notice that informs the operator about a support ticket. The notice doesn't contain the
+// SupportRequested returns the notice that informs the operator of a support ticket. The notice doesn't contain the
 // ticket's text.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
 	return Notice{
@@ -132,7 +133,7 @@ func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice 
 	}
 }
 
-// DisabledByHand returns a notice that an operator has disabled a subscription. s is the subscription before it was
+// DisabledByHand returns the notice that an operator has disabled a subscription. s is the subscription before it was
 // disabled.
 func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 	return disabled(s, webhook.ReasonByHand, s.Health, at)
@@ -147,8 +148,8 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 	return n
 }
 
-// disabled returns a notice that a subscription was disabled. Enabling a subscription changes its revision, so each
-// later notice is distinct.
+// disabled returns a notice that a subscription was disabled. Enabling a subscription changes its revision, so later
+// notices are distinct from earlier ones.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano),
@@ -158,11 +159,11 @@ func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, a
 }
 
 func about(s webhook.Subscription, kind Kind, at time.Time) Notice {
-	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: shownURL(s.URL), At: at}
+	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: ShownURL(s.URL), At: at}
 }
 
-// shownURL returns a webhook's URL without the parts that may be secret.
-func shownURL(text string) string {
+// ShownURL returns a webhook's URL without the parts that may be secret.
+func ShownURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil {
 		return ""

@@ -16,7 +16,7 @@ type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
 
-// Queue queues notices for the webhook worker. If a message is lost, the sweeper processes the notice.
+// Queue queues notices for the webhook worker. If a message is lost, the sweeper processes its notice.
 type Queue interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -51,7 +51,7 @@ type Owners struct {
 	Mailer Mailer
 }
 
-// disabledFirst limits how long disabling a webhook waits for the email to be sent.
+// disabledFirst is the maximum time that disabling a webhook waits for the email to be sent.
 const disabledFirst = 5 * time.Second
 
 // NotifyFailing implements webhook.Owners.
@@ -60,7 +60,7 @@ func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h web
 }
 
 // NotifyDisabled implements webhook.Owners. NotifyDisabled sends the email before it returns, so that the email
-// precedes the change (docs/reference/deviations.md, Webhooks). Sending errors are ignored, because the email is
+// precedes the change (docs/reference/deviations.md, Webhooks). Errors in sending are ignored, because the email is
 // retried later.
 func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,

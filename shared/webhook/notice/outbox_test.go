@@ -85,7 +85,7 @@ func TestNotifyStoresNoticeBeforeEnqueueing(t *testing.T) {
 	}{
 		{"", nil, []string{"store", "enqueue"}},
 		{"store", errOutbox, []string{"store"}},
-		// The sweeper handles the notice whose message was lost. The webhook is still disabled.
+		// If the message of a notice is lost, the sweeper handles the notice. The webhook is still disabled.
 		{"enqueue", nil, []string{"store", "enqueue"}},
 	} {
 		s := &steps{fail: test.fail}

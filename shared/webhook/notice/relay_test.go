@@ -94,7 +94,7 @@ func TestNoticesAreSentDespiteHostileAccount(t *testing.T) {
 }
 
 // TestNoticeIsSentOnlyToVerifiedAddresses covers the attack described in ADR 42, in which notices about new credentials
-// were sent to ten unverified addresses, 30 times over.
+// were sent 30 times to each of ten unverified addresses.
 func TestNoticeIsSentOnlyToVerifiedAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestNoticeIsPostponedWhenLimitIsReached(t *testing.T) {
 }
 
 // TestSupportTicketsReachOperatorWithinLimit checks that support tickets, which anyone with a public ID can file, do
-// not flood the operator's mailbox. No notice about a ticket may be lost.
+// not flood the operator's mailbox. Notices about tickets must not be lost.
 func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

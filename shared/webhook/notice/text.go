@@ -19,7 +19,7 @@ const (
 		"private key gives access to patients' records."
 )
 
-// content holds the parts of an email that depend on the kind of notice.
+// content holds the parts of an email that differ between kinds of notice.
 type content struct {
 	headline string
 	opening  []string

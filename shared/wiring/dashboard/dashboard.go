@@ -1,5 +1,6 @@
 // Package dashboard wires the dashboard functions that send emails and that may link to the dashboard in those emails.
-// The package links SES and the Parameter Store, which the other dashboard functions do not need (ADR 7).
+// The package links code that uses SES and the Parameter Store, which the other dashboard functions do not need (ADR
+// 7).
 package dashboard
 
 import (

@@ -1,6 +1,6 @@
-// Package disconnector wires the code that ends connections on behalf of an organisation. The code serves API requests
-// and the synthetic patients of TEFCA mode. It also completes the work for connections that an organisation
-// disconnected in the dashboard.
+// Package disconnector wires the code that ends connections on behalf of an organisation. Both the API and the
+// synthetic patients of TEFCA mode use this code. It also completes disconnections that an organisation requested in
+// the dashboard.
 package disconnector
 
 import (

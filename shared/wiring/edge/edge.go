@@ -1,7 +1,7 @@
 // Package edge wires the parts that all API endpoints share: rate limits and caller authentication. For each kind of
-// endpoint, the package has a struct of environment variables, which a function's Environment embeds, and a constructor
-// that reads the endpoint's secret. The only AWS client that the package links is the DynamoDB client, which every
-// endpoint uses (ADR 7).
+// endpoint, the package has a struct of environment variables and a constructor. A function's Environment embeds the
+// struct, and the constructor reads the endpoint's secret. The package links only one AWS client, the DynamoDB client,
+// which every endpoint uses (ADR 7).
 package edge
 
 import (

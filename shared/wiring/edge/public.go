@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// PublicEnv holds the environment variables of endpoints that browsers call with a public ID, as set in template.yaml.
+// PublicEnv holds the environment variables, set in template.yaml, of endpoints that browsers call with a public ID.
 type PublicEnv struct {
 	Env
 
@@ -29,7 +29,7 @@ type Public struct {
 	Organisations *org.Directory
 }
 
-// NewPublic returns a Public that has its own rate limit.
+// NewPublic returns a Public with its own rate limit.
 func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := New(ctx, env.Env, p, limit, env.LimitSecret)
 	if err != nil {
@@ -44,8 +44,8 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	}, nil
 }
 
-// HourlyEnv is the equivalent of PublicEnv for endpoints with an hourly rate limit. Each request to these endpoints is
-// read by a person.
+// HourlyEnv is the equivalent of PublicEnv for endpoints with an hourly rate limit. A person reads each request to
+// these endpoints.
 type HourlyEnv struct {
 	FlowTable       string `env:"FLOW_TABLE,required"`
 	ControlTable    string `env:"CONTROL_TABLE,required"`

@@ -33,7 +33,7 @@ type CookieEnv struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// NewMember returns the edge of a function that has the CookieEnv variable.
+// NewMember returns the edge of a function whose environment contains the CookieEnv variable.
 func NewMember(ctx context.Context, member edge.MemberEnv, env CookieEnv, p lambdarun.Process) (edge.Member, error) {
 	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {
@@ -42,8 +42,8 @@ func NewMember(ctx context.Context, member edge.MemberEnv, env CookieEnv, p lamb
 	return edge.NewMember(ctx, member, p, baseURL)
 }
 
-// Journal returns the journal for a function's changes. To attribute a change to the member who requested the change,
-// call the As method of the changed type.
+// Journal returns a journal that records a function's changes. To attribute a change to the member who requested it,
+// call the As method of the type that makes the change.
 func Journal(e edge.Member, env Env, p lambdarun.Process) operator.Journal {
 	return operator.NewJournal(audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, p.Now, ids.Random, "")
 }

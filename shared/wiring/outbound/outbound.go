@@ -29,7 +29,7 @@ type Process struct {
 	}
 }
 
-// Run is like lambdarun.Run but passes an HTTP client to build. E must embed Env.
+// Run is like lambdarun.Run but passes an HTTP client to build. The type E must embed Env.
 func Run[E interface{ Allowed() []netip.Prefix },
 	H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
 	RunWithin(0, build)

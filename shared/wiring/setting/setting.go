@@ -1,6 +1,6 @@
 // Package setting reads an operator's configuration for TEFCA mode: identity providers and networks. If the sandbox is
-// deployed, the settings of test mode also include the simulated provider and network. The package does not link any
-// network, because callers create the networks from the parts of the document that describe them.
+// deployed, the settings of test mode also include the simulated provider and network. The package links no network
+// implementations, because callers create the networks from the parts of the document that describe them.
 package setting
 
 import (

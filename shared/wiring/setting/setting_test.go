@@ -22,12 +22,12 @@ func env(withSandbox bool, config string) setting.TEFCAEnv {
 }
 
 // TestSettingsIncludeModesWithProviderAndNetwork checks that a mode is included only if it has a provider and a
-// network, and counts as simulated only if all its networks are simulated.
+// network, and that it counts as simulated only if all its networks are simulated.
 func TestSettingsIncludeModesWithProviderAndNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  setting.TEFCAEnv
-		want string // providers in test and live mode; ! means that everything is simulated
+		want string // providers in test and live mode; "!" marks a fully simulated mode
 	}{
 		"nothing":                   {env(false, ""), "/"},
 		"the sandbox":               {env(true, ""), "simulated!/"},

@@ -23,7 +23,7 @@ type Env struct {
 	ownurls.URLEnv
 }
 
-// New returns the dependencies for starting attempts in a function whose edge is e. New also makes e reject redirect
+// New returns the dependencies for starting attempts in a function with the edge e. New also makes e reject redirect
 // URIs that point to the service itself. connections holds the existing connections from which a reconnect can start.
 func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
 	connections flow.Connections,

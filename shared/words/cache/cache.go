@@ -25,8 +25,8 @@ type entry[K comparable, V any] struct {
 	at    time.Time
 }
 
-// New returns a Cache that holds at most size values. Each value expires after the duration life. A full cache evicts
-// its oldest value.
+// New returns a Cache that holds at most size values. Each value expires once it is older than life. A full cache
+// evicts its oldest value.
 func New[K comparable, V any](size int, life time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{size: size, life: life, now: now, entries: map[K]*list.Element{}, oldest: list.New()}
 }

@@ -45,7 +45,7 @@ func TestCacheEvictsOldestValueWhenFull(t *testing.T) {
 	c := cache.New[string, int](2, time.Hour, moving.now)
 	c.Put("a", 1)
 	c.Put("b", 2)
-	c.Put("a", 3) // replaces the value; a is now newer than b
+	c.Put("a", 3) // replaces the value, so a is now newer than b
 	want(t, c, "b", 2)
 	c.Put("c", 4)
 	want(t, c, "a", 3)

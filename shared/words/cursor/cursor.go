@@ -25,7 +25,7 @@ type Sealer struct {
 
 // Seal encrypts a tenant's position in the list named use. The cursor has the form "<key version>.<base64url>" and
 // doesn't need escaping in a query string. The cursor is about a third longer than the position, plus 40 characters.
-// Encrypting the same position twice gives different cursors. Any error is an internal failure.
+// Encrypting the same position twice yields different cursors. Any error is an internal failure.
 func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	aead, version, err := s.cipher(0)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 }
 
 // Open decrypts a cursor that Seal created for the same tenant and use, and returns the cursor's position. For any
-// other text, Open returns fault.Invalid without a reason. The list that calls Open names the parameter in its error
-// response.
+// other text, Open returns fault.Invalid without a reason. The list endpoint that calls Open names the parameter in its
+// error response.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("The cursor is not valid for this list.")
 	number, body, _ := strings.Cut(text, ".")
@@ -46,8 +46,8 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	if err != nil || version < 1 || strconv.Itoa(version) != number { // rejects alternative spellings of the version
 		return "", refused
 	}
-	// The decoder ignores line breaks. Without this check, a cursor with line breaks would be accepted as a variant of
-	// the same cursor.
+	// The decoder ignores line breaks. Without this check, a cursor with added line breaks would be accepted as a
+	// variant of the same cursor.
 	sealed, err := encoding().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {
 		return "", refused

@@ -46,7 +46,7 @@ func seal(t *testing.T, s cursor.Sealer, position string) string {
 	return text
 }
 
-// wantRefused checks that Open rejects text with the only error that Open can return.
+// wantRefused checks that Open rejects text, and that the error is the only one that Open can return.
 func wantRefused(t *testing.T, s cursor.Sealer, of org.Tenant, use, text string) {
 	t.Helper()
 	got, err := s.Open(of, use, text)

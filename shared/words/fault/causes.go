@@ -7,8 +7,8 @@ type Description struct {
 	Action string
 }
 
-// Causes maps causes of failure to their descriptions. A stable word identifies each cause. The map gives a cause the
-// same text, code and action in every report.
+// Causes maps causes of failure to their descriptions. Each cause has a stable identifier as its key. The map ensures
+// that a cause has the same text, code and action in every report.
 type Causes map[string]Description
 
 // Failed returns the error described for cause, which must be a key of Causes. The parameter because becomes the

@@ -64,7 +64,7 @@ const (
 
 // InBrowser returns the code to use in redirects, widgets and widget events. Only some of the service's codes may
 // appear in browsers (docs/reference/deviations.md, "Connecting"). InBrowser replaces all other codes of the service
-// with the general failure code. Codes from health systems are passed through.
+// with the general failure code. InBrowser returns codes from health systems unchanged.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -78,9 +78,9 @@ type Error struct {
 	Kind       Kind
 	Code       Code
 	Public     string        // one or two sentences in ASCII
-	RetryAfter time.Duration // suggested retry delay; zero for no suggestion
+	RetryAfter time.Duration // suggested retry delay; zero if there is none
 	Field      string        // name of the invalid input value, so that a form can mark it; may be empty
-	Cause      string        // stable word for the cause (Causes), if the code has several causes
+	Cause      string        // stable identifier for the cause (Causes), if the code has several causes
 	because    error
 }
 
@@ -148,13 +148,13 @@ func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, 
 // (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
-// Stale returns the error for a compare-and-swap that failed because of another writer.
+// Stale returns the error for a compare-and-swap that lost to another writer.
 func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record changed at the same time. Please try again.")
 }
 
 // IsStale reports whether err is a failed compare-and-swap (Stale), which may succeed if retried with the stored state.
-// A conflict with any other code is a refusal, so a retry can't help.
+// A conflict with any other code is a refusal, so retrying can't help.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return errors.Is(err, Conflict) && (!ok || e.Code == CodeUnavailable)

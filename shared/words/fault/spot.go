@@ -24,13 +24,13 @@ const (
 	StepNotify     Step = "notify"     // webhook delivery
 )
 
-// Spot locates a failure for its log line: at an external server or in one of the service's tables. A Spot never holds
-// a path, a query, a patient ID, or content from a response or a row.
+// Spot locates a failure for its log line, either at an external server or in one of the service's tables. A Spot never
+// holds a path, a query, a patient ID, or content from a response or a row.
 type Spot struct {
 	Step   Step
 	Host   string // includes the port if the URL has one
 	Status int    // HTTP status of the response; 0 if there was no response
-	Class  string // class of failure: a word defined by this service, OAuth or AWS
+	Class  string // class of failure, as named by this service, OAuth or AWS
 
 	Table     string
 	Operation string // DynamoDB operation, or the operation on the row that failed
@@ -38,14 +38,14 @@ type Spot struct {
 	Attribute string // the row's attribute that can't be read
 }
 
-// classifiedError is implemented by errors that have a class and, if there was a response, its status.
+// classifiedError is an error that has a class and, if there was a response, a status.
 type classifiedError interface {
 	error
 	Failure() (class string, status int)
 }
 
-// Failed adds the spot to cause. If the spot has no class or status, Failed takes the missing value from cause or from
-// cause's stable word (Causes). A zero Spot returns cause unchanged.
+// Failed returns cause with the spot added. If the spot has no class or status, Failed takes the missing value from
+// cause or from cause's stable identifier (Causes). A zero Spot returns cause unchanged.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause

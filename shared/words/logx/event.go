@@ -135,7 +135,7 @@ func commonAttrs(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// ownerAttrs returns the unit's owner attributes, except those that the note itself sets. These attributes allow a
+// ownerAttrs returns the unit's owner attributes, except for those that the note itself sets. These attributes allow a
 // search for the owner to find both the note and the unit of work (docs/operate/monitoring.md, "Log fields").
 func (e *Event) ownerAttrs(n note) []slog.Attr {
 	var attrs []slog.Attr

@@ -27,7 +27,7 @@ func (j *joined) Write(line []byte) (int, error) {
 	return j.to.Write(line) //nolint:wrapcheck // nobody looks at a logger's errors
 }
 
-// hold buffers log lines until release is called, which writes them all.
+// hold buffers log lines until release is called, which writes all of them.
 func (j *joined) hold() (release func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -41,8 +41,8 @@ func (j *joined) hold() (release func()) {
 	}
 }
 
-// together combines all lines logged before release is called into one write. It has no effect on a logger that New did
-// not create.
+// together buffers the lines logged before release is called and writes them in a single call. It has no effect on a
+// logger that New did not create.
 func together(logger *slog.Logger) (release func()) {
 	handler, ok := logger.Handler().(stamping)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 
 const redacted = "[redacted]"
 
-// Patterns that match secrets inside longer texts, such as the URL in the message of a net/url.Error.
+// Patterns that match secrets inside longer texts, such as the URL in a net/url.Error's message.
 var (
 	queryPattern      = regexp.MustCompile(`\?[^\s"'<>]+`)
 	credentialPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`)
@@ -49,8 +49,8 @@ func cleanAny(value any) any {
 }
 
 // clean hides query strings, credentials, keys, JSON web tokens and email addresses within a text. Most strings are
-// IDs, which don't contain any of the characters that the patterns require. Checking for those characters first is
-// cheaper than matching.
+// IDs, which contain none of the characters that the patterns require. Checking for those characters first is cheaper
+// than matching the patterns.
 func clean(text string) string {
 	if strings.Contains(text, "?") {
 		text = queryPattern.ReplaceAllString(text, "?"+redacted)

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// stamping copies a line's time into its metric metadata, where CloudWatch expects the timestamp.
+// stamping copies a line's time into the line's metric metadata, where CloudWatch expects the timestamp.
 type stamping struct {
 	next  slog.Handler
 	lines *joined // output to which next writes

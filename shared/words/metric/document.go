@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Document is the CloudWatch metadata that declares which fields of a log line are metrics, without the metrics'
-// values.
+// Document is the CloudWatch metadata that declares which fields of a log line are metrics. It does not contain the
+// metrics' values.
 type Document struct {
 	at         time.Time
 	directives []directive

@@ -49,7 +49,8 @@ func Names() []Name {
 	}
 }
 
-// Dimension returns the metric's only dimension besides the stack. It returns "" if the metric has no other dimension.
+// Dimension returns the metric's only dimension apart from the stack. It returns "" if the metric has no other
+// dimension.
 func (n Name) Dimension() string {
 	switch n {
 	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
@@ -69,7 +70,7 @@ func (n Name) Dimension() string {
 	return ""
 }
 
-// isMeasured reports whether the metric measures seconds instead of counting events.
+// isMeasured reports whether the metric measures seconds rather than counting events.
 func (n Name) isMeasured() bool {
 	switch n {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds, ApprovalSeconds:
@@ -81,6 +82,6 @@ func (n Name) isMeasured() bool {
 	return false
 }
 
-// hasTotal reports whether the metric is also recorded as a total for the stack. A metric needs a separate total if it
-// has an alarm and the total can't be computed from its values by dimension.
+// hasTotal reports whether the metric is also recorded without its dimension, as a total for the stack. A metric needs
+// a separate total if it has an alarm and the total can't be computed from its values by dimension.
 func (n Name) hasTotal() bool { return n == OverdueSeconds }

@@ -30,7 +30,7 @@ func Seconds(name Name, by string, span time.Duration) Sample {
 // Samples holds the metric samples of a unit of work, one per metric and dimension value.
 type Samples []Sample
 
-// Add returns s with more samples merged in.
+// Add returns s merged with more samples.
 func (s Samples) Add(more ...Sample) Samples {
 	for _, one := range more {
 		i := s.index(one)

@@ -11,7 +11,7 @@ import (
 
 // Store reads the rows that a Directory needs. Every method returns fault.NotFound if the row does not exist.
 type Store interface {
-	// TenantOf returns the tenant that owns the credential with this ID. The ID is the UUID of a public ID.
+	// TenantOf returns the tenant that owns the credential with this ID. The ID is the UUID contained in a public ID.
 	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
 	// Credential returns one of a tenant's credentials, using a consistent read.
 	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)

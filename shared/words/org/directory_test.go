@@ -153,7 +153,7 @@ func TestAuthenticateReturnsSameErrorForEveryInvalidCredential(t *testing.T) {
 	tests := []struct {
 		name     string
 		change   func(t *testing.T, w *world)
-		byID     bool // lookups by public ID alone also fail
+		byID     bool // whether lookups by public ID alone fail as well
 		publicID string
 	}{
 		{name: "a revoked key", change: func(_ *testing.T, w *world) { w.credential.Keys[0].RevokedAt = start }},
@@ -327,8 +327,8 @@ func TestParseModeRejectsUnknownModes(t *testing.T) {
 	}
 }
 
-// TestAuthenticateRecordsKeyUseHourly checks that a key's use is recorded once an hour in the background. A failed
-// write must not delay or fail requests.
+// TestAuthenticateRecordsKeyUseHourly checks that a key's use is recorded in the background, at most once an hour. A
+// failed write must not delay or fail requests.
 func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

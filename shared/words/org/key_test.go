@@ -79,7 +79,7 @@ func TestParsePrivateKeyDetectsTypos(t *testing.T) {
 	refuse("nothing", "")
 }
 
-// FuzzParsePrivateKey checks that every accepted text has the form of a key and that parsing it again gives the same
+// FuzzParsePrivateKey checks that every accepted text has the form of a key and that parsing it again produces the same
 // result.
 func FuzzParsePrivateKey(f *testing.F) {
 	f.Add("")

@@ -35,8 +35,8 @@ const (
 func (s ColorScheme) String() string { return cmp.Or(string(s), "auto") }
 
 // Set parses the given settings: an integer, a font list, and "auto", "light" or "dark". An empty setting restores the
-// default, and a nil setting leaves the value unchanged. Set returns fault.Invalid for an invalid setting, without
-// changing l.
+// default; a nil setting leaves the value unchanged. Set returns fault.Invalid for an invalid setting, without changing
+// l.
 func (l *Look) Set(radius, font, scheme *string) error {
 	next := *l
 	for _, given := range []struct {

@@ -52,13 +52,13 @@ func hidesCharacter(name string) bool {
 	return false
 }
 
-// joins reports whether the rune can change shape next to a joiner.
+// joins reports whether the rune can change shape next to a zero-width joiner or non-joiner.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
 }
 
-// hasAddress reports whether a mail program might turn part of name into a link. It recognises every character that
+// hasAddress reports whether a mail program might turn part of name into a link. It recognises all characters that
 // browsers treat as a dot or an at sign (UTS 46).
 func hasAddress(name string) bool {
 	name = strings.Map(func(r rune) rune {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/version"
 )
 
-// Mode separates test data from live data. A request's credential determines the mode. The key of every tenant row
-// begins with the mode.
+// Mode separates test data from live data. A request's credential determines the mode. The keys of all tenants' rows
+// begin with the mode.
 type Mode string
 
 // Modes, as written in api_mode.
@@ -60,7 +60,7 @@ type LiveAccess string
 
 // Stages of live access. Only an operator can grant or withdraw access.
 const (
-	LiveNone      LiveAccess = "none"      // access was never requested
+	LiveNone      LiveAccess = "none"      // live access was never requested
 	LiveRequested LiveAccess = "requested" // awaiting an operator's decision
 	LiveGranted   LiveAccess = "granted"
 	LiveWithdrawn LiveAccess = "withdrawn" // access was granted and later withdrawn
@@ -75,7 +75,7 @@ type LiveReview struct {
 	DecidedAt   time.Time // zero before the first decision
 }
 
-// Organisation is a customer. GET /bridge/org returns an Organisation (docs/openapi.yaml, Organisation).
+// Organisation is a customer of the service. GET /bridge/org returns an Organisation (docs/openapi.yaml, Organisation).
 type Organisation struct {
 	ID               string
 	Name             string
@@ -91,7 +91,7 @@ type Organisation struct {
 	LiveAccess       LiveAccess
 	LiveReview       LiveReview
 	Emails           []string // recipients of notices, such as about webhook failures; not in GET /bridge/org
-	VerifiedEmails   []string // confirmed addresses in Emails
+	VerifiedEmails   []string // verified addresses in Emails
 	FoundedBy        string   // account that created the organisation; empty if an operator created it
 	CreatedAt        time.Time
 	Rev              int64 // revision for compare-and-swap
@@ -119,8 +119,8 @@ func (o Organisation) CheckMode(mode Mode) error {
 }
 
 // MailSender returns the ID under which the organisation's emails are counted. Until an organisation is approved for
-// live mode, its emails count against its founder's ID. An account therefore can't increase its email budget by
-// creating organisations.
+// live mode, its emails count against its founder's ID. Creating organisations therefore doesn't increase an account's
+// email budget.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
 		return o.ID
@@ -140,7 +140,7 @@ type Credential struct {
 	Tenant         Tenant
 	Note           string
 	Keys           []Key
-	RedirectURIs   []string // compared exactly; from 1 to 25 URIs
+	RedirectURIs   []string // from 1 to 25 URIs, compared exactly
 	AllowedOrigins []string // if empty, any origin may call the browser endpoints
 	RevokedAt      time.Time
 	CreatedAt      time.Time
@@ -156,14 +156,14 @@ type Key struct {
 	RevokedAt   time.Time // zero while the key is valid
 }
 
-// Caller is the organisation and credential on whose behalf a request acts. A private key or a public ID identifies the
-// Caller.
+// Caller is the organisation and credential on whose behalf a request acts. The Caller is identified by a private key
+// or a public ID.
 type Caller struct {
 	Tenant         Tenant
 	CredentialID   string
 	RedirectURIs   []string
 	AllowedOrigins []string
-	Brand          Brand // set only for a caller that is identified by a public ID
+	Brand          Brand // set only for callers identified by a public ID
 }
 
 // Brand holds the details that help patients recognise an organisation.

@@ -37,7 +37,7 @@ func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// refusal returns the last part of the error message for a URL that weburl.Own rejected.
+// refusal returns the end of an error message about a URL that weburl.Own rejected.
 func refusal(err error) string {
 	if errors.Is(err, weburl.ErrOwn) {
 		return " can't lead to this service."

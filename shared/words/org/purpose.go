@@ -17,8 +17,8 @@ type Purpose struct {
 	Spanish string
 }
 
-// Set parses the given texts. An empty text removes the stored text, and a nil text leaves it unchanged. Set returns
-// fault.Invalid for an invalid text, without changing p.
+// Set parses the given texts and stores them in p. An empty text removes the stored text, and a nil text leaves it
+// unchanged. Set returns fault.Invalid for an invalid text, without changing p.
 func (p *Purpose) Set(english, spanish *string) error {
 	next := *p
 	for _, given := range []struct {
@@ -38,8 +38,8 @@ func (p *Purpose) Set(english, spanish *string) error {
 	return nil
 }
 
-// parsePurpose returns a purpose without surrounding space. A purpose must not turn into links or hide text. Double
-// quotation marks are rejected, because text after a quotation mark could look like a statement by this service.
+// parsePurpose returns a purpose without surrounding space. A purpose must not be able to form links or hide text.
+// Double quotation marks are rejected, because text after a quotation mark could look like a statement by this service.
 func parsePurpose(field, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {

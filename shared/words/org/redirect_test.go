@@ -75,7 +75,7 @@ func TestRedirectWithAddsParametersToQuery(t *testing.T) {
 			t.Errorf("URI = %q after With, want %q", redirect.URI(), test.uri)
 		}
 	}
-	// Hostile values must not break out of the query.
+	// Malicious values must not break out of the query.
 	hostile := url.Values{"error": {"\r\nSet-Cookie: a=b", "https://evil.example", "\x00"}}
 	if got := org.RestoreRedirect(ownhosts.Own(), "https://a.example/back").With(hostile); strings.ContainsAny(got,
 		"\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectRejectsServiceURLVariants covers URIs registered with an earlier release, in any spelling that it
+// TestRedirectRejectsServiceURLVariants covers URIs that an earlier release registered, in every spelling that it
 // accepted.
 func TestRedirectRejectsServiceURLVariants(t *testing.T) {
 	t.Parallel()

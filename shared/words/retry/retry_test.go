@@ -13,7 +13,7 @@ import (
 )
 
 // failing returns an operation that first returns the given errors in order and then succeeds. Each call increments
-// calls.
+// *calls.
 func failing(calls *int, failures ...error) func() error {
 	return func() error {
 		*calls++

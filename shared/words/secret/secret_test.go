@@ -14,7 +14,7 @@ import (
 
 const value = "sentinel-5f1d"
 
-// leaks reports whether text contains the secret as plain text, decimal numbers or hexadecimal.
+// leaks reports whether text contains the secret as plain text, decimal numbers or hexadecimal digits.
 func leaks(text string) bool {
 	text = strings.ToLower(text)
 	hex := fmt.Sprintf("%x", value)
@@ -68,7 +68,7 @@ func TestTextIsRedactedWhenPrinted(t *testing.T) {
 		}
 	}
 	for _, verb := range verbs {
-		// fmt calls no methods for these verbs.
+		// For these verbs, fmt doesn't call the value's methods.
 		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" {
 			t.Errorf("%%%s = %q, want it redacted", verb, got)
 		}

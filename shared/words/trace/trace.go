@@ -1,5 +1,5 @@
-// Package trace carries the ID shared by all work that a single request causes, across functions. The ID is the root
-// field of the AWS X-Ray trace header, which Lambda sets for every invocation. A queue message passes its sender's
+// Package trace carries an ID that is shared, across functions, by all work that a single request causes. The ID is the
+// root field of the AWS X-Ray trace header, which Lambda sets for every invocation. A queue message passes its sender's
 // trace header to the worker.
 // https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace

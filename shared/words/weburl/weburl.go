@@ -29,14 +29,14 @@ var errForm = errors.New("not an absolute http or https URL that every parser re
 type URL struct {
 	scheme string
 	host   string // without brackets for IPv6 addresses
-	port   string // empty for the scheme's default
+	port   string // empty if the port is the scheme's default
 	rest   string // path, query and fragment
 }
 
 // String returns the URL's canonical spelling.
 func (u URL) String() string { return u.Origin() + u.rest }
 
-// Origin returns the URL's origin, serialised as browsers do (RFC 6454 section 6.2).
+// Origin returns the URL's origin, serialised as in browsers (RFC 6454 section 6.2).
 func (u URL) Origin() string {
 	host := u.host
 	if strings.Contains(host, ":") {
@@ -51,14 +51,14 @@ func (u URL) Origin() string {
 // IsSecure reports whether the scheme is https.
 func (u URL) IsSecure() bool { return u.scheme == "https" }
 
-// HasFragment reports whether the URL contains a fragment. An empty fragment also counts.
+// HasFragment reports whether the URL contains a fragment. An empty fragment also counts as a fragment.
 func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 
 // Host returns the host without its port. An IPv6 address doesn't have brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names the local machine. It accepts only the spellings that may use http in test
-// mode.
+// IsLocalhost reports whether the URL names the local machine. It accepts only the spellings for which test mode allows
+// http.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
@@ -106,7 +106,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// net/url must also accept the URL, which would otherwise fail when it is used.
+	// net/url must also accept the URL; otherwise, using the URL would fail.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm

@@ -32,9 +32,9 @@ type IndexInfo struct {
 // Position selects where browsing a table or index starts.
 type Position struct {
 	Table  string
-	Index  string // index to browse; "" means the table itself
-	Prefix string // prefix of the partition key's text; "" means every partition
-	From   string // value of Page.Next from the previous page; "" selects the first page
+	Index  string // index to browse; "" for the table itself
+	Prefix string // prefix of the partition key's text; "" for all partitions
+	From   string // value of Page.Next from the previous page; "" for the first page
 	Limit  int    // rows per page, at least 1
 }
 
@@ -48,7 +48,7 @@ type Page struct {
 // Row is a row of a table or index. Values are in DynamoDB's JSON wire format, such as {"S": "text"}.
 type Row struct {
 	ID   string                     // row ID for Server.Row
-	Keys []string                   // key attribute names; an index's own come before the table's
+	Keys []string                   // key attribute names, with an index's own before the table's
 	Item map[string]json.RawMessage // attributes that the table stores or the index projects
 	Size int                        // size in bytes, as DynamoDB counts it
 }
@@ -75,7 +75,7 @@ func (v view) Tables() []TableInfo {
 	return all
 }
 
-// Browse returns the page that begins at p. Browse returns ResourceNotFoundException for an unknown table, and
+// Browse returns the page that starts at p. Browse returns ResourceNotFoundException for an unknown table, and
 // ValidationException for an unknown index or an invalid position.
 func (v view) Browse(p Position) (Page, error) {
 	from, err := parsePosition(p.From)

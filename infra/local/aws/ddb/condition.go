@@ -46,7 +46,7 @@ func (c comparison) holds(it item) bool {
 	left, okLeft := c.left.value(it)
 	right, okRight := c.right.value(it)
 	if !okLeft || !okRight {
-		return c.operator == "<>" // a missing value equals no value, not even another missing value
+		return c.operator == "<>" // a missing value does not equal any value, not even another missing one
 	}
 	switch c.operator {
 	case "=":

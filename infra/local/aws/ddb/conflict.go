@@ -8,10 +8,10 @@ import (
 )
 
 // HoldTransactions prolongs every write transaction, so that tests can provoke conflicts. After claiming its items, a
-// transaction calls hold with the table of each item and waits for the duration that hold returns. While a transaction
-// is held, other transactions that write its items are cancelled, and single writes to the items fail, as on AWS.
-// Meanwhile, reads return the items' previous state. The lock is not held while hold runs, so hold may block. By
-// default, hold is nil and writes conflict only if they overlap by chance.
+// transaction calls hold with each item's table and waits for the duration that it returns. While a transaction is
+// held, other transactions that write its items are cancelled, and single writes to them fail, as on AWS. Meanwhile,
+// reads return the items' previous state. The lock is not held while hold runs, so hold may block. By default, hold is
+// nil, and writes conflict only if they happen to overlap.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
 	o.mu.Lock()

@@ -159,7 +159,7 @@ func TestExpireKeepsRowLockedByTransaction(t *testing.T) {
 		if err := updateTTL(t, client, true); err != nil {
 			t.Fatal(err)
 		}
-		put(t, client, with(key("a", "1"), item{"expires": num("946684700")})) // 100 s before the bubble starts
+		put(t, client, with(key("a", "1"), item{"expires": num("946684700")})) // 100 s before the bubble's start
 		outcome := inFlight(t, client, "", txUpdate(key("a", "1"), "ADD n :v", item{":v": num("1")}))
 		<-time.After(held / 2)
 		if got := server.Expire(time.Now()); got != 0 {

@@ -175,7 +175,7 @@ const codeNoTable = "ResourceNotFoundException"
 
 const arnPrefix = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
-// table returns the table with the given name or ARN, or an item operation's error.
+// table returns the table with the given name or ARN, or the error that an item operation would return.
 func (l *ledger) table(name string) (*table, error) {
 	bare := strings.TrimPrefix(name, arnPrefix)
 	if t, ok := l.tables[bare]; ok {

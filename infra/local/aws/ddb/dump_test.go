@@ -119,7 +119,6 @@ func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	return err
 }
 
-// seen returns the observable state of the tables.
 func seen(t *rapid.T, client *dynamodb.Client) map[string]any {
 	found := map[string]any{}
 	for _, partition := range []string{"a", "b", "counter"} {

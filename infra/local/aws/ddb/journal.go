@@ -45,14 +45,14 @@ type ledger struct {
 	mu         sync.RWMutex
 	tables     map[string]*table
 	tokens     map[string]tokenUse
-	tokenSweep int // expired tokens are removed when this many are stored
+	tokenSweep int // number of stored tokens at which expired ones are removed
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
 	late       atomic.Bool // true if an index has changes that are not yet visible
 }
 
-// commit appends a change to the journal and then makes it visible. The caller must hold the write lock, so that the
-// journal's records stay in commit order.
+// commit appends a change to the journal and then makes it visible. The caller must hold the write lock to keep the
+// journal's records in commit order.
 func (l *ledger) commit(record journalRecord) error {
 	if err := l.journal.Append(serviceName, record); err != nil {
 		return &wire.Error{Code: "InternalServerError", Message: "journal: " + err.Error(), Status: 500}

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// keySpan is the range of rows that a KeyConditionExpression selects: one partition, optionally bounded by the sort
-// key.
+// keySpan is the range of rows selected by a KeyConditionExpression: one partition, optionally bounded by the sort key.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool
@@ -15,7 +14,7 @@ type keySpan struct {
 
 func never(string) bool { return false }
 
-// keyPart is a condition on one key attribute. Its bounds are encoded as sort keys.
+// keyPart is a condition on one key attribute. bounds contains encoded sort keys.
 type keyPart struct {
 	attribute string
 	operator  string // one of = < <= > >=, operatorBetween or functionBeginsWith
@@ -86,7 +85,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart parses one condition of a KeyConditionExpression, and rejects conditions that are not allowed on keys.
+// keyPart parses one condition of a KeyConditionExpression, rejecting conditions that are not allowed on keys.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string

@@ -6,9 +6,8 @@ import (
 )
 
 // LagIndexes makes indexes eventually consistent. An index entry appears, changes or disappears only after the delay
-// that lag returns for the write. Changes to the same row are applied in write order. If lag is nil, which is the
-// default, new changes are visible immediately, while changes already delayed stay delayed. lag is called with the lock
-// held.
+// that lag returns for the write. Changes to the same row are applied in write order. lag is called with the lock held.
+// If lag is nil, which is the default, new changes are visible immediately, but changes already delayed stay delayed.
 func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

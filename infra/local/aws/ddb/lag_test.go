@@ -15,7 +15,7 @@ import (
 )
 
 // lagging returns a client for a server that delays updates to each index by lag[index]. The test must run in a
-// synctest bubble. It can modify lag to change the delays of later updates.
+// synctest bubble. The test can modify lag to change the delays of later updates.
 func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -25,7 +25,7 @@ func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	return client
 }
 
-// indexed returns the notes of organisation "o" in an index, sorted.
+// indexed returns the sorted notes of organisation "o" in an index.
 func indexed(t *testing.T, client *dynamodb.Client, index string) []string {
 	t.Helper()
 	in := queryInput("org = :o", item{":o": str("o")})

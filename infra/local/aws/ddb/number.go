@@ -14,7 +14,7 @@ const (
 	minMagnitude = -129
 )
 
-// decimal represents 0.digits × 10^magnitude. digits does not begin or end with a zero. digits is empty for the number
+// decimal represents 0.digits × 10^magnitude. digits neither begins nor ends with a zero, and is empty for the number
 // zero.
 type decimal struct {
 	negative  bool

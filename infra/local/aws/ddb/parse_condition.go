@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// phrase is a parsed part of a condition expression. If its condition is nil, the phrase is an operand.
+// phrase is a parsed part of a condition expression. A phrase whose condition is nil is an operand.
 type phrase struct {
 	condition condition
 	operand   operand

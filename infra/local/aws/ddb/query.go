@@ -50,7 +50,7 @@ func (r queryReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// queryPlan is a parsed query. bind sets the fields that follow keyCondition.
+// queryPlan is a parsed query. bind sets the fields after keyCondition.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition

@@ -112,8 +112,8 @@ func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
 	return out, nil
 }
 
-// rowsOf returns the rows with the given keys. For a missing row, the returned item is nil. rowsOf rejects duplicate
-// keys.
+// rowsOf returns the rows with the given keys. rowsOf rejects duplicate keys. The returned item is nil for a missing
+// row.
 func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
 	t, err := o.table(tableName)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scope holds the placeholders that a request's expressions may use. Used placeholders are recorded because AWS rejects
-// unused ones.
+// scope holds the placeholders that a request's expressions may use. Placeholders are recorded as they are used because
+// AWS rejects unused ones.
 type scope struct {
 	names    map[string]string
 	values   item
@@ -50,7 +50,7 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// grammar holds parser state shared by all expressions.
+// grammar holds the parser state shared by all expressions.
 type grammar struct{ reserved map[string]bool }
 
 // scope validates a request's placeholders, which are allowed only if at least one expression is not empty.

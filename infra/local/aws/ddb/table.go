@@ -71,7 +71,7 @@ type index struct {
 	late []entryChange // index changes that are delayed, in write order
 }
 
-// table holds a table and its indexes. spec and the fields derived from spec never change after creation.
+// table holds a table and its indexes. spec and the fields derived from it never change after creation.
 type table struct {
 	spec    tableSpec
 	created time.Time
@@ -196,8 +196,8 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put stores an item under key, or removes the row if the item is nil. Each index is updated after its own lag, or
-// immediately if lag is nil. put reports whether an index update was delayed.
+// put stores an item under key, or removes the row if the item is nil. put updates each index after its own lag, or
+// immediately if lag is nil, and reports whether an index update was delayed.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
 	if r := t.rows.find(key); r != nil {
@@ -205,7 +205,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	}
 	if it != nil {
 		content = pack(it)
-		key = t.key.rowKey(content) // shares memory with the new content, so that the old can be freed
+		key = t.key.rowKey(content) // shares memory with the new content, so that the old content can be freed
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}

@@ -35,7 +35,7 @@ type tokenUse struct {
 	at      time.Time
 }
 
-// tokenRecord is the journal record of a tokenUse. With it, the server recognises a repeated transaction after a
+// tokenRecord is the journal record of a tokenUse. The record lets the server recognise a repeated transaction after a
 // restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
@@ -172,7 +172,7 @@ func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	return true, nil
 }
 
-// remember stores a token. When the number of tokens reaches tokenSweep, remember first removes expired tokens.
+// remember stores a token. When the number of tokens reaches tokenSweep, remember first removes the expired ones.
 func (l *ledger) remember(token tokenRecord) {
 	if len(l.tokens) >= l.tokenSweep {
 		for name, use := range l.tokens {

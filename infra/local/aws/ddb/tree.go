@@ -7,7 +7,7 @@ import (
 )
 
 // rowKey is a row's key. partition and order are the encoded partition key and sort key. If there is no sort key, order
-// is empty. In an index, tie distinguishes rows with equal keys; in a table, tie is empty.
+// is empty. In an index, tie distinguishes rows with equal keys. In a table, tie is empty.
 type rowKey struct{ partition, order, tie string }
 
 // row is immutable once it is in a tree. An index's row shares the complete item with the table's row.
@@ -61,7 +61,7 @@ func (t *tree) set(fresh *row) {
 	}
 	partition := fresh.key.partition
 	if len(rows) == 0 {
-		partition = strings.Clone(partition) // the map key outlives the partition's first row
+		partition = strings.Clone(partition) // copied, because the map key outlives the partition's first row
 	}
 	t.partitions[partition] = slices.Insert(rows, i, fresh)
 	t.count++

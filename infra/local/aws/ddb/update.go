@@ -58,7 +58,7 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the result of applying actions to old. old is not modified, and every clause reads its original
+// updated returns the result of applying actions to old. It does not modify old, and every clause reads old's original
 // values.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)

@@ -29,14 +29,14 @@ const (
 	maxNesting   = 32
 )
 
-// value is an attribute value. Values are immutable, so items can share them.
+// value is the value of a DynamoDB attribute. Values are immutable, so items can share them.
 type value struct {
 	kind   string
-	text   string // S, canonical N, or raw bytes of B
+	text   string // string, canonical number or raw bytes, for types S, N and B
 	truth  bool   // BOOL
 	list   []value
 	fields item
-	set    []string // SS, canonical NS, or raw bytes of BS
+	set    []string // strings, canonical numbers or raw bytes, for types SS, NS and BS
 }
 
 type item map[string]value
@@ -97,7 +97,8 @@ func (it *item) UnmarshalJSON(raw []byte) error {
 	return malformed
 }
 
-// plainValue parses scalars that contain no escapes. If ok is false, raw may still be a valid value.
+// plainValue parses scalars that contain no escapes. If ok is false, raw may still be valid in a form that plainValue
+// doesn't parse.
 func plainValue(raw []byte) (v value, ok bool) {
 	kind, content, ok := itemjson.Scalar(raw)
 	if !ok {
@@ -250,7 +251,7 @@ func (v value) size() int {
 	return 1
 }
 
-// names returns the sorted attribute names. names allocates only once, because both encoders call it for every item.
+// names returns the sorted attribute names. It allocates only once, because both encoders call it for every item.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -286,7 +287,7 @@ func (it item) check() error {
 	return nil
 }
 
-// depth returns 0 for a scalar, or one more than the depth of the deepest element for a list or map.
+// depth returns 0 for a scalar. For a list or map, it returns one more than the depth of its deepest element.
 func (v value) depth() int {
 	deepest := -1
 	for _, element := range v.list {
@@ -327,7 +328,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// compare orders two scalars of the same type. If their types differ or have no order, ok is false.
+// compare orders two scalars of the same type. If the types differ or are not ordered, ok is false.
 func compare(a, b value) (order int, ok bool) {
 	if a.kind != b.kind || !a.isScalar() {
 		return 0, false

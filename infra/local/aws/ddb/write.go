@@ -20,8 +20,7 @@ const (
 	returnAllNew = "ALL_NEW"
 )
 
-// writeInput is the input of PutItem, UpdateItem and DeleteItem. writeInput also represents each element of a
-// transaction.
+// writeInput is the input of PutItem, UpdateItem and DeleteItem. It also represents each element of a transaction.
 type writeInput struct {
 	expressionAttributes
 
@@ -48,7 +47,7 @@ type write struct {
 }
 
 // plan holds a write and the current state of its row. No other write can change the row before the commit: a single
-// write holds the lock, and a transaction's rows are marked as in flight.
+// write holds the lock, and a transaction marks its rows as in flight.
 type plan struct {
 	write
 
@@ -57,7 +56,7 @@ type plan struct {
 	old, next item // item before and after the write; nil if there is none
 }
 
-// itemReply is a response with an optional item in the named member.
+// itemReply is a response with an optional item in the member called name.
 type itemReply struct {
 	name string
 	item item
@@ -72,7 +71,7 @@ func (r itemReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// writeOperations implements single writes. writeOperations also plans and commits the writes of transactions.
+// writeOperations implements single writes, and plans and commits the writes of transactions.
 type writeOperations struct {
 	*ledger
 
@@ -232,7 +231,7 @@ func (p *plan) checkNext() error {
 	return p.table.checkIndexKeys(p.next)
 }
 
-// commitPlans commits all decided plans, with the transaction's token if any, as a single change.
+// commitPlans commits all decided plans as a single change, with the transaction's token if there is one.
 func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	record := journalRecord{Token: token, Items: make([]itemChange, 0, len(plans))}
 	for _, p := range plans {
@@ -250,7 +249,7 @@ func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	return o.commit(record)
 }
 
-// returned returns the item selected by ReturnValues, or nil if ReturnValues selects no item.
+// returned returns the item selected by ReturnValues, or nil if it selects none.
 func (p *plan) returned() item {
 	switch p.in.ReturnValues {
 	case returnAllOld:

@@ -1,14 +1,14 @@
 // Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused attributes.
 // Items make up most of the embedded AWS's input, and encoding/json would rescan an item once per nested custom
 // decoder. The package supports only the compact form that SDKs write. Callers must pass any other form, such as JSON
-// with spaces or escapes, to encoding/json, which also validates the JSON.
+// with spaces or escapes, to encoding/json, which also validates it.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each field of an object, in order, and reports whether the object could be
+// Each calls f with the name and JSON of each of an object's fields, in order, and reports whether the object could be
 // split. Names must be printable ASCII without escapes, and there must be no whitespace between tokens. Each may call f
-// even if it then returns false. The slices passed to f alias object.
+// even if it returns false. The slices passed to f alias object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {

@@ -4,8 +4,8 @@
 // records. The caller of Restore applies the records and supplies the snapshot (docs/develop/embedded-aws.md, "Keeping
 // data").
 //
-// A killed process leaves at most one incomplete last line, for a change that was never acknowledged. The file is
-// synced to disk only at startup, so a power failure may lose later changes.
+// A killed process leaves at most one incomplete line at the end of the file, for a change that was never acknowledged.
+// The file is synced to disk only at startup, so a power failure may lose later changes.
 package journal
 
 import (
@@ -33,11 +33,11 @@ type Log struct {
 
 	mu     sync.Mutex
 	file   *os.File // journal file; nil before Restore
-	failed error    // first append error; the file may end in an incomplete line
+	failed error    // first error from Append; the file may end in an incomplete line
 }
 
-// Open locks dir until Close or the end of the process, creating dir if necessary. Only its owner can read the journal
-// file, which may contain key material and emails. Call Restore before the first Append.
+// Open locks dir until Close or the end of the process, creating dir if necessary. The journal file, which may contain
+// key material and emails, is readable only by its owner. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -70,7 +70,7 @@ func (l *Log) Restore(
 	return nil
 }
 
-// Append implements wire.Journal. If Append returns nil, the operating system has the record, so the record survives
+// Append implements wire.Journal. If Append returns nil, the operating system has the record, which therefore survives
 // any signal that ends the process. After a failure, Append writes no more records, because the file may end in an
 // incomplete line.
 func (l *Log) Append(service string, record any) error {
@@ -89,7 +89,7 @@ func (l *Log) Append(service string, record any) error {
 	return nil
 }
 
-// Close closes the file and unlocks the directory. Any later Append fails.
+// Close closes the file and unlocks the directory. Every later Append fails.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 		return err
 	}
 	to := bufio.NewWriter(file)
-	_, _ = to.WriteString(header) // a write error is returned by Flush
+	_, _ = to.WriteString(header) // Flush returns any write error
 	emit := func(service string, record any) error {
 		line, failed := encode(service, record)
 		_, _ = to.Write(line)

@@ -49,8 +49,8 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a stored key with its cipher or signer. A symmetric key has a sealer. An asymmetric key has a signer once its
-// private key has been generated.
+// key is a stored key with its cipher or signer. A symmetric key has a sealer. Once its private key has been generated,
+// an asymmetric key has a signer.
 type key struct {
 	storedKey
 
@@ -161,7 +161,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-// ready returns k with its private key, generating the private key on first use.
+// ready returns k with its private key, which it generates on first use.
 func (s *Server) ready(k *key) (*key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

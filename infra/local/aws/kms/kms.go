@@ -107,7 +107,8 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key with this key ID, key ARN, alias name or alias ARN, or KMS's error for a missing key.
+// find returns the key with the given key ID, key ARN, alias name or alias ARN, or KMS's error if the key does not
+// exist.
 func (s *Server) find(keyID string) (*key, error) {
 	if keyID == "" || len(keyID) > maxKeyID {
 		return nil, invalid("keyId", "Member must have length between 1 and %d", maxKeyID)

@@ -32,7 +32,7 @@ type decryptOutput struct {
 	EncryptionAlgorithm string
 }
 
-// decrypt selects the key named in the blob's header. If the caller also specifies a key, it must be the same key.
+// decrypt selects the key named in the blob's header. If the caller also specifies a key, it must be that key.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
@@ -131,7 +131,7 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 	nonce, sealed := rest[:k.sealer.NonceSize()], rest[k.sealer.NonceSize():]
 	plaintext, err := k.sealer.Open(nil, nonce, sealed, associated)
 	if err != nil {
-		return nil, invalidCiphertext() // like KMS, don't distinguish a wrong context from a damaged blob
+		return nil, invalidCiphertext() // as in KMS, a wrong context is indistinguishable from a damaged blob
 	}
 	return plaintext, nil
 }

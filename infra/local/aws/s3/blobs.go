@@ -17,10 +17,9 @@ const blobSuffix = ".object"
 // maxReserved is the maximum number of bytes reserved for a body based on the size that the sender declares.
 const maxReserved = 64 << 20
 
-// blobStore stores object bodies under random IDs. A body never changes once it is written.
+// blobStore stores object bodies under random IDs. A body never changes once written.
 type blobStore interface {
-	// write stores the bytes that fill writes. expected is a hint for the number of bytes. If fill fails, write stores
-	// nothing.
+	// write stores the bytes written by fill. expected is a hint for their number. If fill fails, write stores nothing.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
 	// open opens a body for reading. A body may be removed while it is being read.
 	open(id string) (io.ReadSeekCloser, error)
@@ -135,5 +134,5 @@ func (m *memoryBlobs) find(id string) (string, error) {
 	return "memory", nil
 }
 
-// list returns nil, because memory can't contain orphans from an earlier run.
+// list returns nil, because an in-memory store can't contain orphans from an earlier run.
 func (m *memoryBlobs) list() []string { return nil }

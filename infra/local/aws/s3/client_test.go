@@ -88,7 +88,7 @@ func newServer(t *testing.T, o s3.Options) *s3.Server {
 	return server
 }
 
-// connect returns an SDK client for the server, after applying each change to its options.
+// connect returns an SDK client for the server. It first applies each change to the client's options.
 func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 	o := awss3.Options{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ExportWorker", "local", ""),

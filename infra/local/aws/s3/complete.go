@@ -49,7 +49,7 @@ func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// complete joins the listed parts into a single body outside the lock, and commits if the parts have not changed in the
+// complete joins the listed parts into a single body outside the lock, and commits if they have not changed in the
 // meantime.
 func (s uploadOperations) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
@@ -111,7 +111,7 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 			return nil, err
 		}
 		if u.Checked && *l.PartNumber != i+1 {
-			// The response is specified in "Checking object integrity for data uploads" in the S3 documentation.
+			// The S3 documentation specifies this response in "Checking object integrity for data uploads".
 			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive "+
 				"and begin with 1")
 		}
@@ -140,7 +140,7 @@ func checkOrder(listed []completedPart) error {
 	return nil
 }
 
-// part returns the stored part that l identifies, after checking its ETag and checksum against those in l.
+// part returns the stored part that l identifies, after checking its ETag and checksum against l's.
 func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
@@ -215,8 +215,8 @@ func joinedTag(tags hash.Hash, parts int) string {
 	return `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(parts) + `"`
 }
 
-// endedMeanwhile returns NoSuchUpload if the upload has ended, and otherwise the error in failure. An abort or another
-// completion may have removed the upload's parts.
+// endedMeanwhile returns NoSuchUpload if the upload has ended, and failure otherwise. An abort or another completion
+// may have removed the upload's parts.
 func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
 		if _, err := st.upload(r); err != nil {

@@ -14,7 +14,7 @@ import (
 
 const (
 	copySource     = "X-Amz-Copy-Source"
-	minRangeSource = 5 << 20 // ranges can be copied only from sources larger than this, in bytes
+	minRangeSource = 5 << 20 // a range can be copied only from a source larger than this many bytes
 )
 
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)

@@ -34,8 +34,8 @@ func validBucketName(name string) bool {
 
 type bucketOperations struct{ *ledger }
 
-// createBucket creates a bucket, or does nothing if the bucket exists. S3 accepts a repeated request from the bucket's
-// owner only in us-east-1.
+// createBucket creates a bucket, or does nothing if the bucket exists. S3 accepts a repeated CreateBucket request from
+// the bucket's owner only in us-east-1.
 func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)

@@ -294,7 +294,7 @@ func TestDumpFailsWhenObjectContentIsMissing(t *testing.T) {
 		server := newServer(t, s3.Options{Dir: dir})
 		client := connect(server)
 		createBucket(t, client)
-		if key == "k" { // tests a part of an upload in progress
+		if key == "k" { // tests a part of a multipart upload in progress
 			begin(t, client).part(t, 1, []byte("one"))
 		} else {
 			put(t, client, key, "content")

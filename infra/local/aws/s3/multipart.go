@@ -61,7 +61,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	}
 	stored := part
 	if !u.Checked {
-		stored.CRC = "" // an upload created without checksums doesn't store them
+		stored.CRC = "" // checksums are not stored for an upload created without them
 	}
 	if err := s.storePart(r, number, stored); err != nil {
 		return err

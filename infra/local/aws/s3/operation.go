@@ -105,7 +105,7 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether S3 itself also lacks an operation for a request that this package doesn't support.
+// notAllowed reports whether S3 also lacks an operation for a request that this package doesn't support.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:

@@ -20,7 +20,7 @@ const (
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is a request body being received, with the size and hashes that the headers declare.
+// payload is a request body being received, with the size and hashes that its headers declare.
 type payload struct {
 	src    io.Reader
 	size   int64

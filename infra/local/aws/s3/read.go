@@ -26,8 +26,8 @@ func (b byteRange) text() string { return fmt.Sprintf("%d-%d", b.start, b.start+
 
 func (b byteRange) contentRange(size int64) string { return fmt.Sprintf("bytes %s/%d", b.text(), size) }
 
-// parseRange parses a Range header for a body of the given size. Like S3, parseRange ignores a header with several
-// ranges or an unsupported form; for a range outside the body, it returns InvalidRange.
+// parseRange parses a Range header for a body of the given size. Like S3, parseRange ignores a header that has several
+// ranges or an unsupported form. For a range outside the body, it returns InvalidRange.
 func parseRange(header string, size int64) (part byteRange, partial bool, err error) {
 	whole := byteRange{length: size}
 	spec, ok := strings.CutPrefix(header, "bytes=")

@@ -21,7 +21,7 @@ const serviceName = "s3"
 
 // Options configures the storage of a Server.
 type Options struct {
-	Dir     string       // directory for object bodies; if empty, they are kept in memory
+	Dir     string       // directory for object bodies; if empty, bodies are stored in memory
 	Journal wire.Journal // receives one record per committed change; nil means wire.Discard
 }
 
@@ -120,9 +120,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	return handle(w, req)
 }
 
-// update calls decide with the current state and commits the change that decide returns. The change is journalled
-// before it is applied, so that a restart can't lose a visible change. After the commit, update deletes the bodies that
-// the change orphaned.
+// update calls decide with the current state and commits the change that it returns. The change is journalled before it
+// is applied, so that a restart can't lose a visible change. After the commit, update deletes the bodies that the
+// change orphaned.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {
@@ -145,8 +145,8 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 }
 
 // removeStrays deletes bodies that do not belong to any object or upload. A crash between writing a body and its
-// journal record leaves such a body behind. removeStrays runs after the journal is replayed and before the first call,
-// when no body is being written.
+// journal record leaves an unreferenced body. removeStrays runs after the journal has been replayed and before the
+// first call, when no body is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -19,8 +19,8 @@ const (
 
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
 
-// value holds the common input of CreateSecret and PutSecretValue. The SDK sets ClientRequestToken, which becomes the
-// version's ID.
+// value holds the fields common to the inputs of CreateSecret and PutSecretValue. The SDK sets ClientRequestToken,
+// which becomes the version's ID.
 type value struct {
 	SecretString       *string
 	ClientRequestToken string

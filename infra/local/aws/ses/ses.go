@@ -67,7 +67,7 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service. Operation parses r's form, which Serve can still read afterwards.
+// Operation implements wire.Service. Operation parses r's form; Serve can still read it afterwards.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {
 		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)

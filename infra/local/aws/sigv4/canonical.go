@@ -94,7 +94,7 @@ func escape(s string) string {
 // the URL's host.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
-// stringToSign returns the text that the signing key signs.
+// stringToSign returns the text to be signed with the signing key.
 func (s *signature) stringToSign(canonical string) string {
 	digest := sha256.Sum256([]byte(canonical))
 	return algorithm + "\n" + s.date + "\n" + s.scope + "\n" + hex.EncodeToString(digest[:])

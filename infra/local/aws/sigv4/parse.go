@@ -10,7 +10,7 @@ import (
 
 // signature holds the unverified parameters of a request's signature.
 type signature struct {
-	service       string // service that the signature must be valid for
+	service       string // service for which the signature must be valid
 	accessKey     string
 	scope         string // credential scope, such as "20261121/us-east-1/s3/aws4_request"
 	date          string // X-Amz-Date header as sent
@@ -113,7 +113,7 @@ func parseQuery(r *http.Request, query url.Values, service string) (*signature, 
 	return sig, nil
 }
 
-// setCredential parses "access key/date/region/service/aws4_request".
+// setCredential parses a credential of the form "access key/date/region/service/aws4_request".
 func (s *signature) setCredential(credential string) bool {
 	s.accessKey, s.scope, _ = strings.Cut(credential, "/")
 	return s.accessKey != "" && strings.Count(s.scope, "/") == 3

@@ -17,8 +17,8 @@ const (
 	malformedQuery
 	noDate
 	noPayloadHash
-	wrongTime // for a signature in the Authorization header
-	expired   // for a presigned URL, even one that is not valid yet
+	wrongTime // invalid time of a signature in the Authorization header
+	expired   // expired presigned URL, or one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -27,7 +27,7 @@ const (
 )
 
 // serviceS3 is the only service whose path is encoded once and not normalised, and whose signature covers only the
-// declared hash of the body.
+// body's declared hash.
 const serviceS3 = "s3"
 
 // Maximum clock differences between the signer and this process.
@@ -36,7 +36,7 @@ const (
 	maxSkew   = 5 * time.Minute
 )
 
-// Error is the reason for rejecting a request, as the service's error code and a message for the developer. It never
+// Error is the reason for rejecting a request: the service's error code and a message for the developer. It never
 // contains a secret or the expected signature.
 type Error struct {
 	Code    string

@@ -29,8 +29,8 @@ type Verifier struct {
 	keys   signingKeys
 }
 
-// New returns a Verifier for a region. The function secret must return an access key's secret key, or false if the
-// access key is unknown.
+// New returns a Verifier for a region. The function secret must return the secret key for an access key, or false if
+// the access key is unknown.
 func New(region string, secret func(accessKey string) (string, bool)) *Verifier {
 	return &Verifier{region: region, secret: secret}
 }
@@ -38,7 +38,7 @@ func New(region string, secret func(accessKey string) (string, bool)) *Verifier 
 // Verify checks that r is signed for service with the secret of its access key and that the signature is valid at now,
 // and returns the access key. service is the name in the credential scope, such as "dynamodb" or "s3". If Verify
 // rejects the signature, the error is an *Error; any other error means that the body could not be read. Except for S3,
-// Verify reads the complete body and replaces it with a body that has a method Bytes() []byte. The rules are in "AWS
+// Verify reads the entire body and replaces it with one that has a method Bytes() []byte. The rules are in "AWS
 // Signature Version 4" in the IAM user guide and, for S3, in its API reference.
 func (v *Verifier) Verify(r *http.Request, service string, now time.Time) (string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)

@@ -24,7 +24,7 @@ type failedEntry struct {
 	SenderFault bool
 }
 
-// batch calls one for each entry. The request as a whole fails only if the batch is malformed.
+// batch calls the function one for each entry. The request itself fails only if the batch is malformed.
 func batch[E any](entries []E, id func(E) string, one func(E) (any, error)) (any, error) {
 	if len(entries) == 0 {
 		return nil, wire.Fail("EmptyBatchRequest", "There should be at least one entry in the request.")

@@ -15,7 +15,7 @@ type QueueInfo struct {
 	Oldest      time.Time // send time of the oldest message; zero if the queue is empty
 	DeadLetters string    // name of the queue's dead-letter queue; "" if the queue has none
 	MaxReceives int       // number of receives after which a message becomes a dead letter
-	Serves      []string  // names of the queues whose dead-letter queue is this queue
+	Serves      []string  // queues that use this queue as their dead-letter queue
 }
 
 // Peeked is a message that was inspected but not received.
@@ -25,8 +25,8 @@ type Peeked struct {
 	Sent      time.Time `json:"sent"`
 	VisibleAt time.Time `json:"visible_at"` // time when the message becomes receivable; may be in the past
 	Receives  int       `json:"receives"`
-	State     string    `json:"state"`            // "visible", "in flight" or "delayed"
-	Source    string    `json:"source,omitempty"` // ARN of the queue in which the dead letter failed
+	State     string    `json:"state"`            // one of "visible", "in flight" and "delayed"
+	Source    string    `json:"source,omitempty"` // ARN of the queue from which the dead letter was moved
 }
 
 type view struct{ *ledger }
@@ -104,7 +104,7 @@ func (q *queue) oldest(now time.Time) time.Time {
 type QueueState struct {
 	Name       string
 	Visible    int // number of messages that can be received
-	InFlight   int // number of received messages that are neither deleted nor visible again
+	InFlight   int // number of received messages that are not deleted and not yet visible again
 	Delayed    int // number of messages whose delay has not passed
 	DeadLetter bool
 }

@@ -47,8 +47,8 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
-// delete deletes the message. With the handle of an earlier delivery, delete succeeds without deleting the message, as
-// the API reference warns. A handle becomes outdated when the message is delivered again after its visibility timeout.
+// delete deletes the message. As the API reference warns, delete succeeds without deleting the message if the handle is
+// from an earlier delivery. A handle becomes outdated when the message is delivered again after its visibility timeout.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {

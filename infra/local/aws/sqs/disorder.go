@@ -12,17 +12,17 @@ import (
 // if it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
-// Disturb makes later receives use d to choose each message. If d is nil, each message is received once, in the default
-// order. If d returns an index outside the candidates, the nearest candidate is used. Both deliveries of a duplicated
-// message count as receives, and both receipt handles are valid.
+// Disturb makes later receive operations use d to choose each message. If d is nil, each message is received once, in
+// the default order. If d returns an index outside the candidates, the nearest candidate is used. Both deliveries of a
+// duplicated message count as receives, and both receipt handles are valid.
 func (o *receiveOperations) Disturb(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.draw = d
 }
 
-// next removes the next message to receive from q's schedule, and reports whether the message will be delivered twice.
-// If no message is visible, next returns nil.
+// next removes the next message to receive from q's schedule, and reports whether it will be delivered twice. If no
+// message is visible, next returns nil.
 func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice bool) {
 	if o.draw == nil {
 		return q.next(now), false
@@ -37,8 +37,8 @@ func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice boo
 	return m, twice
 }
 
-// visible returns the receivable messages, ordered by the time at which they became visible. Like queue.next, visible
-// drops messages that have exceeded the retention period.
+// visible returns the receivable messages in the order in which they became visible. Like queue.next, visible drops
+// messages that have exceeded the retention period.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
 	for _, m := range q.messages {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted provides a Disorder that first returns the given results in sequence, and then always picks the oldest
-// message without duplicating it. scripted records the arguments of each call.
+// scripted provides a Disorder that returns the given results in sequence, and then always picks the oldest message
+// without duplicating it. It records the arguments of each call.
 type scripted struct {
 	answers []answer
 	asked   []question

@@ -101,7 +101,7 @@ func (w twin) same(t *rapid.T, operation, body string) {
 	}
 }
 
-// goOn tries to delete messages using some of the handles, and sometimes purges a queue. goOn then receives from both
+// goOn tries to delete messages using some of the handles, and sometimes purges a queue. It then receives from both
 // servers until no more messages can arrive.
 func (w twin) goOn(t *rapid.T, handles []string) {
 	for _, handle := range handles {

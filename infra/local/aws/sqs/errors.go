@@ -23,8 +23,8 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported returns the error for an SQS feature that the embedded service lacks. what names the feature as a plural
-// noun.
+// unsupported returns the error for an SQS feature that the embedded service lacks. what is a plural noun that names
+// the feature.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }

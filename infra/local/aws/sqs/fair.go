@@ -9,7 +9,7 @@ import (
 // A group is a noisy neighbour if it has at least 30 messages in flight and accounts for more than a tenth of the
 // queue's messages in flight (developer guide, "How Amazon SQS fair queues work"). SQS itself also considers the time
 // that consumers spend on a group's messages. The embedded SQS ignores this time, so its queues are less fair than
-// those of SQS.
+// SQS's.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
@@ -78,7 +78,7 @@ func (f *inFlightCounts) forget(m *message) {
 	}
 }
 
-// settle removes messages from the counts once their visibility timeout has ended.
+// settle removes messages from the in-flight counts once their visibility timeouts expire.
 func (f *inFlightCounts) settle(now time.Time) {
 	for len(f.ends) > 0 && !f.ends[0].at.After(now) {
 		ended := heap.Pop(&f.ends).(visibilityEnd) // the heap holds only visibilityEnd values
@@ -98,8 +98,9 @@ func (f *inFlightCounts) noise(group string) int {
 	return n
 }
 
-// compare orders two messages for receiving. Messages of quiet groups come before those of noisy groups. Messages of
-// noisy groups follow, fewest messages in flight first. Ties are won by the message that has been visible longer.
+// compare defines the order in which two messages are received. Messages of quiet groups come before those of noisy
+// groups. Messages of noisy groups follow, starting with the groups that have the fewest messages in flight. In a tie,
+// the message that has been visible longer comes first.
 func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is a message in a queue. message is also the content of the journal's send record.
+// message is a message in a queue, and the content of the journal's send record.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -23,12 +23,12 @@ type message struct {
 	Receives      int       `json:"receives,omitempty"`
 	// number of the earliest delivery whose receipt handle is valid
 	FirstHandle int       `json:"first_handle,omitempty"`
-	Doubled     bool      `json:"doubled,omitempty"` // true if a copy from the latest delivery can still be received
+	Doubled     bool      `json:"doubled,omitempty"` // true if a copy from the latest delivery is still receivable
 	VisibleAt   time.Time `json:"visible_at"`
-	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue in which the dead letter failed
+	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue from which the dead letter was moved
 
 	place     uint64
-	index     int  // index in its group's schedule, or -1 if not scheduled
+	index     int  // index in its group's schedule, or -1 if it is not scheduled
 	isCounted bool // true if the message is counted as in flight
 }
 
@@ -56,7 +56,7 @@ func readHandle(handle string) (receipt, error) {
 }
 
 // receive records a delivery and invalidates the handles of earlier deliveries. If the delivery is a duplicate, the
-// handle of the original delivery stays valid.
+// original delivery's handle stays valid.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
 	if !m.Doubled {
@@ -84,7 +84,7 @@ type queue struct {
 	modified   time.Time
 	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
-	groups     map[string]*schedule // by message group; "" holds the messages without a group
+	groups     map[string]*schedule // messages by group; "" holds the messages without a group
 	inFlight   inFlightCounts
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
@@ -107,7 +107,7 @@ func (q *queue) received(r receipt, now time.Time) *message {
 
 func (q *queue) arn() string { return arnPrefix + q.name }
 
-// put adds m to the queue, or reschedules m if its VisibleAt has changed.
+// put adds m to the queue, or reschedules it if its VisibleAt has changed.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
 	group, ok := q.groups[m.GroupID]
@@ -138,7 +138,7 @@ func (q *queue) clear(at time.Time) {
 }
 
 // next removes a visible message from its schedule and returns it. If no message is visible, next returns nil. Groups
-// are chosen in fair order; within a group, the message that has been visible longest comes first. next also drops
+// are chosen in fair order, and the message that has been visible longest comes first in its group. next also drops
 // messages that have exceeded the retention period; SQS drops them in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
@@ -209,7 +209,7 @@ func (q *queue) spareInFlight(now time.Time) int {
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of one group's messages. The top of the heap is the message that becomes visible first.
+// schedule is a heap of one group's messages. The message that becomes visible first is at the top of the heap.
 type schedule []*message
 
 // Len implements heap.Interface.

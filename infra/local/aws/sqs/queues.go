@@ -141,7 +141,7 @@ func selected(all map[string]string, names []string) map[string]string {
 	return out
 }
 
-// describe returns all of the queue's attributes: the defaults, the set values and the counts.
+// describe returns all of the queue's attributes: defaults, explicitly set values and counts.
 func (q *queue) describe(now time.Time) map[string]string {
 	all := defaults()
 	for name, value := range q.attributes {

@@ -20,7 +20,7 @@ type receiveMessageInput struct {
 	VisibilityTimeout           *int
 	AttributeNames              []string // former name of MessageSystemAttributeNames
 	MessageSystemAttributeNames []string
-	MessageAttributeNames       []string // not supported, since messages have no attributes
+	MessageAttributeNames       []string // not supported, because messages have no attributes
 }
 
 type receiveMessageOutput struct {
@@ -44,7 +44,7 @@ type poll struct {
 	system     []string
 }
 
-// receiveOperations receives messages, and moves messages that have been received too often to the dead-letter queue.
+// receiveOperations receives messages, and moves those received too often to the dead-letter queue.
 type receiveOperations struct {
 	*ledger
 
@@ -98,7 +98,8 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause is the wait between two attempts of an empty poll. It ends after length or when wake is closed.
+// pause is the wait between two attempts of an empty poll. The pause ends after length or when wake is closed,
+// whichever happens first.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
@@ -123,8 +124,8 @@ type taken struct {
 	twice bool
 }
 
-// take receives up to p.max visible messages and makes them invisible. If no message is visible, take returns the pause
-// before the next attempt, or nil if the poll is over.
+// take receives up to p.max visible messages and makes them invisible. If no message is visible, take returns the delay
+// before the next attempt, or nil if the poll has ended.
 func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -172,9 +173,8 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	return nil, &pause{length: length, wake: q.wake}, nil
 }
 
-// choose removes up to most messages from q's schedule, and moves messages that have been received too often to the
-// dead-letter queue. Even if choose fails, it returns the messages that it has removed, so that the caller can put them
-// back.
+// choose removes up to most messages from q's schedule, and moves messages received too often to the dead-letter queue.
+// Even if choose fails, it returns the messages that it has removed, so that the caller can put them back.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
@@ -193,7 +193,7 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. As in SQS, the message is moved
+// moveToDeadLetters moves m to the dead-letter queue if it has been received too often. As in SQS, the message is moved
 // only when it would be received again.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)

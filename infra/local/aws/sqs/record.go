@@ -18,8 +18,8 @@ type record struct {
 	ID         string            `json:"id,omitempty"`         // message ID, for kinds that change one message
 	At         time.Time         `json:"at,omitzero"`
 	Until      time.Time         `json:"until,omitzero"`   // for kindReceive: when the message is visible again
-	Twice      bool              `json:"twice,omitempty"`  // for kindReceive: true if a copy stays visible
-	Target     string            `json:"target,omitempty"` // for kindDeadLetter and kindRedrive: the target queue
+	Twice      bool              `json:"twice,omitempty"`  // for kindReceive, true if a copy remains visible
+	Target     string            `json:"target,omitempty"` // for kindDeadLetter and kindRedrive, the target queue
 	NewID      string            `json:"new_id,omitempty"` // for kindRedrive
 }
 
@@ -30,7 +30,7 @@ const (
 	kindReceive    = "receive"
 	kindDelete     = "delete"
 	kindPurge      = "purge"
-	kindDeadLetter = "bury"   // moved to the dead-letter queue
+	kindDeadLetter = "bury"   // message moved to the dead-letter queue
 	kindRedrive    = "revive" // moved back to the source queue by StartMessageMoveTask
 )
 

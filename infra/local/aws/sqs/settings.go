@@ -22,7 +22,7 @@ const (
 type settings struct {
 	visibility    int // seconds
 	retention     time.Duration
-	deadLetterARN string // dead-letter queue's ARN; "" without a redrive policy
+	deadLetterARN string // dead-letter queue's ARN; "" if there is no redrive policy
 	maxReceives   int
 }
 
@@ -41,8 +41,7 @@ func isUnset(name string) bool {
 	}, name)
 }
 
-// parseSettings parses a queue's attributes. parseSettings rejects unknown and unsupported attributes, and invalid
-// values.
+// parseSettings parses a queue's attributes. It rejects invalid values and unknown or unsupported attributes.
 func parseSettings(attributes map[string]string) (settings, error) {
 	out := settings{visibility: 30, retention: 345_600 * time.Second}
 	for name, text := range attributes {

@@ -1,7 +1,7 @@
 // Package sqs implements an embedded Amazon SQS (AWS JSON 1.0). The package supports standard queues with delay,
 // visibility timeout, long polling, dead-letter queues and redrive. FIFO queues, queue policies and queue deletion are
 // not supported. Because the service is not distributed, it delivers a message twice or out of order only after a
-// visibility timeout, because of fair queueing, or through Disturb.
+// visibility timeout, through fair queueing, or through Disturb.
 //
 // All times come from package time, so the service runs under the virtual clock of testing/synctest. Rules without a
 // cited source follow the Amazon SQS API reference and developer guide.

@@ -70,7 +70,7 @@ func (b bench) receive(url *string, wait int32) []types.Message {
 	return out.Messages
 }
 
-// one receives a message without waiting, and fails the test unless exactly one message is received.
+// one receives a message without waiting, and fails the test unless it receives exactly one.
 func (b bench) one(url *string) types.Message {
 	b.t.Helper()
 	got := b.receive(url, 0)

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// traceHeader is the only system attribute that senders can set. The attribute contains the message's trace.
-// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+// traceHeader is the only system attribute that senders can set. The attribute contains the message's X-Ray trace
+// header. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 const traceHeader = "AWSTraceHeader"
 
 type attributeValue struct{ DataType, StringValue string }
@@ -27,8 +27,8 @@ func (in *sendMessageInput) checkTrace() error {
 }
 
 // hashOfTrace returns the hash that a sender can use to verify the attribute. It is the MD5 of the attribute's name,
-// type, kind of value (one byte) and value; the name, the type and the value are each preceded by their length
-// ("Calculating the MD5 message digest for message attributes" in
+// type, kind of value (one byte) and value. The name, type and value are each preceded by their length ("Calculating
+// the MD5 message digest for message attributes" in
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html).
 func (in *sendMessageInput) hashOfTrace() string {
 	value, ok := in.MessageSystemAttributes[traceHeader]

@@ -21,7 +21,7 @@ const maxBody = 17 << 20
 // Error is an error response of an AWS JSON service.
 type Error struct {
 	Code    string         // error code, such as "ConditionalCheckFailedException"
-	Message string         // in AWS's wording if Recordbridge's code or readers of the logs see it
+	Message string         // in AWS's wording if Recordbridge's code or people who read the logs see it
 	Status  int            // HTTP status; zero means 400
 	Fields  map[string]any // additional fields of the body, such as "Item" or "CancellationReasons"
 }

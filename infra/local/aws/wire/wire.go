@@ -36,7 +36,7 @@ type Service interface {
 	Dump(emit func(record any) error) error
 }
 
-// Journal stores one record for each committed change. Append returns only after the record is certain to survive kill
+// Journal stores one record for each committed change. Append returns only once the record is certain to survive kill
 // -9.
 type Journal interface {
 	Append(service string, record any) error

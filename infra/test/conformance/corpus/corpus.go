@@ -45,10 +45,10 @@ type Step struct {
 	// In is a JSON service's request body, or the form parameters for SES. Generators build large values: {$repeat:
 	// 1024, of: ab} builds a long string, and {$list: 101, of: <anything, with ${n}>} builds a long list.
 	In any `yaml:"in"`
-	// Prepares marks a setup call that only some servers support or need. The call may succeed or fail; its status and
-	// error code are ignored.
+	// Prepares marks a setup call that only some servers support or require. The call may succeed or fail; its status
+	// and error code are ignored.
 	Prepares bool `yaml:"prepares"`
-	// Each repeats the step once for each string, which replaces ${each} in the step.
+	// Each lists the strings for which the step is repeated; each one replaces ${each} in the step.
 	Each []string `yaml:"each"`
 	// Headers holds an S3 request's headers, in which ${md5} expands to the body's Content-MD5. Body is the body of an
 	// S3 request. For a JSON service, Body replaces In and is sent without JSON encoding. Body may be {$repeat: ...} or
@@ -68,7 +68,7 @@ type Step struct {
 	Response any `yaml:"gives"`
 	// Answers holds the expected response headers. The special strings of Response are valid as header values.
 	Answers map[string]string `yaml:"answers"`
-	// Text is the expected response body, compared as text. Text may also be a generator, {$repeat: ...}.
+	// Text is the expected response body, compared as text. Text may also be a generator of the form {$repeat: ...}.
 	Text any `yaml:"text"`
 	// Save maps variable names to paths in the response, such as "Messages.0.ReceiptHandle" or "header ETag". Later
 	// steps can use the variables.
@@ -80,7 +80,7 @@ type Sign struct {
 	// How selects the kind of signature: "" for a header, "url" for a presigned URL, or "none" for an unsigned request.
 	How     string        `yaml:"how"`
 	Expires time.Duration `yaml:"expires"` // lifetime of the presigned URL; defaults to 15 minutes
-	Ago     time.Duration `yaml:"ago"`     // age of the signature when the call is made
+	Ago     time.Duration `yaml:"ago"`     // age of the signature at the time of the call
 	Secret  string        `yaml:"secret"`  // "wrong" selects an incorrect secret key
 	// Tamper is the part of the request to change after signing: "path", "query", "body", "header", "type" or "method".
 	Tamper string `yaml:"tamper"`
@@ -95,7 +95,7 @@ type file struct {
 	} `yaml:"scripts"`
 }
 
-// Load reads every script in fsys and returns the scripts sorted by ID. An error in a script includes its file name.
+// Load reads every script in fsys and returns the scripts sorted by ID. Errors in a script include its file name.
 func Load(fsys fs.FS) ([]Script, error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {

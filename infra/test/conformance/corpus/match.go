@@ -106,7 +106,7 @@ func matchList(at string, want, got []any) string {
 	return ""
 }
 
-// matchSome matches each expected element with the first element of the response that matches it and is still unused.
+// matchSome matches each expected element with the first unused element of the response that matches it.
 func matchSome(at string, want, got []any) string {
 	left := slices.Clone(got)
 	for _, element := range want {

@@ -17,7 +17,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	value  any    // body as mappings, lists and strings; nil if neither JSON nor XML
+	value  any    // body as mappings, lists and strings; nil if it is neither JSON nor XML
 	code   string // error code without its namespace; "" on success
 }
 

@@ -28,7 +28,7 @@ type Target struct {
 
 // DifferenceError reports a response that differs from a script's expectation.
 type DifferenceError struct {
-	Step int // 1-based index, counting fixtures' steps
+	Step int // 1-based index, counting the fixtures' steps
 	Call string
 	What string
 }
@@ -60,8 +60,8 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step once, or once for each string in Each if Each is set. It returns the first difference, or ""
-// if all responses match.
+// performEach runs a step once for each string in Each, or just once if Each is nil. It returns the first difference,
+// or "" if all responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {

@@ -23,7 +23,7 @@ const (
 type Server struct {
 	Name     string
 	Services []string // services whose scripts are run against the server
-	File     string   // path in the installation folder that exists only if the server is installed
+	File     string   // path that exists in the installation folder only if the server is installed
 	// Command returns the command that starts the server on the given port of 127.0.0.1. folder is the installation
 	// folder. The server's working directory is initially empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd

@@ -38,7 +38,7 @@ type Options struct {
 	Scripts []corpus.Script // scripts to run; a server runs only those for its services
 	List    string          // YAML list of accepted differences
 	Part    string          // limits reports of stale entries to scripts whose ID contains Part
-	Verbose bool            // whether to print accepted differences as well
+	Verbose bool            // true to print accepted differences as well
 	Out     io.Writer
 }
 
@@ -47,7 +47,7 @@ type run struct {
 
 	listed []known
 	agreed map[string]bool // scripts that passed on at least one server
-	used   []atomic.Bool   // whether each accepted difference occurred, by its index in the list
+	used   []atomic.Bool   // true for each accepted difference that occurred, by its index in the list
 	client *http.Client
 }
 
@@ -81,8 +81,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports accepted differences that did not occur and returns their number. stale considers only the servers and
-// scripts of this run.
+// stale reports accepted differences that did not occur, and returns their number. It considers only this run's servers
+// and scripts.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {

@@ -41,8 +41,8 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
-// MaySkip reports whether an error from Installed allows tests to be skipped. Tests may be skipped if Node or npm is
-// missing or, outside CI, if the installation failed.
+// MaySkip reports whether tests may be skipped because of an error returned by Installed. Tests may be skipped if Node
+// or npm is missing or, outside CI, if the installation failed.
 func MaySkip(err error) bool {
 	return errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true"
 }

@@ -39,7 +39,7 @@ type confidential struct {
 	known registration
 }
 
-// secretive returns a client whose secret contains characters that must be encoded.
+// secretive returns a client whose secret contains characters that must be form-encoded.
 func secretive(method catalog.AuthMethod) confidential {
 	c := confidential{client: client{id: "client: 100%+" + string(method), authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: method, Secret: []byte(awkward)}
@@ -95,7 +95,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns the service's side of the connection to the judge; it authenticates as the client c.
+// portalOf returns the service's side of the connection to the judge. It authenticates as client c.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -198,8 +198,8 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. The other tests therefore pass only if
-// each of the service's assertions has a unique jti.
+// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. Because the judge rejects repeated
+// values, the other tests pass only if every assertion has a unique jti.
 func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)

@@ -49,8 +49,8 @@ func TestDeclinedConsentCreatesRejectedConnection(t *testing.T) {
 }
 
 // TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5). An attacker injects the code from
-// their own sign-in into the victim's callback. The authorization server must detect that the code verifier does not
-// match the code's challenge.
+// the attacker's own sign-in into the victim's callback. The authorization server must detect that the code verifier
+// does not match the code's challenge.
 func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))

@@ -1,8 +1,8 @@
-// Package oidc_test tests the SMART client and the identity-provider relying party against a third-party authorization
-// server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs the judge,
-// simulates the patient's browser, and checks that production code succeeds and that invalid requests fail. The tests
-// are skipped if Node or npm is not installed. The sandbox (infra/sandbox) simulates health systems that violate the
-// standards.
+// Package oidc_test uses a third-party authorization server (the judge) to test the SMART client and the
+// identity-provider relying party. The judge is oidc-provider, started by server.mjs. The package installs and runs the
+// judge, simulates the patient's browser, and checks that production code succeeds and that invalid requests fail. The
+// tests are skipped if Node or npm is not installed. The sandbox (infra/sandbox) simulates health systems that violate
+// the standards.
 package oidc_test
 
 import (
@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The judge's files. Tests run copies of these files, never those in the checkout.
+// The judge's files. Tests run copies of the judge's files, never those in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -88,10 +88,10 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	return r.judge
 }
 
-// judges maps settings to the judges of this test run, as func() (*running, error).
+// judges caches this test run's judges by their settings, as func() (*running, error).
 var judges sync.Map
 
-// running is a judge's process.
+// running is the process of a running judge.
 type running struct {
 	judge      judge
 	complaints bytes.Buffer
@@ -158,7 +158,7 @@ type ourSide struct {
 	clients smart.Clients
 }
 
-// portal returns the service's side for a public client. It may connect to the local machine.
+// portal returns the service's side for a public client. The returned portal may connect to the local machine.
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {

@@ -17,8 +17,8 @@ import (
 const connID = "c0000000-0000-4000-8000-000000000001"
 
 // TestConcurrentRefreshesUseEachTokenOnce checks that concurrent workers never use the same refresh token twice. The
-// judge revokes a grant as soon as a client reuses a rotated refresh token. A single failure of the refresh lease would
-// therefore make every later refresh fail.
+// judge revokes a grant as soon as a client replays a rotated refresh token. If the refresh lease failed even once,
+// every later refresh would therefore fail.
 func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	t.Parallel()
 	const rounds, workers = 30, 8
@@ -48,7 +48,7 @@ func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	}
 }
 
-// refreshAtOnce runs concurrent refreshes of the same tokens and returns the newest version that a worker received. The
+// refreshAtOnce refreshes the same tokens concurrently and returns the newest version that any worker received. The
 // only error allowed is fault.Conflict, which means that another worker is refreshing the tokens.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is the service's redirect URI. No server listens at this URL, because the simulated browser stops before
+// callback is the service's redirect URI. No server listens at this URL because the simulated browser stops before
 // requesting it.
 const (
 	ours     = "https://us.example"

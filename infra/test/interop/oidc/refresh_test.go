@@ -32,7 +32,7 @@ func TestRefreshTokenReuseRevokesGrant(t *testing.T) {
 	if got := j.readPatient(t, current.AccessToken); got != http.StatusOK {
 		t.Errorf("the FHIR server answered %d to the newest access token", got)
 	}
-	for _, set := range []tokens.Set{first, current} { // reusing the old refresh token also revoked the newest one
+	for _, set := range []tokens.Set{first, current} { // replaying the old refresh token also revoked the newest one
 		if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("got %v, want %v", err, tokens.ErrRefused)
 		}

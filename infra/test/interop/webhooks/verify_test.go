@@ -1,6 +1,7 @@
 // Package webhooks_test verifies the service's webhook signatures with third-party code in verify.mjs: the official
 // library for Node and Node's crypto module. The deliveries come from the production worker, editor and stores on the
-// embedded AWS. If Node is missing, the tests are skipped. The tests of shared/webhook use the official library for Go.
+// embedded AWS. If Node is missing, the tests are skipped. The official Go library is used in the tests of
+// shared/webhook.
 package webhooks_test
 
 import (
@@ -20,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The judge's files. Tests run copies of these files, never those in the checkout.
+// The judge's files. Tests run copies of the judge's files, never those in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte

@@ -28,8 +28,8 @@ type claims struct {
 	Expires  int64  `json:"exp"`
 }
 
-// sign creates a client assertion as required by SMART App Launch 2.2. The JWT omits the optional jku, because servers
-// fetch the key set from the registered URL.
+// sign creates a client assertion as required by SMART App Launch 2.2. The JWT omits the optional jku header because
+// servers fetch the key set from the registered URL.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {

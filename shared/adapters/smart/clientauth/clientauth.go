@@ -23,8 +23,8 @@ import (
 
 // Store reads clients' authentication settings.
 type Store interface {
-	// ClientAuthOf reads the authentication settings of a client that belongs to owner. The zero tenant owns the shared
-	// settings. ClientAuthOf returns fault.NotFound if the owner has no such client.
+	// ClientAuthOf reads the authentication settings of a client that belongs to owner. If owner is the zero tenant,
+	// ClientAuthOf reads the shared settings. ClientAuthOf returns fault.NotFound if the owner has no such client.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -51,7 +51,8 @@ type Registry struct {
 }
 
 const (
-	// cacheFor is the cache lifetime of a row. A replaced secret or method may remain in use for up to cacheFor.
+	// cacheFor is the cache lifetime of a row. A replaced secret or authentication method may remain in use for up to
+	// cacheFor.
 	cacheFor = time.Minute
 	// cacheSize is the maximum number of cached rows per process.
 	cacheSize = 256
@@ -62,7 +63,7 @@ type place struct {
 	id     string
 }
 
-// entry holds a client's authentication settings. The secret can be decrypted only for owner.
+// entry holds a client's authentication settings. The encrypted secret can be decrypted only for owner.
 type entry struct {
 	auth  catalog.ClientAuth
 	owner org.Tenant
@@ -81,11 +82,11 @@ var (
 )
 
 // Authenticate adds the credentials identified by use.AuthID to form and header, authenticating the client as
-// use.ClientID. The credentials belong to the tenant or are shared. For a public client, Authenticate adds only the
-// client ID. Authenticate adds a secret only if the operator has allowed the URL's origin, regardless of any discovery,
-// attempt or token set (RFC 9700 section 4.4). An assertion's audience is always the token endpoint (RFC 7523 section
-// 3). If Authenticate fails, form and header are unchanged. Errors never contain a secret or an assertion, and are
-// never attributed to the request being served.
+// use.ClientID. The credentials belong to the tenant or are shared by all tenants. For a public client, Authenticate
+// adds only the client ID. Authenticate adds a secret only if the operator has allowed the URL's origin, regardless of
+// any discovery, attempt or token set (RFC 9700 section 4.4). An assertion's audience is always the token endpoint (RFC
+// 7523 section 3). If Authenticate fails, form and header are unchanged. Errors never contain a secret or an assertion,
+// and are never attributed to the request being served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -114,8 +115,9 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 	return nil
 }
 
-// checkDestination rejects a URL that must not receive the client's credentials. A secret without allowed origins is
-// never sent. An assertion is valid only for its audience, so it may be sent to any URL unless allowed origins are set.
+// checkDestination rejects a URL that must not receive the client's credentials. A secret is never sent if its allowed
+// origins are empty. An assertion is valid only for its audience, so it may be sent to any URL unless allowed origins
+// are set.
 func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -141,8 +143,8 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		return nil
 	}
 	// The client ID and the secret are form-encoded (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID is
-	// not mistaken for the separator. Servers known not to decode form encoding receive both values unencoded. The form
-	// omits the client ID, because some servers would treat it as a second authentication method.
+	// not mistaken for the separator. Servers known not to form-decode credentials receive both values unencoded. The
+	// form omits the client ID, because some servers would treat it as a second authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -171,7 +173,7 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	return nil
 }
 
-// find returns a client's authentication settings, which may have been cached for up to a minute. The tenant's own
+// find returns a client's authentication settings, which may have been cached up to a minute ago. The tenant's own
 // settings take precedence over shared settings.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {

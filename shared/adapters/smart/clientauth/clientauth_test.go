@@ -110,7 +110,7 @@ func TestAuthenticatePrefersTenantClientOverSharedClient(t *testing.T) {
 		tenant: "own", other: "everybody's",
 		{Mode: org.Test, OrgID: tenant.OrgID}: "everybody's",
 	} {
-		for range 2 { // the first read is from the store, the second from the cache
+		for range 2 { // reads first from the store, then from the cache
 			if form, _ := d.authenticate(t, who, "both"); form.Get("client_secret") != want {
 				t.Errorf("%v: got %q, want %q", who, form.Get("client_secret"), want)
 			}

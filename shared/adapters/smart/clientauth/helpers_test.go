@@ -47,7 +47,7 @@ type memory struct {
 	keys  map[string]crypto.Signer
 	asked map[string]int
 	fails map[string]bool
-	// meet is called for every request for a public key.
+	// meet is called for every public-key request.
 	meet func()
 }
 
@@ -207,8 +207,8 @@ func decode(t *testing.T, text string) []byte {
 	return raw
 }
 
-// verifies reports whether the token was signed with the key. The check uses go-jose, which is independent of the code
-// that created the signature.
+// verifies reports whether the token was signed with the key. The check uses go-jose because it is independent of the
+// code that created the signature.
 func (k token) verifies(public crypto.PublicKey) bool {
 	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature),
 		[]jose.SignatureAlgorithm{jose.RS384, jose.ES384})

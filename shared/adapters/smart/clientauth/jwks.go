@@ -14,7 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Signing algorithms of SMART App Launch 2.2, "Asymmetric (public key)", named as in RFC 7518 section 3.1.
+// Signing algorithms from "Asymmetric (public key)" in SMART App Launch 2.2, named as in RFC 7518 section 3.1.
 const (
 	rs384 = "RS384"
 	es384 = "ES384"
@@ -48,7 +48,7 @@ type jwk struct {
 
 // JWKS returns the public keys of keyType ("RSA" or "EC"), or all keys if keyType is empty. RSA keys come first,
 // because some servers use the first key regardless of its type. Servers that reject elliptic-curve keys need an
-// RSA-only set.
+// RSA-only key set.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

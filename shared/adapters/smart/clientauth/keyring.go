@@ -12,7 +12,7 @@ type Vault interface {
 	// Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384.
 	Public(ctx context.Context, name string) (crypto.PublicKey, error)
 	// Signer returns a signer that uses the private key. The signer signs SHA-384 digests until ctx ends.
-	// Elliptic-curve signatures are in ASN.1 form.
+	// Elliptic-curve signatures are ASN.1-encoded.
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
@@ -24,7 +24,7 @@ type Keyring struct {
 
 	// guards loaded; a channel, because waiting for a mutex can't be cancelled
 	turn chan struct{}
-	// loaded holds the keys loaded so far, in the order of names.
+	// loaded holds the keys loaded so far, in the same order as names.
 	loaded []key
 }
 
@@ -35,15 +35,15 @@ type key struct {
 }
 
 // NewKeyring returns a Keyring of the vault's keys with these names. The Keyring publishes all of these keys. The first
-// key of an algorithm signs by default. A later key signs only for registrations that specify the key. To rotate a key,
-// add the new key after the old key, wait until every server has fetched the set, and swap the two keys. Remove the old
-// key later.
+// key for an algorithm signs by default. A later key signs only for registrations that specify it. To rotate a key, add
+// the new key after the old key, wait until every server has fetched the set, and swap the two keys. Remove the old key
+// some time after the swap.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys, or an error if any key can't be loaded. The choice of signing key therefore doesn't depend on
-// the vault's availability.
+// keys returns all keys, or an error if any key can't be loaded. Because keys fails as a whole, the choice of signing
+// key doesn't depend on the vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:

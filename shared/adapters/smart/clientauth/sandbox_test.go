@@ -104,7 +104,7 @@ func newPortal(t *testing.T) *portal {
 }
 
 // request sends an authenticated refresh request and returns the token endpoint's error. Because the refresh token is
-// invalid, the error is "invalid_grant" if authentication succeeded.
+// invalid, the error is "invalid_grant" if authentication succeeds.
 func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}

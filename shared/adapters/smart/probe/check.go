@@ -44,7 +44,7 @@ type Result string
 // Results of a check.
 const (
 	OK      Result = "ok"
-	Warning Result = "warning" // sign-in may work at least partly; the operator should investigate
+	Warning Result = "warning" // sign-in may partly work; the operator should investigate
 	Failed  Result = "failed"  // patients can't connect, or will lose their connection
 	Skipped Result = "skipped"
 )
@@ -87,7 +87,7 @@ func (r *report) ordered() []Check {
 }
 
 const (
-	// maxTold is the maximum length in bytes of each server-supplied string in the report.
+	// maxTold is the maximum length, in bytes, of each server-supplied string in the report.
 	maxTold = 200
 	// maxListed is the maximum number of words in a list in the report.
 	maxListed = 24

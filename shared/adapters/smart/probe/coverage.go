@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// checkCoverage fails if a sign-in would not request Patient, because no export succeeds without it. checkCoverage also
-// fails if a sign-in would request fewer than a third of the US Core types that the server lists. If scopes are chosen
-// at registration, only the health system knows which types are covered.
+// checkCoverage fails if a sign-in would not request Patient, because no export succeeds without it, or if it would
+// request fewer than a third of the US Core types that the server lists. If scopes are chosen at registration, only the
+// health system knows which types are covered.
 func (t *conformance) checkCoverage() {
 	asked := fhir.ParseScopes(t.attempt.Scope)
 	if !asked.Any() {
@@ -55,7 +55,7 @@ func (t *conformance) checkCoverage() {
 }
 
 // checkDropped warns if a sign-in would omit some of the server's listed types to keep the request within
-// flow.MaxQuery. The recommended action contains the complete list, because some portals accept a longer request.
+// flow.MaxQuery. The recommended action contains the complete list because some portals accept a longer request.
 func (t *conformance) checkDropped() {
 	profile, err := t.Platforms.Profile(t.endpoint, t.authority)
 	if err != nil || !profile.Listed || t.used.Registration.Scope != "" {

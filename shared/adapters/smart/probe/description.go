@@ -17,8 +17,8 @@ const (
 )
 
 // description returns the error_description of a rejected token request (RFC 6749 section 5.2). description leaves the
-// body readable. The text can't describe a patient, because the test's grants are fictitious. description returns "" if
-// the text repeats a value that the test sent, because the value may be a secret.
+// body readable. The text can't describe a patient because the test's grants are fictitious. description returns "" if
+// the text repeats a value that the test sent, because that value may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}
@@ -42,8 +42,8 @@ type body struct {
 	io.Closer
 }
 
-// sentSecrets lists a token request's confidential values: every value except those known to both sides, such as the
-// client ID.
+// sentSecrets lists the confidential values in a token request, that is, every value except those known to both sides,
+// such as the client ID.
 func sentSecrets(request *http.Request) []string {
 	var values []string
 	if _, password, ok := request.BasicAuth(); ok {

@@ -35,8 +35,8 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover finds the authorization server in the same way as a sign-in and checks the result. discover reports whether
-// discovery succeeded.
+// discover finds the authorization server as a sign-in does and checks the result. It reports whether discovery
+// succeeded.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error
 	t.authority, err = t.authorizer.Discover(ctx, t.endpoint.FHIRBase)
@@ -71,7 +71,7 @@ func (t *discovery) discover(ctx context.Context) bool {
 	return true
 }
 
-// checkConfiguration reports irregularities in a usable configuration.
+// checkConfiguration reports anomalies in a usable configuration.
 func (t *discovery) checkConfiguration(asked exchange) {
 	kind, _, err := mime.ParseMediaType(asked.mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))

@@ -35,7 +35,7 @@ func (t *discovery) checkIssuer() {
 }
 
 // checkPins compares the discovered URLs with those that the client may use, as a sign-in does. Later steps treat the
-// discovered URLs as approved, so that they can report results too. Credentials are not sent unless trusted is set.
+// discovered URLs as approved so that they can report results too. Credentials are not sent unless trusted is set.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.OwnURLs(t.BaseURL, e, named)

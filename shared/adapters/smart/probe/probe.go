@@ -55,8 +55,8 @@ func New(d Deps) Probe { return Probe{deps: d} }
 
 // Subject identifies the endpoint and the registration to test.
 type Subject struct {
-	// Endpoint is a stored or proposed endpoint. A proposed endpoint has no pins. If PlatformType is empty, Run detects
-	// the platform from the server's responses.
+	// Endpoint is a stored or proposed endpoint. Nothing is pinned for a proposed endpoint. If PlatformType is empty,
+	// Run detects the platform from the server's responses.
 	Endpoint catalog.Endpoint
 	Stored   bool
 	Tenant   org.Tenant // organisation whose sign-in is tested; zero for the shared registration

@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal provides the dependencies of a sign-in that starts but is never completed. rehearsal returns the endpoint
-// and the registration under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore,
-// tokens.Sealer and smart.Endpoints.
+// rehearsal provides the dependencies of a sign-in that starts but is never completed. It returns the endpoint and the
+// registration under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and
+// smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
 	registration catalog.Registration
@@ -59,12 +59,12 @@ func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, bin
 // Seal discards the code verifier, because the sign-in never receives an authorization code.
 func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
 
-// Open returns an error, because Seal doesn't store anything.
+// Open returns an error because Seal doesn't store anything.
 func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, fault.NotFound
 }
 
-// rehearse starts a sign-in in the same way as the connect endpoint. It reports whether the sign-in started.
+// rehearse starts a sign-in in the same way as the connect endpoint, and reports whether it started.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
 	endpoint.Status = catalog.EndpointActive // an earlier step has already reported a suspension

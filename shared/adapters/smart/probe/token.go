@@ -18,7 +18,7 @@ import (
 // maxIgnored is the maximum number of bytes to discard from an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint checks whether the token endpoint responds. The request reveals nothing about the client.
+// checkTokenEndpoint checks whether the token endpoint responds. Its request reveals nothing about the client.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "The token endpoint has not been approved.")
@@ -103,7 +103,7 @@ func (t *tokenRequest) noTokenRequest() string {
 	return ""
 }
 
-// judge reports the outcome of a token request. refused is true if the server rejected the client or if the client
+// judge classifies the outcome of a token request. refused is true if the server rejected the client or the client
 // could not authenticate.
 func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) {
 	seen := t.web.posted

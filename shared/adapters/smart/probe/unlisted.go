@@ -8,7 +8,7 @@ import (
 )
 
 // Known reads the results of earlier exports from an endpoint's server (store.EndpointState). The result is zero if
-// there are none.
+// there were no earlier exports.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 }
@@ -24,7 +24,7 @@ func (t *conformance) readKnown(ctx context.Context) {
 	t.known = server.Of(known.ReleaseOf(c.Software, c.Release, c.Date))
 }
 
-// tried describes the results of exports that requested types missing from the server's list.
+// tried describes the outcome of exports that requested types missing from the server's list.
 func (t *conformance) tried(unlisted []string) string {
 	switch {
 	case len(unlisted) == 0 || !t.subject.Stored:
@@ -49,8 +49,7 @@ func (t *conformance) tried(unlisted []string) string {
 		leftOutBut("Not yet tried with this server release; the next export tries those that the scopes cover", untried)
 }
 
-// attached describes whether _revinclude=Provenance:target worked in earlier exports, if the statement does not list
-// it.
+// attached describes whether _revinclude=Provenance:target worked in earlier exports if the statement does not list it.
 func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
 	facts.Attaches = false

@@ -43,8 +43,7 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the recorded requests. If they were not cleared, a step that sends no requests would report those of
-// the previous step.
+// forget clears the recorded requests, so that a step that sends no requests doesn't report those of the previous step.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 func place(u *url.URL) string {

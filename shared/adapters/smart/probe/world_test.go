@@ -133,7 +133,7 @@ func (w *world) PublicKeys(ctx context.Context, _ bool) (operator.KeySet, error)
 	return shown, json.Unmarshal(text, &shown)
 }
 
-// ClientAuthOf returns the stored, shared client.
+// ClientAuthOf returns the stored client, which all tenants share.
 func (w *world) ClientAuthOf(_ context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	if owner != (org.Tenant{}) || id != w.used.Auth.ID {
 		return catalog.ClientAuth{}, fault.NotFound
@@ -214,7 +214,7 @@ func (w *world) keyring() *clientauth.Keyring {
 	return clientauth.NewKeyring(w, []string{"one"})
 }
 
-// jwks returns the sandbox switch that registers the client's public key.
+// jwks returns a sandbox switch that registers the client's public key.
 func (w *world) jwks(t *testing.T) string {
 	t.Helper()
 	set, err := w.keyring().JWKS(t.Context(), "")
@@ -228,7 +228,7 @@ func (w *world) jwks(t *testing.T) string {
 	return "jwks:" + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// run tests the subject and returns the checks by step and the complete report.
+// run tests the subject and returns the checks grouped by step, and the complete report.
 func (w *world) run(t *testing.T, s probe.Subject) (map[string][]probe.Check, string) {
 	t.Helper()
 	platforms, err := platform.NewRegistry()

@@ -65,7 +65,7 @@ func (c counting) Write(body []byte) (int, error) {
 	return n, err
 }
 
-// probe probes the server in the same way as the deployed function, but allows loopback addresses.
+// probe probes the server as the deployed function does, but allows loopback addresses.
 func probe(t *testing.T, base string, within time.Duration) health.Finding {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -125,7 +125,7 @@ func TestProbeReportsUntrustedDiscoveredURLs(t *testing.T) {
 
 // TestProbeFallsBackToCapabilityStatement checks that the prober reads the CapabilityStatement if the server has no
 // SMART configuration. If the configuration may be missing only temporarily, the prober must not pin any URL from the
-// statement.
+// capability statement.
 func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	for status, handedOn := range map[int]bool{http.StatusNotFound: true, http.StatusServiceUnavailable: false} {
@@ -236,7 +236,7 @@ func TestProbeLimitsResponseSize(t *testing.T) {
 		}
 	})
 	got := probe(t, s.URL, time.Minute)
-	// The count includes bytes that the operating system buffered but the prober never read.
+	// The byte count includes bytes that the operating system buffered but the prober never read.
 	if got.Cause != "too_large" || s.sent.Load() > 24<<20 {
 		t.Errorf("%+v, after %d MiB", got, s.sent.Load()>>20)
 	}

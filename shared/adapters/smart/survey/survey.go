@@ -1,5 +1,5 @@
 // Package survey reads a health system's metadata for the operator who will pin the system's URLs
-// (shared/manage/operator). The package neither trusts nor stores any of the metadata. Only operators' tools link this
+// (shared/manage/operator). The package neither trusts nor stores the metadata. Only operators' tools link this
 // package, not the functions that serve patients.
 package survey
 

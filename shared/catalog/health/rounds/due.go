@@ -10,7 +10,7 @@ import (
 
 const (
 	// mostProbes limits the endpoints probed per run. mostOfHost limits the endpoints probed per host, and mostRetries
-	// limits the failing endpoints probed per host. Endpoints beyond a limit stay due for the next run.
+	// limits the failing endpoints probed per host. Endpoints that exceed a limit stay due for the next run.
 	mostProbes  = 240
 	mostOfHost  = 6
 	mostRetries = 1

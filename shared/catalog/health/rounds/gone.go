@@ -14,8 +14,8 @@ const (
 	// goneFor is the retention period of a removed endpoint's record, counted from the endpoint's last conclusive
 	// probe. If a removed list returns within this time, its endpoints keep their health.
 	goneFor = 30 * 24 * time.Hour
-	// mostForgotten is the maximum number of records removed at once. Any remaining records are removed after the next
-	// read.
+	// mostForgotten is the maximum number of records removed at once. Any remaining records are removed after the
+	// records are next read.
 	mostForgotten = 100
 )
 

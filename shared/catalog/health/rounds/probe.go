@@ -77,7 +77,7 @@ func (r *Rounds) visitHost(ctx context.Context, visits []*entry, until time.Time
 		}
 		found := r.ask(ctx, e.Endpoint)
 		if ctx.Err() != nil {
-			break // the run's context ended, so the probe is inconclusive
+			break // the run's context is done, so the probe is inconclusive
 		}
 		results = append(results, result{entry: e, found: found, ended: r.Now()})
 		if silent++; !found.Silent {
@@ -129,7 +129,7 @@ func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.
 	}
 	for _, w := range r.states {
 		for i := range w.entries {
-			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // the first entry tried changes every minute
+			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // the entry that is tried first changes every minute
 			if e.record.State == health.OK && !asked[hostOf(e.Base)] && r.Admits(e.Base) {
 				return !r.ask(ctx, e.Endpoint).Silent
 			}

@@ -56,7 +56,7 @@ type Records interface {
 	MovePointer(ctx context.Context, p health.Pointer) error
 }
 
-// Prober checks whether patients could sign in at a server. A check ends by ctx's deadline.
+// Prober checks whether patients could sign in at a server. A probe ends by ctx's deadline.
 type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
@@ -67,7 +67,7 @@ type Observer interface {
 	// Failing reports whether the most recent token requests all failed because of the server.
 	Failing(ctx context.Context, token string) (bool, error)
 	// Answered returns the number of token requests since the given time that yielded a token or a definitive rejection
-	// of the grant. The given time is at most an hour ago.
+	// of the grant. since is at most an hour ago.
 	Answered(ctx context.Context, token string, since time.Time) (int, error)
 }
 
@@ -84,8 +84,8 @@ type Deps struct {
 	Now    func() time.Time
 }
 
-// Rounds probes endpoints. Rounds caches rows between runs and uses the run number to detect that another process has
-// run in the meantime.
+// Rounds probes endpoints. It caches rows between runs and uses the run number to detect that another process has run
+// in the meantime.
 type Rounds struct {
 	Deps
 
@@ -201,7 +201,7 @@ func (r *Rounds) readRecords(ctx context.Context) error {
 	return nil
 }
 
-// remember sets an endpoint's record. The record is zero if the endpoint was never probed.
+// remember sets an endpoint's record, which is zero if the endpoint was never probed.
 func (w *modeState) remember(e *entry, known health.Record) {
 	known.EndpointID, known.Mode = e.ID, w.mode
 	e.record, e.dueAt = known, health.DueAt(known, w.catalog.Published, len(w.catalog.Endpoints))

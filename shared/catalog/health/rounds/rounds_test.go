@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// TestRunProbesNationwideCatalogueWithinOneDay covers 29,000 endpoints at 3,000 hosts. One host has 5,000 of the
+// TestRunProbesNationwideCatalogueWithinOneDay covers 29,000 endpoints at 3,000 hosts. One host serves 5,000 of the
 // endpoints, and every eighth host is down.
 func TestRunProbesNationwideCatalogueWithinOneDay(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func indexOf(rest string) int {
 	return len(rest)
 }
 
-// several returns count endpoints, each on its own host.
+// several returns count endpoints, each on a separate host.
 func several(count int) []health.Endpoint {
 	all := make([]health.Endpoint, 0, count)
 	for n := range count {

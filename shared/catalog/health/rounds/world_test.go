@@ -35,7 +35,7 @@ type world struct {
 	underway  map[string]int // number of running probes, keyed by host
 	most      int            // peak number of concurrent probes
 	together  bool           // whether two probes of one host ran concurrently
-	reads     int            // reads of rows other than records
+	reads     int            // number of reads of rows other than records
 	summaries int
 }
 

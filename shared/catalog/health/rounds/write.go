@@ -22,7 +22,7 @@ const (
 	// observedFor is the period over which connections' results are considered.
 	observedFor = time.Hour
 	// summarizeEvery is the minimum time between two summaries for a mode. If only probe times have changed, the
-	// minimum is confirmEvery.
+	// minimum interval is confirmEvery.
 	summarizeEvery = 5 * time.Minute
 	confirmEvery   = time.Hour
 )

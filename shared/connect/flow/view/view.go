@@ -1,5 +1,5 @@
 // Package view renders a connect attempt for the page that created it (docs/openapi.yaml, Attempt). The package is
-// separate because two endpoints return this view and package flow is independent of JSON.
+// separate because two endpoints return this view and package flow does not depend on JSON.
 package view
 
 import (

@@ -18,7 +18,7 @@ type Dispatcher struct {
 	unknown  map[int32]bool // numbers of statements counted as having an unknown template
 }
 
-// New returns a Dispatcher for a document and assigns it to the context's Rules.
+// New returns a Dispatcher for a document and sets it as the context's Rules.
 func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
 	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[int32]bool{}}
 	for _, of := range all {
@@ -43,8 +43,8 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere returns the assumptions for all sections, which derive a template from a statement's class and mood if none
-// of its section's own assumptions applies.
+// anywhere returns the assumptions that apply to all sections. They derive a template from a statement's class and mood
+// if none of its section's own assumptions applies.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -59,11 +59,11 @@ func anywhere() []statement.Assumption {
 }
 
 func assumed(list []statement.Assumption, n *cda.Node) string {
-	// The supply is of a device, not a medication.
+	// The supplied item is a device, not a medication.
 	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil {
 		return "2.16.840.1.113883.10.20.22.4.50"
 	}
-	// CDA does not allow value in a procedure, so treat the statement as an observation
+	// CDA allows no value in a procedure, so treat the statement as an observation
 	if n.Name == "procedure" && n.At("value") != nil {
 		return ""
 	}
@@ -79,8 +79,9 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// isAside reports whether an observation only describes a neighbouring or enclosing statement, such as an information
-// source, a status or a comment (LOINC codes in CCD). Such an observation is not a result, vital sign or finding.
+// isAside reports whether an observation only describes a neighbouring or enclosing statement, for example as an
+// information source, a status or a comment (LOINC codes in CCD). An observation of this kind is not a result, vital
+// sign or finding.
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
@@ -95,7 +96,7 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 }
 
 // isNullOrganizer reports whether an organizer has a null flavor and therefore states no facts itself. If the organizer
-// is null, isNullOrganizer also converts its members.
+// has a nullFlavor, isNullOrganizer also converts its members.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false
@@ -108,9 +109,9 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 	return true
 }
 
-// ruleOf returns the rule for a statement, or nil if no rule matches. It looks up the statement's templates first, and
-// then its section, class and mood. If a template has a rule, ruleOf counts the template as covered; otherwise, it
-// counts the first template as unknown.
+// ruleOf returns the rule for a statement, or nil if no rule matches. ruleOf looks up the rule by the statement's
+// templates, and then by its section, class and mood. If a template has a rule, ruleOf counts the template as covered;
+// otherwise, it counts the first template as unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

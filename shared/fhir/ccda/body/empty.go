@@ -62,8 +62,9 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the only statement nested in an entry or statement. If that statement was null and has been removed,
-// inner returns its relationship. It returns nil if there is no such statement or more than one.
+// inner returns the only statement nested in an entry or statement. If the nested statement was null and has been
+// removed, inner returns the relationship that contained it. It returns nil if there is no such statement or more than
+// one.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Read converts the document's sections and returns them as Composition sections, with their narrative.
+// Read converts the document's sections and returns them as Composition sections with their narrative.
 func (d *Dispatcher) Read() []r4.CompositionSection {
 	for _, part := range d.c.Document.Unstated {
 		d.c.Emit.DropUnstated(part.What, part.Reason)
@@ -29,8 +29,8 @@ func (d *Dispatcher) Read() []r4.CompositionSection {
 	return list
 }
 
-// section converts one section, its entries and its subsections. Subsections without a rule use the outer section's
-// rule. It returns nil if the section exceeds the remaining budget.
+// section converts one section, its entries and its subsections. Subsections without their own rule use the outer
+// section's rule. It returns nil if the section exceeds the remaining budget.
 func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.CompositionSection {
 	rule := sectionOf(n, d.sections)
 	if rule == nil {

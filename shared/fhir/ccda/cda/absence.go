@@ -2,15 +2,15 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated describes a document part that states no fact, for the report.
+// Unstated describes, for the report, a part of the document that states no fact.
 type Unstated struct {
-	What   string // the element's template, or its name if the element has no template
+	What   string // the element's template ID, or its name if the element has no template
 	Reason string
 }
 
 const partOfNull = "part of a statement that has a nullFlavor"
 
-// PartOfDenied is the reason recorded for a part of a negated statement.
+// PartOfDenied is the reason recorded for omitting part of a negated statement.
 const PartOfDenied = "part of a statement that is negated"
 
 // NullReason returns the reason recorded for a statement with the given nullFlavor.
@@ -40,7 +40,7 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is negated (CDA R2, negationInd). A statement that groups the given one can
+// IsNegated reports whether a statement is negated (CDA R2, negationInd). A statement that groups another statement can
 // also negate it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
@@ -68,7 +68,7 @@ func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
-// IsEmptied reports whether an act only groups statements that are all null.
+// IsEmptied reports whether an act only groups statements, all of which are null.
 func IsEmptied(n *Node) bool {
 	if n.Name != "act" || !groups(n) || n.At("entryRelationship") == nil {
 		return false
@@ -83,7 +83,7 @@ func IsEmptied(n *Node) bool {
 	return true
 }
 
-// groupRoots returns the templates of acts that only group other statements.
+// groupRoots returns the template IDs of acts that only group other statements.
 func groupRoots() []string {
 	return []string{
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.22.4.30", "2.16.840.1.113883.10.20.1.27",
@@ -95,8 +95,8 @@ func groupRoots() []string {
 }
 
 // hide removes the parts of a tree that state no fact, so that no rule converts them: null statements, and the contents
-// of null and negated statements. A null observation that represents a question is retained without its value. hide
-// indexes the remaining elements.
+// of null and negated statements. An observation that has a nullFlavor but represents a question is retained without
+// its value. hide indexes the remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -162,7 +162,7 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes a statement's children for which isPart is false, and attaches them to the statement as hidden.
+// keep removes those of a statement's children for which isPart is false, and attaches them to the statement as hidden.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
@@ -181,7 +181,8 @@ func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool
 	}
 }
 
-// isOfQuestion reports whether a child of a null observation belongs to the question rather than the answer.
+// isOfQuestion reports whether a child of an observation with a nullFlavor belongs to the question rather than the
+// answer.
 func isOfQuestion(_, child *Node) bool {
 	switch child.Name {
 	case "templateId", "id", "code", "text", "statusCode", "effectiveTime", "author", "informant", "methodCode":
@@ -192,11 +193,11 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfGroup reports whether a child of a null or negated organizer or concern is retained: all except the group's own
-// specimens and participants.
+// isOfGroup reports whether a child of a null or negated organizer or concern is retained. All children are retained
+// except the group's own specimens and participants.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
-// isOfDenial reports whether a child of a negated statement is retained, as the subject, author and reason are. An act
+// isOfDenial reports whether a child of a negated statement is retained, as are the subject, author and reason. An act
 // that did not take place has no devices, specimens, locations or nested statements.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
@@ -218,7 +219,7 @@ func isAside(rel *Node) bool {
 			continue
 		}
 		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
-			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // A priority preference is not a reason.
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // A Priority Preference is not a reason.
 		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
 		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}

@@ -15,7 +15,6 @@ type tree struct {
 	hide func(n *Node)
 }
 
-// parse parses the entire document.
 func (t *tree) parse(pieceNodes int) (*Node, error) {
 	t.pieceNodes = pieceNodes
 	b := builder{arena: arena{blockSize: 512}, tree: t, root: &Node{}, pieceNodes: pieceNodes}
@@ -90,23 +89,23 @@ type builder struct {
 
 	tree         *tree
 	root, inside *Node  // inside is the innermost open element
-	open         []open // open elements, starting with the outermost
+	open         []open // open elements, outermost first
 	narrative    int    // number of open elements in a section's text
 	entries      int    // number of open elements in an entry, including the entry
 	used         int    // number of elements, text nodes and attributes so far
 	attributes   int32  // number of attributes so far
 	count        int32  // number of nodes so far, including those in pieces
-	pieceNodes   int    // number of nodes in a piece; 0 to hold all nodes in memory
+	pieceNodes   int    // number of nodes in a piece; 0 to keep all nodes in memory
 	isPiece      bool   // whether the text is a piece that is parsed again
 	first        *Node  // first node of the piece
 }
 
 // open is an element whose end tag has not been read.
 type open struct {
-	last     *Node // last child so far
+	last     *Node // most recent child
 	children int   // number of children, excluding those that maxChildren does not count
 
-	stretch stretch // latest children, which may be replaced by a piece
+	stretch stretch // most recent children, which a piece may replace
 	isWhole bool    // whether all nodes in the element are in memory
 }
 
@@ -140,7 +139,7 @@ func (b *builder) node() *Node {
 	return n
 }
 
-// set adds an attribute to the started element, given the attribute's full name and the name without the prefix.
+// set adds an attribute to the started element, given the attribute's full name and its name without the prefix.
 // Namespace declarations are ignored.
 func (b *builder) set(full, local, value string) {
 	if full == "xmlns" || strings.HasPrefix(full, "xmlns:") {
@@ -151,7 +150,7 @@ func (b *builder) set(full, local, value string) {
 	b.attributes++
 }
 
-// started completes an element's start tag. at is the tag's end offset in the text.
+// started handles the end of an element's start tag. at is the tag's end offset in the text.
 func (b *builder) started(at int) error {
 	b.inside.attrs = b.arena.attributes()
 	b.begin(at)

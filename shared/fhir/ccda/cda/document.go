@@ -14,7 +14,7 @@ type Document struct {
 	Zone       string          // time zone of effectiveTime; empty if unknown
 	Elements   int             // exceeds every element's number
 	Written    string          // digits of effectiveTime; empty if unknown
-	Unstated   []Unstated      // removed parts that state no fact
+	Unstated   []Unstated      // removed parts, which state no fact
 
 	tree      *tree
 	asks      func(*Node) bool
@@ -22,8 +22,8 @@ type Document struct {
 	acts      acts
 }
 
-// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation is an
-// unanswered question.
+// Open indexes a document and removes the parts that state no fact. asks reports whether an observation with a
+// nullFlavor is an unanswered question.
 func Open(p Parsed, asks func(*Node) bool) *Document {
 	root := p.Root
 	d := &Document{
@@ -110,14 +110,13 @@ func hashOf(text string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// IsPast reports whether a time is before the document's time, to which statuses refer. A time without a day is
-// compared with the document's at the precision of that time.
+// IsPast reports whether a time is before the document's time, which is the time to which statuses refer. A time
+// without a day is compared at its own precision.
 func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
-// IsLater reports whether a time is after the document's.
+// IsLater reports whether a time is after the document's time.
 func (d *Document) IsLater(at *Node) bool { return d.compare(at) > 0 }
 
-// index adds an element to the document's indexes.
 func (d *Document) index(n *Node) {
 	if d.tree == nil || n.Name == "" {
 		return
@@ -144,7 +143,7 @@ func (d *Document) indexAll(n *Node) {
 	}
 }
 
-// compare returns -1 for a time before the document's, 1 for a later time, and 0 for an unknown order.
+// compare returns -1 for a time before the document's time, 1 for a later time, and 0 if the order is unknown.
 func (d *Document) compare(at *Node) int {
 	s, ok := ReadStamp(at.Attr("value"))
 	if !ok || d.Written == "" {

@@ -20,8 +20,8 @@ var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
 // decoded is a document converted to UTF-8, without characters that XML forbids.
 type decoded struct {
 	text []byte
-	// Replaced counts the byte sequences that are invalid in the document's encoding. Each of these sequences becomes
-	// U+FFFD in text.
+	// Replaced counts the byte sequences that are invalid in the document's encoding. Each invalid byte sequence
+	// becomes U+FFFD in the text.
 	Replaced int
 	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document
 	// declares UTF-8 or no encoding.
@@ -78,8 +78,8 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns the encoding with the given label and its name in the WHATWG Encoding Standard or, failing that, the
-// encoding in the IANA registry and the label. It returns nil for an unknown encoding.
+// named returns the encoding with the given label and its name in the WHATWG Encoding Standard. If the standard has no
+// such label, named returns the encoding from the IANA registry and the label. It returns nil for an unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)
@@ -94,7 +94,7 @@ func named(label string) (encoding.Encoding, string) {
 	return nil, label
 }
 
-// by decodes a document in its declared encoding.
+// by decodes a document using its declared encoding.
 func (d *decoded) by(of encoding.Encoding, document []byte) error {
 	text, err := of.NewDecoder().Bytes(document)
 	if err != nil {
@@ -122,8 +122,8 @@ func isEastAsian(name string) bool {
 }
 
 // hasWideCharacters reports whether a document that is valid UTF-8 is really in the declared East Asian encoding. In
-// UTF-8, East Asian characters take three bytes, so text without three-byte characters is valid UTF-8 only by chance.
-// ISO-2022-JP is ASCII with escapes.
+// UTF-8, East Asian characters take three bytes, so East Asian text without three-byte characters is valid UTF-8 only
+// by chance. ISO-2022-JP consists of ASCII characters and escape sequences.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0

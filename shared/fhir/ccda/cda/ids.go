@@ -46,7 +46,8 @@ func Digest(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// DigestOfWords returns DigestOf for the result of Words, without holding that text in memory.
+// DigestOfWords returns the digest that DigestOf would return for the result of Words, without holding that text in
+// memory.
 func DigestOfWords(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	if n != nil {

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// stretch describes an open element's latest children, which have not been folded into a piece.
+// stretch describes the latest children of an open element, which have not yet been folded into a piece.
 type stretch struct {
 	mark
 
@@ -30,8 +30,9 @@ func (b *builder) begin(at int) {
 	}
 }
 
-// ended adds a child to the open element's stretch if the child may be folded into a piece. to is its end offset. A
-// child that contains a run may not, because each visit to one of its pieces would parse the whole child again.
+// ended adds a child to the open element's stretch if the child may be folded into a piece. to is the child's end
+// offset. A child that contains a run may not be folded, because each visit to one of its pieces would parse the entire
+// child again.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -50,9 +51,8 @@ func (b *builder) ended(n *Node, isWhole bool, to int) {
 	}
 }
 
-// mayBeRead reports whether a child of the open element can be parsed again later, as entries, sections and parts of
-// the narrative can. Other children must stay in memory, because Document.hide modifies them when the document is
-// opened.
+// mayBeRead reports whether a child of the open element can be parsed again later. Entries, sections and parts of the
+// narrative can. Other children must stay in memory, because Document.hide modifies them when the document is opened.
 func (b *builder) mayBeRead(n *Node) bool {
 	switch {
 	case b.narrative > 0:
@@ -65,8 +65,8 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish folds the last children of an element that is split into pieces into its final piece. at is the element's end
-// offset.
+// finish folds the last children of an element that is split into pieces, which creates the element's final piece. at
+// is the element's end offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
 	if b.pieceNodes > 0 && !top.isWhole && b.count-top.stretch.number >= minRest {
@@ -74,7 +74,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold replaces the open element's stretch with a piece that ends at offset to, and releases the stretch's nodes.
+// fold replaces the open element's stretch with a piece whose text ends at offset to, and releases the stretch's nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -100,7 +100,7 @@ func (b *builder) fold(to int) {
 	b.begin(to)
 }
 
-// run is a sequence of siblings that are parsed again on each visit.
+// run is a sequence of siblings that is parsed again on each visit.
 type run struct {
 	tree      *tree
 	node      *Node    // node that represents the siblings in the tree
@@ -110,8 +110,7 @@ type run struct {
 	end       piece
 }
 
-// piece marks the start of a group of siblings: its text offset and the number of nodes and attributes before the
-// group.
+// piece records where a group of siblings begins: its text offset and the number of nodes and attributes before it.
 type piece struct{ from, number, attributes int32 }
 
 // has reports whether the run contains a sibling with one of the given names. Without names, has returns true.
@@ -122,7 +121,8 @@ func (r *run) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
 }
 
-// read returns the first node of a piece. The last sibling of the piece links to the rest of the run.
+// read returns the first node of the piece with index at, parsing the piece if necessary. The piece's last sibling
+// links to the rest of the run.
 func (r *run) read(at int) *Node {
 	if first := r.tree.recent.get(r, at); first != nil {
 		return first
@@ -150,7 +150,7 @@ func (r *run) read(at int) *Node {
 	return b.first
 }
 
-// after returns a node that represents the pieces from at on, or the run's next sibling if there are none.
+// after returns a node that represents the pieces from at onwards, or the run's next sibling if there are none.
 func (r *run) after(at int) *Node {
 	if at == len(r.pieces) {
 		return r.node.next
@@ -215,8 +215,8 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the threshold for large text, in bytes per node of a piece. In large documents, the threshold amounts
-// to 64 KB.
+// largeFactor times the number of nodes in a piece is the threshold for large text, in bytes. In large documents, the
+// threshold is 64 KB.
 const largeFactor = 512
 
 // IsLarge reports whether an element's content is too large to be held in memory twice. It returns false unless the

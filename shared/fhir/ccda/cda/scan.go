@@ -9,8 +9,8 @@ import (
 )
 
 // scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup that
-// is not well-formed: unknown entities stay unchanged, attributes may lack quotes or a value, and comments may contain
-// hyphens. Document type declarations are skipped, and their entities are never expanded.
+// is not well-formed: unknown entities are left unchanged, attributes may lack quotes or a value, and comments may
+// contain hyphens. Document type declarations are skipped, and their entities are never expanded.
 type scanner struct {
 	text string
 	at   int

@@ -46,7 +46,7 @@ var exceptions = []struct {
 	}},
 }
 
-// leniencies lists encoding/xml errors for documents that Parse accepts because their meaning is clear.
+// leniencies lists the encoding/xml errors for documents that Parse accepts because their meaning is clear.
 var leniencies = []struct{ why, err string }{
 	{"an attribute's value may have a <", "unescaped < inside quoted string"},
 	{"a text may have a ]]>", "unescaped ]]> not in CDATA section"},
@@ -266,7 +266,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document at one position, by removing, repeating or moving a part, or by inserting markup.
+// mutated changes a document at one position by removing, repeating or moving a part or by inserting markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",

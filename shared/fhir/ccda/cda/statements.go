@@ -17,7 +17,8 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement lacks a statusCode. An unknown status is not treated as missing.
+// HasNoStatus reports whether a statement lacks a statusCode. The status of a statement with a nullFlavor is unknown
+// rather than missing.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
 // Has reports whether a CD or any of its translations has one of the given codes, in any code system.

@@ -53,7 +53,7 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 		}
 		s.Frac, rest = rest[:end], rest[end:]
 	}
-	if len(s.Digits)%2 == 1 { // A final odd digit is meaningless.
+	if len(s.Digits)%2 == 1 { // A final odd digit has no meaning.
 		s.Digits = s.Digits[:len(s.Digits)-1]
 	}
 	s.Zone, ok = readZone(strings.TrimSpace(rest))

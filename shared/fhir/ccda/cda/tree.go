@@ -31,8 +31,8 @@ var (
 )
 
 // Node is an element or a text node. Element names have no prefix, because documents use different prefixes. Names from
-// C-CDA's extension namespace (sdtc) don't collide with CDA's names, except where they extend a list (raceCode). All
-// methods accept a nil Node, which represents a missing element.
+// C-CDA's extension namespace (sdtc) don't collide with CDA's names, except for those that extend a list (raceCode).
+// All methods accept a nil Node, which represents a missing element.
 type Node struct {
 	Name   string // empty for a text node
 	Text   string // set for a text node
@@ -72,7 +72,7 @@ func shown(n *Node) *Node {
 	return n.more.run.read(n.more.piece)
 }
 
-// Hidden returns a statement's children that state no fact and were removed from the tree.
+// Hidden returns the children of a statement that were removed from the tree because they state no fact.
 func (n *Node) Hidden() []*Node {
 	if n.more == nil {
 		return nil
@@ -80,11 +80,11 @@ func (n *Node) Hidden() []*Node {
 	return n.more.hidden
 }
 
-// Parsed holds a document's ClinicalDocument element, and the numbers of unreadable and guessed characters.
+// Parsed holds a document's ClinicalDocument element and the numbers of invalid byte sequences and guessed bytes.
 type Parsed struct {
 	Root *Node
 	// Replaced counts the byte sequences that are invalid in the document's encoding. Guessed counts the bytes that
-	// were decoded as windows-1252 although the document doesn't declare it.
+	// were decoded as windows-1252 although the document does not declare that encoding.
 	Replaced, Guessed int
 
 	tree *tree
@@ -106,7 +106,7 @@ func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	return Parsed{Root: root, Replaced: source.Replaced, Guessed: source.Guessed, tree: tree}, err
 }
 
-// Attr returns an attribute's value without surrounding spaces, or "".
+// Attr returns an attribute's value without surrounding spaces, or "" if the attribute is missing.
 func (n *Node) Attr(name string) string {
 	if n == nil {
 		return ""
@@ -119,8 +119,8 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names from n. Each step selects the first child with the next name. At returns nil if
-// the path matches nothing.
+// At follows a path of element names from n. Each step of the path selects the first child with the next name. At
+// returns nil if the path matches nothing.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {

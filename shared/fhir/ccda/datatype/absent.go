@@ -31,8 +31,8 @@ func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 	}
 }
 
-// Unsupported returns the extension for a primitive that has no CDA equivalent (C-CDA on FHIR, "Immunizations",
-// example: primarySource).
+// Unsupported returns the extension for a primitive that has no CDA equivalent, such as primarySource (C-CDA on FHIR,
+// "Immunizations").
 func Unsupported() *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: "unsupported"}}}
 }

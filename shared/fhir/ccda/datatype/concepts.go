@@ -58,8 +58,8 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 }
 
 // Concept converts a CD with its translations, in order, and its text. The text is originalText, or the narrative part
-// that it references. If there is none, it is the display name of a code without a system (C-CDA on FHIR, "Mapping
-// Guidance": CD). Concept returns nil if the CD is empty, and marks the converted parts as covered.
+// that it references. Without either, the text is the display name of a code that has no system (C-CDA on FHIR,
+// "Mapping Guidance": CD). Concept returns nil if the CD is empty. It marks the converted parts as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -94,7 +94,7 @@ func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is like Concept. If the concept is missing, it returns AbsentConcept(n).
+// ConceptOr is like Concept, but returns AbsentConcept(n) if the concept is missing.
 func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept

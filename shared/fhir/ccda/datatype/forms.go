@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Forms returns concatenated parts of the narrative as two attachments, XHTML and plain text (C-CDA on FHIR, "Notes":
-// /text/reference/@value).
+// Forms returns the concatenated parts of the narrative as two attachments, one XHTML and one plain text (C-CDA on
+// FHIR, "Notes": /text/reference/@value).
 func (r *contents) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
 	markup, plain = &r4.Attachment{ContentType: "application/xhtml+xml"}, &r4.Attachment{ContentType: "text/plain"}
 	isLarge := false

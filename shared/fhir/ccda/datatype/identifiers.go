@@ -11,9 +11,10 @@ import (
 // URISystem is the identifier system for values that are URIs.
 const URISystem = "urn:ietf:rfc:3986"
 
-// Identifier converts an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). A root with an extension
-// becomes a system and a value. A root alone becomes a value that is a URI. If the root is not a URI, such as an OID
-// with letters, it becomes the assigner's name or, without an extension, the value. ok is false if the II is empty.
+// Identifier converts an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). An II's root and extension
+// become a system and a value. If an II has only a root, the root becomes a value that is a URI. If the root is not a
+// URI (for example, an OID with letters), it becomes the assigner's name or, without an extension, the value. ok is
+// false if the II is empty.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), strings.TrimSpace(n.Attr("extension"))
 	if root == uriRoot && extension != "" {

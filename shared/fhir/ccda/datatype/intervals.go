@@ -9,8 +9,8 @@ import (
 )
 
 // completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width). If one bound is
-// given, the other is derived from the width. If only a center is given, it becomes the start. If a center and a width
-// are given, the width is dropped.
+// given, the other is derived from the width. If only a center is given, that time becomes the start. If both a center
+// and a width are given, the width is dropped.
 func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	width, center := n.At("width"), n.At("center")
 	isKnown := start != "" || end != ""
@@ -77,7 +77,7 @@ func shifted(from string, width *cda.Node, sign int) string {
 	return at.Format(layout)
 }
 
-// Width converts the length of an IVL_TS that has no bounds, such as a supply's duration in days. It returns nil if the
+// Width converts the length of an IVL_TS without bounds, such as a supply's duration in days. It returns nil if the
 // interval has bounds.
 func (r *times) Width(n *cda.Node) *r4.Quantity {
 	width := n.At("width")

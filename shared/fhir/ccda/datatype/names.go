@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps the first of several uses (SET<CS>, separated by spaces) that the table contains.
+// useOf maps the first use that the table contains. The element may have several uses (SET<CS>, separated by spaces).
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -150,7 +150,8 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem returns the system for a TEL's scheme. If the value has no scheme, the system is derived from its form.
+// telecomSystem returns the system for a TEL's scheme. If the value has no scheme, the system is derived from the
+// value's form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {

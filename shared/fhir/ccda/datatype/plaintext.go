@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// writePlain writes the content of a narrative element without markup. Each paragraph, list item and table row is a
-// line, with tabs between cells. Text without elements keeps its line breaks.
+// writePlain writes the content of a narrative element without markup. Each paragraph, list item and table row becomes
+// a line, with cells separated by tabs. Text without elements keeps its line breaks.
 func writePlain(b textWriter, n *cda.Node) {
 	if text, isOnly := n.OnlyText(); isOnly {
 		writeText(b, strings.TrimSpace(text))

@@ -28,7 +28,7 @@ type texts struct {
 	account  Account
 }
 
-// concepts converts codes and the text of statements without a code.
+// concepts converts codes, and the text of statements that have no code.
 type concepts struct {
 	texts
 }
@@ -39,7 +39,7 @@ type contents struct {
 	account  Account
 }
 
-// times converts points in time and intervals.
+// times converts dates, times and time intervals.
 type times struct {
 	*placeholders
 
@@ -53,7 +53,7 @@ type quantities struct{ *placeholders }
 // names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts each dropped placeholder value once, even if its element is read several times.
+// placeholders ensures that each dropped placeholder value is counted once, even if its element is read several times.
 type placeholders struct {
 	account Account
 	dropped map[int32]bool // numbers of the elements already counted
@@ -65,12 +65,12 @@ type Account interface {
 	Sources() r4.Sources
 	// Take marks a statement or code as represented by a resource.
 	Take(n *cda.Node)
-	// Affords reports whether the budget allows the given number of additional bytes. If the bytes don't fit, it counts
-	// what as dropped.
+	// Affords reports whether the budget allows the given number of additional bytes. If the bytes don't fit, Affords
+	// counts the part named what as dropped.
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is exhausted.
 	IsFull() bool
-	// Drop counts a part of the document that states a fact but was omitted from the output.
+	// Drop counts a part of the document that states a fact but is omitted from the output.
 	Drop(what, reason string)
 	// DropUnstated counts a part of the document that was omitted from the output because it states no fact.
 	DropUnstated(what, reason string)

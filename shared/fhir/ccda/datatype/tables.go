@@ -44,7 +44,7 @@ OTH other
 UNK unknown
 `
 
-// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap gives two codes for L;
+// nameUses maps EntityNameUse to name-use (C-CDA on FHIR, ConceptMap CF-NameUse). The ConceptMap lists two codes for L;
 // the guide's examples use "usual".
 const nameUses terms.Table = `
 L usual

@@ -38,8 +38,8 @@ func (r *times) InstantOf(moment string) string {
 }
 
 // DateTime converts a TS to a FHIR dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
-// requires a time zone for a time of day. The zone is the time's own or, failing that, the document's. If neither has a
-// zone, the time of day is dropped.
+// requires a time zone for a time of day. The time zone is that of the time itself or, if it has none, that of the
+// document. If neither the time nor the document has a zone, the time of day is dropped.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -80,7 +80,7 @@ func (r *times) moment(n *cda.Node) string {
 	return date + "T" + clock(d[8:]) + s.Frac + zone
 }
 
-// clock formats hours, minutes and seconds as hh:mm:ss, at the given precision.
+// clock formats hours, minutes and seconds as hh:mm:ss, padding missing digits with zeros.
 func clock(digits string) string {
 	digits = (digits + "000000")[:6]
 	return digits[:2] + ":" + digits[2:4] + ":" + digits[4:]
@@ -141,7 +141,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 // SameZone reports whether two dateTimes have the same time zone or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
-// Start returns the time at which a fact began: the first of low, the value itself, center and high that is known.
+// Start returns the time at which a fact began: the first known time among low, the value itself, center and high.
 func (r *times) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {

@@ -6,14 +6,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnnamed reports whether a concept names nothing that the patient has or had: it is unknown, or has a negating text
-// such as "No allergy data is applicable".
+// IsUnnamed reports whether a concept names nothing that the patient has or had: either it is unknown, or it has a
+// negating text such as "No allergy data is applicable".
 func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
 // IsUnknown reports whether a concept names nothing: it is absent, has only a reason for its absence, or has only text
-// that declares it unknown. Other text counts as a name, and so does a code for the absence of something.
+// that declares it unknown. Any other text counts as a name, as does a code for the absence of something.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true

@@ -67,7 +67,7 @@ func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Head
 		cda.DigestOfWords(section.At("text"))))
 }
 
-// ExternalAct creates DocumentReferences for the external documents that an act references.
+// ExternalAct creates a DocumentReference for each external document that an act references.
 func ExternalAct(c *statement.Context, n *cda.Node) {
 	for r := range n.Each("reference") {
 		External(c, r.At("externalDocument"), n)
@@ -75,7 +75,8 @@ func ExternalAct(c *statement.Context, n *cda.Node) {
 }
 
 // External creates a DocumentReference for an external document (External Document Reference,
-// 2.16.840.1.113883.10.20.22.4.115). The document is not fetched. External returns nil if nothing is known about it.
+// 2.16.840.1.113883.10.20.22.4.115). External does not fetch the document. External returns nil if nothing is known
+// about the document.
 func External(c *statement.Context, n *cda.Node, told ...*cda.Node) *r4.Reference {
 	text := n.At("text")
 	a := &r4.Attachment{ContentType: text.Attr("mediaType"), Title: r4.Words(c.Read.Concept(n.At("code")))}

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// AddUnstructured adds a body that is not XML (Unstructured Document, 2.16.840.1.113883.10.20.22.1.10). It creates a
-// DocumentReference to the body's URL, or to a Binary with its bytes.
+// AddUnstructured adds a body that is not XML (Unstructured Document, 2.16.840.1.113883.10.20.22.1.10). AddUnstructured
+// creates a DocumentReference that points to the body's URL or to a Binary with the body's bytes.
 func AddUnstructured(c *statement.Context, text *cda.Node) {
 	d := c.Document.Root
 	r := &r4.DocumentReference{

@@ -21,12 +21,12 @@ const overBudget = "more than a document of its size may become"
 const RelationSize = 200
 
 // budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget. Sections may
-// use up to fifteen sixteenths, because people read their narrative. The rest of the budget is reserved for references
-// added to resources later.
+// use up to fifteen sixteenths of the budget, because people read their narrative. The rest of the budget is reserved
+// for references added to resources later.
 type budget struct {
 	total  int
 	made   int
-	isFull bool // whether the budget for statements is exhausted
+	isFull bool // whether the statement budget is exhausted
 }
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
@@ -36,8 +36,8 @@ func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds the given number of bytes for statements if they fit in the budget. After one rejection, it rejects all
-// subsequent requests.
+// allows adds the given number of bytes for statements if they fit in the budget. Once it has rejected a request, it
+// rejects all subsequent ones.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
 	if !b.isFull {
@@ -65,8 +65,8 @@ func (e *spending) Affords(what string, bytes int) bool {
 	return false
 }
 
-// AffordsResource is like Affords, but charges a resource and all references to it, which its section, the document's
-// Provenance and a plan may contain.
+// AffordsResource is like Affords, but charges for a resource and for all references to it, which its section, the
+// document's Provenance and a plan may contain.
 func (e *spending) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
 	bytes := 0

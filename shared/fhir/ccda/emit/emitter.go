@@ -1,4 +1,4 @@
-// Package emit collects a document's resources, with ids derived from their facts, within a budget. It records which
+// Package emit collects a document's resources within a budget and derives their ids from their facts. It records which
 // parts of the document the resources represent and which were dropped.
 //
 // The ids of converted resources are version 5 UUIDs (RFC 9562) in a single namespace. The rules for ids are documented
@@ -103,7 +103,7 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	return r
 }
 
-// ResourceOf returns the resource that a reference points to, including additions from later resources with the same
+// ResourceOf returns the resource to which a reference points, including additions from later resources with the same
 // id. It returns nil for a resource of another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {

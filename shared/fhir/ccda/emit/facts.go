@@ -9,7 +9,7 @@ import (
 func (e *Emitter) Store() *Store { return e.store }
 
 // Pack stores a large document's resources in compact form until they are needed again. Rules must not retain pointers
-// to resources or resource headers from one entry to the next.
+// to resources or their headers from one entry to the next.
 func (e *Emitter) Pack() { e.store.Pack() }
 
 // Head returns the header of the resource that ref points to, or nil if it is unknown.
@@ -106,7 +106,7 @@ func (e *coverage) Fact(n *cda.Node) *r4.Header {
 func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
 	ref := head.Reference()
 	if at, known := e.store.Find(ref.Reference); known {
-		ref.Reference = e.store.Name(at) // shares the stored string's memory
+		ref.Reference = e.store.Name(at) // shares memory with the stored string
 	}
 	return ref
 }
@@ -117,7 +117,7 @@ func (e *coverage) HasFact(number int32) bool {
 	return known
 }
 
-// Drop counts a part of the document that states a fact but was omitted from the output.
+// Drop counts a part of the document that states a fact but is omitted from the output.
 func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
 // DropUnstated counts a part of the document that was omitted from the output because it states no fact.

@@ -18,7 +18,7 @@ type Names struct {
 }
 
 // NamesOf returns a document's names. The strings from which ids are derived never change, even if the form of
-// meta.source does.
+// meta.source changes.
 func NamesOf(document *cda.Node) Names {
 	id := document.At("id")
 	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")

@@ -9,7 +9,7 @@ type DocumentReport struct {
 	Resources map[string]int  `json:"resources"`          // number of resources by type, before documents are merged
 	Sections  []SectionReport `json:"sections,omitempty"` // in document order
 	Templates map[string]int  `json:"templates"`          // entry templates with a rule, by root
-	// entry templates that have no rule, by root; their entries become generic facts
+	// entry templates without a rule, by root; entries that use them become generic facts
 	Unknown map[string]int `json:"unknown,omitempty"`
 	Dropped []Dropped      `json:"dropped,omitempty"`
 }
@@ -24,22 +24,22 @@ func (r DocumentReport) IsPartial() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return !d.Unstated })
 }
 
-// SectionReport counts the entries of a section.
+// SectionReport counts a section's entries.
 type SectionReport struct {
 	Code    string `json:"code,omitempty"` // LOINC code
 	Rule    string `json:"rule,omitempty"` // name of the section's rule; empty if no rule applies
 	Entries int    `json:"entries"`        // 0 if the section contains only narrative
 
-	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that a resource contains
+	Texts     int `json:"texts,omitempty"`      // number of texts in the section and its notes that a resource contains
 	TextsLost int `json:"texts_lost,omitempty"` // number of texts that no resource contains
 }
 
 // Dropped counts the parts of the document omitted for the same reason.
 type Dropped struct {
-	What   string `json:"what"` // an element name or a template
+	What   string `json:"what"` // an element name or a template ID
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
-	// Unstated reports whether the part asserts no fact because it is a null statement, a part of a negated statement,
-	// or a placeholder value.
+	// Unstated reports whether the part asserts no fact because it is a null statement, part of a negated statement, or
+	// a placeholder value.
 	Unstated bool `json:"unstated,omitempty"`
 }

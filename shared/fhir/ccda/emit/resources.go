@@ -15,7 +15,7 @@ func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	return e.HeaderWith(kind, Derive(e.Salt, kind, e.Key, cda.Container(n), cda.Digest(n)))
 }
 
-// Entity starts the resource for an independent entity, with the same id in all documents.
+// Entity starts the resource for an independent entity, whose id is the same in all documents.
 func (e *headers) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	own := cda.RealID(n)
 	if own == "" {
@@ -30,7 +30,7 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 }
 
 // identity returns the parts of a statement that, together with its id, identify its fact: the subject, the negation
-// and the start time. The identity of a fact does not depend on the kind of a problem or allergy.
+// and the start time. A fact's identity does not depend on the kind of problem or allergy.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
@@ -44,14 +44,14 @@ func identity(kind string, n *cda.Node) []string {
 		of = []*cda.Node{n.At("value")}
 	case kind == "AllergyIntolerance" && anyCode(substance) != "|":
 		of = []*cda.Node{substance}
-	case kind == "Procedure": // Another statement that refers to the procedure may omit devices and locations.
+	case kind == "Procedure": // Another statement about the same procedure may omit its devices and locations.
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
 	if parts[1] == "" && cda.IsNegated(n) {
 		parts[1] = "true"
 	}
-	// A question without an answer is a different fact from one with an answer.
+	// An unanswered question is a different fact from an answered one.
 	if flavor := cda.NullFlavor(n); flavor != "" {
 		parts = append(parts, flavor)
 	}
@@ -89,7 +89,7 @@ func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	return head
 }
 
-// AddEntity adds the resource for an independent entity. All statements about the entity become one resource.
+// AddEntity adds the resource for an independent entity. All statements about the same entity become one resource.
 func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	if !e.AffordsResource(r) {
 		return LeftOut()

@@ -8,7 +8,7 @@ import (
 )
 
 // Store holds resources in insertion order, indexed by "Type/id". With a Packer, resources are packed while not in use,
-// so a pointer to a resource is valid only until the next call of Pack.
+// so a pointer to a resource is valid only until the next call to Pack.
 type Store struct {
 	packer *r4.Packer // nil if resources are never packed
 	slots  []slot
@@ -65,7 +65,8 @@ func (s *Store) Get(at int32) r4.Resource {
 	return slot.resource
 }
 
-// See returns a resource for reading. If the resource is packed, See decodes a copy and leaves the resource packed.
+// See returns a resource for reading only. If the resource is packed, See decodes a copy and leaves the resource
+// packed.
 func (s *Store) See(at int32) r4.Resource {
 	if slot := &s.slots[at]; slot.resource == nil {
 		return s.packer.Unpack(slot.packed)
@@ -79,8 +80,8 @@ func (s *Store) Set(at int32, r r4.Resource) {
 	s.slots[at].resource = r
 }
 
-// Add adds a resource whose name is not in the store yet. The next call of Pack packs the resource if it represents a
-// fact. Entities are not packed, because many facts refer to them.
+// Add adds a resource whose name is not in the store yet. If the resource represents a fact, the next call of Pack
+// packs it. Entities are not packed, because many facts refer to them.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at
@@ -116,7 +117,7 @@ func (s *Store) PackAll() {
 	s.fresh = nil
 }
 
-// Take returns a resource and removes it from memory. It must not be requested again.
+// Take returns a resource and removes it from memory. The resource must not be requested again.
 func (s *Store) Take(at int32) r4.Resource {
 	r := s.Get(at)
 	s.slots[at], s.fresh = slot{}, nil

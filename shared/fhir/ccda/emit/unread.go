@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason for dropping a part for which no resource has an element.
+// noMember is the reason for dropping a part that no element of any resource can hold.
 const noMember = "no rule converts this value"
 
 // CountMisread counts a document's unreadable characters and the characters whose encoding was guessed.
@@ -19,8 +19,8 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts the times in a document that no rule has read, after all rules have run. If a document exceeds its
-// budget, it counts statements instead.
+// CountUnread counts the times in a document that no rule has read. Call it after all rules have run. If the document
+// exceeds its budget, CountUnread does nothing, because omitted statements are counted instead.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
 		return
@@ -37,8 +37,8 @@ func (e *Emitter) CountUnread(document *cda.Node) {
 	}
 }
 
-// timeOf returns the name of the time that an element represents or bounds. It returns "" for any other element (CDA
-// R2: TS, IVL_TS, PIVL_TS).
+// timeOf returns the name of the time that an element states or bounds. It returns "" for any other element (CDA R2:
+// TS, IVL_TS, PIVL_TS).
 func timeOf(n *cda.Node) string {
 	switch n.Name {
 	case "low", "high", "center":

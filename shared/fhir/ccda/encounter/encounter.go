@@ -33,7 +33,7 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
 // encounterClass returns the class, which FHIR requires. The class is the document's ActEncounterCode code or, failing
-// that, the class for the CPT code's range (evaluation and management). Otherwise, it is unknown.
+// that, the class for the CPT code's range (evaluation and management). If neither exists, the class is unknown.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
 		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&

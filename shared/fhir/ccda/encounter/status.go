@@ -11,7 +11,7 @@ import (
 // statusOf returns an encounter's status as of the document's time. The status is derived from ActStatus or, failing
 // that, from the encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter that
 // has ended is never in progress. A past encounter without an end has an unknown status, because the document doesn't
-// state that it continued. hasLeft is true if the patient was discharged.
+// state that the encounter continued. hasLeft is true if the patient was discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
@@ -32,7 +32,7 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	switch mood := n.Attr("moodCode"); {
 	case mood != "" && mood != "EVN":
 		return "planned"
-	case !cda.HasNoStatus(n) || isAhead: // The status is meaningless, or the encounter has not begun.
+	case !cda.HasNoStatus(n) || isAhead: // The status has no meaning, or the encounter has not begun.
 		return "unknown"
 	case isOver:
 		return "finished"

@@ -21,7 +21,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 		Identifier: datatype.Identifiers(n), Active: r4.True(),
 		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n),
 	}
-	for i := range o.Telecom { // Constraints org-2, org-3: an organization has no home address or telecom.
+	for i := range o.Telecom { // Constraints org-2 and org-3: an organization has no home address or home telecom.
 		o.Telecom[i].Use = strings.TrimPrefix(o.Telecom[i].Use, "home")
 	}
 	for i := range o.Address {

@@ -30,7 +30,7 @@ func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 // unknown participant are nil.
 type Party struct {
 	Practitioner, role, Organization, device, Patient, related *r4.Reference
-	Time                                                       string // time of the participation
+	Time                                                       string
 }
 
 // As returns the party's resource of the first listed type for which it has one, or nil.
@@ -58,10 +58,10 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns the author of a statement or section. The result is the latest of the authors that the statement
-// itself names, with the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement has
-// no authors, those of the enclosing concern or organizer apply (same pages: authors of the concern act). The authors
-// of the section and the document are named only in the Provenance.
+// Author returns the author of a statement or section. The result is the latest of the authors named by the statement
+// itself, with the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement has no
+// authors, those of the enclosing concern or organizer apply (same pages: authors of the concern act). The authors of
+// the section and the document are named only in the Provenance.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -79,7 +79,7 @@ func isWrapper(n *cda.Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
 		"2.16.840.1.113883.10.20.22.4.30", "1.3.6.1.4.1.19376.1.5.3.1.4.5.3", // allergies
-		"2.16.840.1.113883.10.20.22.4.132", "2.16.840.1.113883.10.20.22.4.136", // health concerns and risks
+		"2.16.840.1.113883.10.20.22.4.132", "2.16.840.1.113883.10.20.22.4.136", // health concern and risk templates
 		"2.16.840.1.113883.10.20.22.4.80", "2.16.840.1.113883.10.20.22.4.33", "2.16.840.1.113883.10.20.22.4.34",
 		"2.16.840.1.113883.10.20.22.4.51", "2.16.840.1.113883.10.20.22.4.65", // diagnoses
 		"2.16.840.1.113883.10.20.22.4.35", "2.16.840.1.113883.10.20.22.4.36", // medications at admission and discharge
@@ -102,8 +102,8 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns a statement's first author. If the statement has none, it returns the first author of the closest
-// enclosing element that has one, up to the document (CDA R2, context conduction). Conducted is used only for
+// Conducted returns a statement's first author. If the statement has no author, it returns the first author of the
+// closest enclosing element that has one, up to the document (CDA R2, context conduction). Conducted is used only for
 // Provenance.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
@@ -135,7 +135,8 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 // OwnAuthor is like Author but ignores enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns a statement's performers. If a statement has no performers, it returns the enclosing organizer's.
+// Performers returns a statement's performers. If a statement has no performers, it returns those of the enclosing
+// organizer.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -168,7 +169,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 	return p
 }
 
-// roleOf converts the player of a role. A role that has only an id repeats an earlier role.
+// roleOf converts a role's player. A role that consists of only an id refers to an earlier role.
 func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	person := cmp.Or(
 		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),

@@ -10,12 +10,12 @@ import (
 )
 
 // Specimens creates the Specimens that a statement names (C-CDA on FHIR, "Results": Specimen). A procedure in the same
-// organizer that took a specimen provides the collection details.
+// organizer during which a specimen was taken provides the collection details.
 func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 	if n == nil {
 		return nil
 	}
-	if list, known := m.specimens[n.Number]; known { // An organizer's members share specimens.
+	if list, known := m.specimens[n.Number]; known { // An organizer's members share its specimens.
 		return list
 	}
 	var list []*r4.Reference

@@ -1,7 +1,7 @@
 // Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1). It creates the
 // Patient, the Composition, the document's encounter, the care team and the document's Provenance.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
+// See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
 package header
 
 import (
@@ -64,8 +64,8 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because the
-// binding of FHIR's value set is required.
+// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because
+// FHIR's value set has a required binding.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -101,8 +101,8 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events converts the services that the document describes. The performers form the care team (C-CDA on FHIR,
-// "Participations": documentationOf).
+// events converts the services that the document describes. The performers are the members of the care team (C-CDA on
+// FHIR, "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
 	for of := range c.Document.Root.Each("documentationOf") {

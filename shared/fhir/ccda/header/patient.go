@@ -88,7 +88,7 @@ func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// ombExtension creates the US Core extension for race or ethnicity, with the OMB categories, the detailed codes and the
+// ombExtension creates the US Core race or ethnicity extension with the OMB categories, the detailed codes and the
 // text.
 func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	e := &r4.Extension{URL: datatype.USCore + name}
@@ -121,7 +121,7 @@ func isOMB(code string) bool {
 	return cda.IsOneOf(code, "1002-5", "2028-9", "2054-5", "2076-8", "2106-3", "2135-2", "2186-5")
 }
 
-// languageOf converts a languageCode. The element implies the code system.
+// languageOf converts a languageCode. The languageCode element implies the code system.
 func languageOf(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("code")
 	if code == "" {

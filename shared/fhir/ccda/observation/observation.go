@@ -105,7 +105,8 @@ func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.P
 }
 
 // setValues sets value[x] or the reason for its absence. A second value becomes a component of the Observation. A
-// negated value (negationInd) becomes a component whose value is false, so it does not appear to be asserted.
+// negated value (negationInd) becomes a component whose value is false, so the negated value does not appear to be
+// asserted.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	negated := cda.IsNegated(n)
 	if n.Attr("nullFlavor") != "" { // an unanswered question
@@ -187,7 +188,8 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns an exclusive bound as text, because FHIR's bounds are inclusive, and "" for any other bound.
+// openBound returns an exclusive bound as text, because FHIR's bounds are inclusive. For any other bound, it returns
+// "".
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})

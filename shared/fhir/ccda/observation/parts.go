@@ -66,8 +66,8 @@ func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period
 	return "", &r4.Period{Start: first, End: last}
 }
 
-// Recode adds a LOINC code that a US Core profile requires to a statement's codes. The code replaces any code that only
-// marks an assertion.
+// Recode adds a LOINC code required by a US Core profile to a statement's codes. The LOINC code replaces any code that
+// only marks an assertion.
 func Recode(o *r4.Observation, code, display string) {
 	kept := []r4.Coding{{System: terms.LOINC, Code: code, Display: display}}
 	for _, coding := range o.Code.Coding {

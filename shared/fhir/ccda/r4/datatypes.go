@@ -15,7 +15,7 @@ type Coding struct {
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original is the source text of a primitive without a FHIR value. The text is encoded in the element that accompanies
+// Original is the source text of a primitive that has no FHIR value. The text is stored in the element that accompanies
 // the primitive, in the extension originalText (extension-originaltext.html).
 type Original string
 
@@ -79,7 +79,7 @@ type Ratio struct {
 	Denominator *Quantity `json:"denominator,omitempty"`
 }
 
-// Period is a period with a start and an end, one of which may be missing (datatypes.html#Period).
+// Period is a time period with a start and an end, one of which may be missing (datatypes.html#Period).
 type Period struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Start     string      `json:"start,omitempty"`
@@ -152,7 +152,8 @@ type Value struct {
 	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
 }
 
-// Extension holds a value for which FHIR has no element (extensibility.html). Either Extension or one value is set.
+// Extension holds a value for which FHIR has no element (extensibility.html). Either Extension or exactly one value is
+// set.
 type Extension struct {
 	URL                  string           `json:"url"`
 	Extension            []Extension      `json:"extension,omitempty"`

@@ -110,7 +110,7 @@ type DocumentRelation struct {
 	Target *Reference `json:"target"`
 }
 
-// DocumentContent is a document in one format.
+// DocumentContent is a document's content in one format.
 type DocumentContent struct {
 	Attachment *Attachment `json:"attachment"`
 	Format     *Coding     `json:"format,omitempty"`

@@ -24,7 +24,7 @@ type Large struct {
 // Sources maps each Large's Sum to the function that writes its content.
 type Sources map[string]func(io.Writer) error
 
-// Text adds UTF-8 text, to be encoded as a JSON string. It returns any error from write.
+// Text adds UTF-8 text that is to be encoded as a JSON string. It returns any error from write.
 func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New(), escaped: sizer{most: math.MaxInt}}
 	text := runes{to: func(part []byte) error {

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// inParts returns a function that writes text in chunks of size bytes. A chunk may end in the middle of a character.
+// inParts returns a function that writes text in chunks of size bytes. A chunk may end in the middle of a multi-byte
+// character.
 func inParts(text string, size int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for rest := []byte(text); len(rest) > 0; {

@@ -13,10 +13,10 @@ const maxCodings = 100
 // resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill completes a resource from another one of the same type and id. It adds missing members, missing codings of the
-// same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Other lists are not
-// merged, because two records of the same dose don't mean two doses. It does not change the source of into. The
-// resources share elements afterwards, so other must not be used again.
+// Fill completes a resource with data from another one of the same type and id. It adds missing members, missing
+// codings of the same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Other
+// lists are not merged, because two records of the same dose, for example, don't mean two doses. Fill does not change
+// the source of into. Afterwards, the two resources share elements, so other must not be used again.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,13 +25,14 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether Fill would lose no data from two resources of the same type.
+// Agree reports whether Fill would merge two resources of the same type without losing data.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
 		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
-// endsActive reports whether one resource is an active condition and the other states its end (con-4).
+// endsActive reports whether one resource is an active condition and the other states that the condition has ended
+// (con-4).
 func endsActive(active, ended Resource) bool {
 	a, okA := active.(*Condition)
 	e, okE := ended.(*Condition)
@@ -76,7 +77,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	return agree
 }
 
-// choices returns the choice elements (value[x]) that have a value, to which Fill must not add another.
+// choices returns those choice elements (value[x]) that have a value; Fill must not add another value to them.
 func choices(of reflect.Value) []string {
 	var taken []string
 	for i := range of.NumField() {
@@ -121,8 +122,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods are compatible. An open period may be closed by the end of the other period. A
-// date is compatible with a time on the same day.
+// samePeriod reports whether two periods are compatible. An open period may be closed by the other period's end. A date
+// is compatible with a time on the same day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {

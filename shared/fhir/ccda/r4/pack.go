@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, which need a tenth of the memory, and decodes them. Text that several resources
-// share is stored once. The zero value is ready to use.
+// Packer encodes resources as bytes, which need a tenth of the memory, and decodes them again. Text shared by several
+// resources is stored once. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
-	known  map[string]uint64 // positions of known texts in texts
+	known  map[string]uint64 // position of each known text in texts
 	seen   []uint32          // hashes of texts packed so far
 	buffer []byte
 }
@@ -25,7 +25,7 @@ const (
 )
 
 // A text is encoded as its length and bytes, as the position of a known text, as a UUID, or as the position of a known
-// text, such as "Patient/", followed by a UUID.
+// text such as "Patient/" followed by a UUID.
 const (
 	asBytes = iota
 	asKnown
@@ -125,8 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of text in the list of known texts. Text becomes known when it is packed for the second
-// time, or immediately if atOnce is set.
+// place returns text's position in the list of known texts. A text becomes known when it is packed for the second time,
+// or immediately if atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false

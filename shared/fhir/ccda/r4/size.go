@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound for the JSON size, in bytes, of a resource or a part of one. It stops counting when the
+// Size returns an upper bound for the JSON size, in bytes, of a resource or a part of one. Size stops counting when the
 // size exceeds most, so measuring never costs more than writing the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
@@ -63,7 +63,7 @@ func (s *sizer) members(v reflect.Value) {
 			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
-			s.size += len(tag) + len(`"":,`) // Tag options are counted, so the size can only be too high.
+			s.size += len(tag) + len(`"":,`) // Tag options are counted too, so the size can only be overestimated.
 			s.value(member)
 		}
 	}

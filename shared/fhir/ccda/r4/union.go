@@ -10,8 +10,8 @@ import (
 const (
 	// few is the maximum number of elements for which comparison is faster than hashing.
 	few = 32
-	// maxNames limits the number of names that other resources may add to a person, because names are compared
-	// pairwise.
+	// maxNames limits the number of names that other resources may add to a person, because pairwise comparison is
+	// slow.
 	maxNames = 100
 )
 
@@ -44,7 +44,7 @@ func (f *Filler) union(into, other reflect.Value) {
 	}
 }
 
-// compare is like union, but compares elements pairwise and limits the number of elements in the result to most.
+// compare is like union, but compares elements pairwise and adds elements only while into has fewer than most.
 func compare(into, other reflect.Value, most int) {
 	for i := 0; i < other.Len() && into.Len() < most; i++ {
 		known := false
@@ -101,7 +101,7 @@ func spell(to []byte, v reflect.Value) []byte {
 		to = append(count(to, v.Len()), v.String()...)
 	case v.CanInt():
 		to = count(to, int(v.Int()))
-	case v.CanUint(): // such as a byte
+	case v.CanUint(): // an unsigned number, such as a byte
 		to = strconv.AppendUint(to, v.Uint(), 16)
 		to = append(to, ' ')
 	default:

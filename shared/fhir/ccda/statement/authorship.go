@@ -24,8 +24,8 @@ type authorship struct {
 }
 
 // Attribute collects a statement's authors, and also its performers if the resource has no field for them. For any
-// statement other than the main one, such as the concern around a problem, it also collects the time, because the
-// resource doesn't contain it.
+// statement other than the main one, such as the concern that contains a problem, it also collects the time, because
+// the resource doesn't contain that time.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeToAuthors(head, n)
 	if n.At("author") != nil {
@@ -94,7 +94,7 @@ func activityOf(n *cda.Node) r4.Coding {
 	}
 }
 
-// participation is a person's role in a statement, and its time.
+// participation is a person's role in a statement and the time or period of that role.
 type participation struct {
 	kind, display string // the agent's role
 	moment        string
@@ -151,7 +151,7 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 }
 
 // AddAuthorships adds a Provenance for each author and time that Attribute collected. Each Provenance's recorded time
-// is the document's.
+// is the document's time.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {
 		p := a.provenance

@@ -21,8 +21,8 @@ func IsHealthConcern(r *r4.Condition) bool {
 	return false
 }
 
-// ConsentStatus returns the status of a Consent. A recorded directive (completed) is in force until its period ends. An
-// unknown status must not be acted on (FHIR R4, Consent.status: draft).
+// ConsentStatus returns the status of a Consent. A recorded directive (completed) is in force until its period ends. A
+// Consent with an unknown status must not be acted on (FHIR R4, Consent.status: draft).
 func (c *Context) ConsentStatus(n *cda.Node) string {
 	status := cmp.Or(consentStates.Of(cda.StatusOf(n)), "draft")
 	if cda.HasNoStatus(n) {
@@ -64,8 +64,8 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 // End classifies the effectiveTime/high of a problem or allergy.
 type End int
 
-// Classes of effectiveTime/high. UNK means that an end exists but its date is unknown. Other nullFlavors don't imply an
-// end (C-CDA on FHIR, "Problems", row effectiveTime/high).
+// Classes of effectiveTime/high. UNK means that an end exists but its date is unknown. Other nullFlavors don't imply
+// that the problem or allergy has ended (C-CDA on FHIR, "Problems", row effectiveTime/high).
 const (
 	NoEnd End = iota
 	UnknownEnd
@@ -85,8 +85,9 @@ func (c *Context) EndOf(when *cda.Node) End {
 }
 
 // ClinicalStatus returns the clinical status of a problem or allergy without a status observation, derived from the
-// concern's status (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). It is inactive after an end ("Problems", row
-// effectiveTime/high), so that all statements about the problem agree. It is "" if the document states none.
+// concern's status (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). The status is inactive after an end
+// ("Problems", row effectiveTime/high), so all statements about the problem agree. The status is "" if the document
+// does not state one.
 func ClinicalStatus(concern string, end End) string {
 	if end != NoEnd {
 		return "inactive"

@@ -11,7 +11,7 @@ import (
 )
 
 // Context is passed to every rule. Rules must not assign to the Context's fields. The first group of fields applies to
-// the whole document. The second group of fields, set by package body, applies to the current section.
+// the entire document. The second group of fields, set by package body, applies to the current section.
 type Context struct {
 	Document  *cda.Document
 	Patient   *r4.Reference
@@ -29,19 +29,19 @@ type Context struct {
 	authorships authorships
 }
 
-// Rules converts nested statements, regardless of the section to which their rules belong.
+// Rules converts nested statements regardless of the section to which their rules belong.
 type Rules interface {
 	// ConvertBy converts a statement by a template's rule, even if it doesn't have that template. It reports whether a
 	// rule exists for the template.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer by the rule of its own template or of the one that the section
+	// Member converts a statement in an organizer using the rule of its own template or of the one that the section
 	// assumes. It returns a reference to the statement's resource, or nil if no resource was created.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 
 // Problems converts problem observations outside the problem list, such as an encounter's diagnoses.
 type Problems interface {
-	// Is reports whether an observation is a problem rather than a status or note of a problem.
+	// Is reports whether an observation is a problem rather than a problem's status or note.
 	Is(n *cda.Node) bool
 	// Convert creates a Condition for a problem. act is the enclosing concern, or nil.
 	Convert(n, act *cda.Node) *r4.Reference

@@ -14,9 +14,9 @@ const (
 )
 
 // limit ensures that a resource asserts no more than its statement, regardless of the rule that created it. A resource
-// for a negated statement becomes refuted or not done. A resource for a null or unnamed statement becomes neither
-// confirmed nor in progress. limit returns the reason for dropping a resource whose type can't express the status, or
-// "" to keep it.
+// for a negated statement becomes refuted or not done. A resource for a statement that is null or unnamed becomes
+// neither confirmed nor in progress. limit returns the reason for dropping a resource whose type can't express that
+// status, or "" to keep it.
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
@@ -62,9 +62,9 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 	return (product == nil || concept != nil) && datatype.IsUnnamed(concept)
 }
 
-// negate sets a resource's status to one that means absent or not done (FHIR R4, the status of each type). It reports
-// whether the type has a status for "absent" or "not done". Rules have already negated Conditions, AllergyIntolerances
-// and Observations.
+// negate sets a resource's status to one that means "absent" or "not done" (FHIR R4, the status of each type). It
+// reports whether the type has a status that means "absent" or "not done". Conditions, AllergyIntolerances and
+// Observations have already been negated by their rules.
 func negate(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:
@@ -96,9 +96,9 @@ func negate(r r4.Resource) bool {
 	return true
 }
 
-// markUnconfirmed sets a resource's status to unknown or unconfirmed (FHIR R4, the status of each type; US Core,
-// "Missing Data"). It reports whether the type has a status for "unknown" or "unconfirmed". It leaves a status of ended
-// or entered in error unchanged.
+// markUnconfirmed sets a resource's status to "unknown" or "unconfirmed" (FHIR R4, the status of each type; US Core,
+// "Missing Data"). It reports whether the type has a status that means "unknown" or "unconfirmed". It leaves a status
+// of ended or entered in error unchanged.
 func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -160,7 +160,7 @@ func statusOf(r r4.Resource) *string {
 	return nil
 }
 
-// setOpen replaces a status that means in progress or done with open.
+// setOpen replaces a status that means "in progress" or "done" with open.
 func setOpen(status *string, open string) {
 	if cda.IsOneOf(*status, "active", "completed", "final", "in-progress", "finished", "available") {
 		*status = open

@@ -24,8 +24,8 @@ func IsReaction(r, n *cda.Node) bool {
 	return false
 }
 
-// SeverityOf returns a reaction's Severity Observation. If there is none, it returns the Severity Observation next to
-// the reactions, which applies to all of them.
+// SeverityOf returns the Severity Observation nested in a statement, such as a reaction or an allergy, or nil if there
+// is none. An allergy's applies to all of its reactions.
 func SeverityOf(n *cda.Node) *cda.Node {
 	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
 }
@@ -42,8 +42,8 @@ func IsReason(rel, n *cda.Node) bool {
 		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
 }
 
-// Reason appends a reason's code to codes. If the Condition comes first in the document, it also appends to references
-// a reference to the Condition with the reason's id (C-CDA on FHIR, "Encounters": indication).
+// Reason appends a reason's code to codes. If the Condition precedes the reason in the document, it also appends to
+// references a reference to the Condition with the reason's id (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {

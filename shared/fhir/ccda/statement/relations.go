@@ -38,7 +38,7 @@ func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	return list
 }
 
-// Pointed returns a reference to the resource that represents a statement. A statement that only repeats another
+// Pointed returns a reference to the resource that represents a statement. A statement that merely repeats another
 // statement's id is represented by that statement's resource.
 func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {

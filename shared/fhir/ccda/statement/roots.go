@@ -14,7 +14,7 @@ const (
 	NoteActivityRoot       = "2.16.840.1.113883.10.20.22.4.202"
 	EntryReference         = "2.16.840.1.113883.10.20.22.4.122"
 	// ExternalDocumentReference is C-CDA's template for an external document. Acts that only refer to a document also
-	// use it.
+	// use this template.
 	ExternalDocumentReference = "2.16.840.1.113883.10.20.22.4.115"
 )
 

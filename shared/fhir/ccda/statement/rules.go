@@ -11,8 +11,7 @@ type RuleSet struct {
 
 // Entry is the rule for an entry template.
 type Entry struct {
-	// Roots lists the template's OIDs without versions, first those from C-CDA R2.1 and then those from C32, IHE and
-	// CCD.
+	// Roots lists the template's OIDs without versions. Those from C-CDA R2.1 precede those from C32, IHE and CCD.
 	Roots   []string
 	Name    string
 	Target  string // resource types, for documentation
@@ -24,16 +23,16 @@ type Section struct {
 	Codes  []string // LOINC codes
 	Roots  []string // template OIDs
 	Name   string
-	Titles []string // lower-case titles from senders that omit the code
+	Titles []string // lower-case titles used by senders that omit the code
 	Assume []Assumption
 	// Shared lists templates from older guides whose meaning differs between sections. Assume determines the meaning of
 	// these templates in the section.
 	Shared []string
-	// Narrative converts the section itself in addition to its entries, for example to a DocumentReference. It is nil
-	// for most sections.
+	// Narrative converts the section itself in addition to its entries, for example to a DocumentReference. Narrative
+	// is nil for most sections.
 	Narrative func(*Context, *cda.Node)
 }
 
-// Assumption is the template assumed for entries without a template, by element and mood. An empty Mood matches all
-// moods.
+// Assumption is the template assumed for entries without a template, by element and mood. An empty Mood matches every
+// mood.
 type Assumption struct{ Element, Mood, Root string }

@@ -10,9 +10,9 @@ import (
 )
 
 // Add adds a resource that represents one or more statements, starting with the main one, and returns a reference to
-// it. If a resource with the same id exists, it is completed, unless the two contradict each other. Codes for which a
-// resource has no element, such as an act's class, become tags. A resource that would assert more than its statement is
-// limited (docs/reference/ccda.md, "Status, negation and absence"), or dropped and counted.
+// it. If a resource with the same id exists, it is completed with the new data unless the two contradict each other.
+// Codes for which a resource has no element, such as an act's class, become tags. A resource that would assert more
+// than its statement is limited (docs/reference/ccda.md, "Status, negation and absence"), or dropped and counted.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -51,7 +51,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUncovered tags a resource with the codes in a statement's code, value and interpretation that no rule has read.
+// TagUncovered tags a resource with those codes in a statement's code, value and interpretation that no rule has read.
 func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {

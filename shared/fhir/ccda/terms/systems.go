@@ -126,7 +126,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns the FHIR URI of a code system, found by OID or else by name, or "" if neither is known.
+// System returns the FHIR URI of a code system, identified by OID or, failing that, by name, or "" if neither is known.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -143,8 +143,8 @@ func System(codeSystem, name string) string {
 // of countries.
 const shortestOID = len("1.2.3")
 
-// URI formats the root of an id or code system as a URI: the one that FHIR defines for the OID, or otherwise a URN. It
-// returns "" if the root is invalid, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
+// URI formats the root of an id or code system as a URI: the URI that FHIR defines for the OID or, if there is none, a
+// URN. It returns "" if the root is invalid, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
 // (datatypes.html#uri).
 func URI(root string) string {
 	root = strings.Trim(strings.TrimSpace(root), "{}")
@@ -163,7 +163,7 @@ func URI(root string) string {
 	return ""
 }
 
-// withoutScheme returns the OID or UUID in a URN (RFC 3061, RFC 9562). The scheme's case is ignored.
+// withoutScheme returns the OID or UUID contained in a URN (RFC 3061, RFC 9562). The scheme's case is ignored.
 func withoutScheme(text string) string {
 	for _, scheme := range [...]string{"urn:oid:", "urn:uuid:"} {
 		if len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
@@ -205,8 +205,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// IsOID reports whether text has the form of a FHIR oid (datatypes.html#oid). Below the arcs 0 and 1, the second arc is
-// at most 39 (ITU-T X.660, 7.6).
+// IsOID reports whether text has the form of a FHIR oid (datatypes.html#oid). If the first arc is 0 or 1, the second
+// arc is at most 39 (ITU-T X.660, 7.6).
 func IsOID(text string) bool {
 	if len(text) < 3 || text[0] < '0' || text[0] > '2' || text[1] != '.' {
 		return false

@@ -4,7 +4,7 @@ package terms
 import "strings"
 
 // A Table maps codes to codes or texts, like a ConceptMap. Each line contains a key without white space, a space and a
-// value. A constant Table needs no initialisation and is laid out like the published table.
+// value. A constant Table needs no initialisation and has the layout of the published table.
 type Table string
 
 // Of returns the value for a key, or "" if the table does not contain the key.

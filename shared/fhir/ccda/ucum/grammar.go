@@ -5,7 +5,7 @@ import "strings"
 // expression is the result of parsing a unit.
 type expression struct {
 	valid    bool
-	doubtful bool // whether senders mean a different unit by this valid one
+	doubtful bool // whether senders often use this valid unit to mean another
 }
 
 // parse parses an expression according to the UCUM 2.2 grammar:
@@ -134,13 +134,13 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether senders use a valid symbol, given as a prefix and an atom, for a different unit, such as
-// MG for mg, Gm for gram, K for thousands or F for degrees.
+// isDoubtful reports whether senders use a valid symbol, given as a prefix and an atom, to mean a different unit, such
+// as MG for mg, Gm for gram, K for thousands or F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""
 	}
-	if atom == "u" || unmeant.Of(prefix+atom) != "" { // Senders write mu/L for mU/L, not for millidaltons per litre.
+	if atom == "u" || unmeant.Of(prefix+atom) != "" { // Senders write mu/L to mean mU/L, not millidaltons per litre.
 		return true
 	}
 	isLarge := strings.IndexByte("YZEPTGM", prefix[0]) >= 0

@@ -2,8 +2,8 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant maps valid UCUM symbols to the units that clinical senders mean by them. Such a symbol is never converted to
-// a code on its own.
+// unmeant maps valid UCUM symbols to the units that clinical senders intend when they write them. On its own, such a
+// symbol is never converted to a code.
 const unmeant terms.Table = `
 A year-or-ampere
 AU arbitrary-units
@@ -32,8 +32,8 @@ st stone
 u unit
 `
 
-// small lists unit symbols that documents never combine with a prefix of a million or more. In documents, Mg and Mmol
-// are capitalisation errors.
+// small lists the unit symbols that documents never combine with a prefix of a million or more. In documents, Mg and
+// Mmol are capitalisation errors.
 const small terms.Table = `
 g Mg
 l Ml
@@ -127,7 +127,7 @@ pH [pH]
 
 // words maps unit names and synonyms, in lower case and without white space, to codes. Abbreviations are from ISMP,
 // "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU), and RxNorm (MEQ, HR, ACTUAT). Names are from UCUM. The codes
-// are from the same table as those of whole.
+// are from the same source as those in the table whole.
 const words terms.Table = `
 mg mg
 mgs mg

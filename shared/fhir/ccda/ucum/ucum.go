@@ -4,8 +4,8 @@ package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit has no code,
-// or if senders use the spelling for a different unit than UCUM does. The rules are in docs/reference/ccda.md
+// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit has no code or
+// if senders use the spelling for a unit other than the one that UCUM defines. The rules are in docs/reference/ccda.md
 // ("Units").
 func Code(unit string) string {
 	if len(unit) > maxLength {
@@ -47,7 +47,7 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cell counts are given per this unit, so that a preceding "K" means thousands.
+// isVolume reports whether cell counts are given per this unit, so a preceding "K" means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
 // partCode returns the code for a unit that is not a quotient.
@@ -80,7 +80,7 @@ func fold(unit string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(folded, "."), "(s)")
 }
 
-// powerOfTen parses a power of ten in a form that laboratory analysers write, such as x10e3, 10+3 or 10**3.
+// powerOfTen parses a power of ten in a notation that laboratory analysers use, such as x10e3, 10+3 or 10**3.
 func powerOfTen(folded string) string {
 	rest, found := strings.CutPrefix(strings.TrimPrefix(folded, "x"), "10")
 	if !found {
@@ -102,8 +102,8 @@ func powerOfTen(folded string) string {
 	return ""
 }
 
-// capital parses a unit written in capitals by UCUM's case-insensitive symbols, in which M is milli and G is gram.
-// Units that have another meaning in capitals are rejected.
+// capital parses a unit in capitals, using UCUM's case-insensitive symbols, in which M is milli and G is gram. Units
+// that have another meaning in capitals are rejected.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {
 		return ""

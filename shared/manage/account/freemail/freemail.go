@@ -1,6 +1,6 @@
 // Package freemail recognises email domains at which anyone can get an address. An address at such a domain does not
-// vouch for an organisation. The package embeds its own list and, if npm could fetch them, published lists of free and
-// disposable email domains (make domains; infra/freemail names the lists).
+// show that its owner belongs to an organisation. The package embeds its own list and, if npm could fetch them,
+// published lists of free and disposable email domains. make domains fetches the lists that infra/freemail names.
 package freemail
 
 import (
@@ -54,7 +54,7 @@ func isIn(list, domain string) bool {
 	return err == nil && bytes.Contains(text, []byte("\n"+domain+"\n"))
 }
 
-// Refused returns the error for an email address at a domain where anyone can get an address.
+// Refused returns the error for an email address at a free or disposable email domain.
 func Refused() error {
 	return fault.BadRequest(
 		"Use your work e-mail address; personal addresses aren't accepted.").About("email")
@@ -68,8 +68,8 @@ func families() []string {
 	}
 }
 
-// isCountry reports whether a domain may be a country's top-level domain, such as fr, or its domain for companies, such
-// as com.br or co.uk.
+// isCountry reports whether a domain may be a country's top-level domain, such as fr, or a country's domain for
+// companies, such as com.br or co.uk.
 func isCountry(domain string) bool {
 	labels := strings.Split(domain, ".")
 	return len(labels) <= 2 && !slices.ContainsFunc(labels, func(label string) bool { return len(label) > 3 })

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/manage/verification"
 )
 
-// spellings contains domains at which anyone can get an address, each spelled in several ways.
+// spellings contains public email domains, each spelled in several ways.
 const spellings = `
 gmail.com GMAIL.COM Gmail.Com gmail.com. googlemail.com GoogleMail.com mail.gmail.com
 outlook.com outlook.fr outlook.com.br outlook.co.th OUTLOOK.DE hotmail.com hotmail.co.uk hotmail.it

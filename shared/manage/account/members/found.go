@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/verification"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
@@ -41,7 +42,7 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 		return org.Organisation{}, fmt.Errorf("store organisation: %w", err)
 	}
 	return made, d.record(ctx, By{Actor: account.Actor(accountID), AccountID: accountID, Role: account.Owner}, made.ID,
-		"organisation.created", made.ID)
+		"organisation.created", made.ID, audit.Change{Field: "name", New: made.Name, Old: ""})
 }
 
 // claimable returns the domain that an organisation claims through its founder. It returns "" if one of the founder's
@@ -68,7 +69,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 	return "", nil
 }
 
-// hasRoom returns an error if the account is already in the maximum number of organisations.
+// hasRoom returns an error if the account already belongs to the maximum number of organisations.
 func (d Service) hasRoom(ctx context.Context, accountID string) error {
 	all, err := d.Rows.Memberships(ctx, accountID)
 	if err != nil {

@@ -64,7 +64,7 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	if err := d.mail(ctx, made, invitation(d.Dashboard, host.Name, made, tokenOf(made, value))); err != nil {
 		return account.Invitation{}, errors.Join(err, d.Rows.RemoveInvitation(context.WithoutCancel(ctx), made))
 	}
-	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
+	return made, d.record(ctx, by, orgID, "member.invited", made.ID, roleChange("", role))
 }
 
 // count counts an invitation email towards the limits, even if the invitation is later withdrawn. An operator's
@@ -146,10 +146,10 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	if err := d.Rows.RemoveInvitation(ctx, found); err != nil {
 		return fmt.Errorf("remove invitation: %w", err)
 	}
-	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
+	return d.record(ctx, by, orgID, "invitation.withdrawn", id, roleChange(found.Role, ""))
 }
 
-// Accept uses the token from the invitation email to make an account a member. The account must have the invited
+// Accept makes an account a member, using the token from the invitation email. The account must have the invited
 // address, and the inviter must still be permitted to invite members.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")
@@ -219,7 +219,7 @@ func (d Service) join(ctx context.Context, guest account.Account, i account.Invi
 		return account.Membership{}, fmt.Errorf("accept invitation: %w", err)
 	}
 	return m, d.record(ctx, By{Actor: account.Actor(guest.ID), AccountID: guest.ID, Role: i.Role}, i.OrgID,
-		"member.joined", guest.ID)
+		"member.joined", guest.ID, roleChange("", m.Role))
 }
 
 // unclaimed returns the domain of an account's email address, or "" if an organisation has claimed it.

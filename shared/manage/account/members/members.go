@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/verification"
 	"recordbridge/shared/platform/maillimit"
 	"recordbridge/shared/words/fault"
@@ -45,9 +46,9 @@ type Rows interface {
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both methods
-	// return fault.Conflict if the membership has changed since it was read, or if the organisation would have no
-	// owner.
+	// SaveMembership stores a membership; was is the account's former role. RemoveMembership removes a membership. Both
+	// methods return fault.Conflict if the membership has changed since it was read, or if the organisation would have
+	// no owner.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
 	// CreateInvitation stores an invitation. Invitation returns an invitation, or fault.NotFound if it does not exist.
@@ -56,7 +57,7 @@ type Rows interface {
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, it is claimed for the
+	// AcceptInvitation deletes an invitation and creates a member. If domain is not empty, it is claimed for the
 	// organisation. AcceptInvitation returns fault.Conflict if a row has changed in the meantime.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
 	// Domain returns the ID of the organisation that has claimed an email domain. It returns fault.NotFound if the
@@ -69,7 +70,7 @@ type Rows interface {
 
 // Audit records changes and their actors. audit.Log implements it.
 type Audit interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 }
 
 // By identifies the actor of a change.
@@ -100,7 +101,7 @@ type Member struct {
 	account.Membership
 
 	Email      string
-	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero without a recovery
+	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero if there is no recovery
 }
 
 // readers is the number of accounts that are read concurrently.
@@ -166,18 +167,18 @@ type RoleChange struct {
 
 // Change changes the role of a member. It returns fault.Conflict if the membership's version doesn't match.
 func (d Service) Change(ctx context.Context, by By, orgID string, to RoleChange) error {
-	isChanged := false
+	var was account.Role
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
-		isChanged, err = d.assign(ctx, by, orgID, to)
+		was, err = d.assign(ctx, by, orgID, to)
 		return err
 	})
-	if err != nil || !isChanged {
+	if err != nil || was == to.Role {
 		return err
 	}
-	return d.record(ctx, by, orgID, "member.made_"+string(to.Role), to.AccountID)
+	return d.record(ctx, by, orgID, "member.made_"+string(to.Role), to.AccountID, roleChange(was, to.Role))
 }
 
-// Remove ends a membership. The account loses access with its next request.
+// Remove ends a membership. The account loses access at its next request.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -194,35 +195,35 @@ func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) err
 	if err := d.Rows.RemoveMembership(ctx, m); err != nil {
 		return fmt.Errorf("remove membership: %w", err)
 	}
-	return d.record(ctx, by, orgID, "member.removed", accountID)
+	return d.record(ctx, by, orgID, "member.removed", accountID, roleChange(m.Role, ""))
 }
 
-// assign stores a member's role and reports whether the role changed.
-func (d Service) assign(ctx context.Context, by By, orgID string, to RoleChange) (bool, error) {
+// assign stores a member's role and returns the previous role.
+func (d Service) assign(ctx context.Context, by By, orgID string, to RoleChange) (account.Role, error) {
 	m, err := d.member(ctx, orgID, to.AccountID)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	if err := by.may(m.Role, to.Role); err != nil {
-		return false, err
+		return "", err
 	}
 	if err := to.From.Check("role", m.Version()); err != nil {
-		return false, err
+		return "", err
 	}
 	was := m.Role
 	if was == to.Role {
-		return false, nil
+		return was, nil
 	}
 	if was == account.Owner {
 		if err := d.leavesOwner(ctx, m); err != nil {
-			return false, err
+			return "", err
 		}
 	}
 	m.Role = to.Role
 	if err := d.Rows.SaveMembership(ctx, m, was); err != nil {
-		return false, fmt.Errorf("save membership: %w", err)
+		return "", fmt.Errorf("save membership: %w", err)
 	}
-	return true, nil
+	return was, nil
 }
 
 func (d Service) member(ctx context.Context, orgID, accountID string) (account.Membership, error) {
@@ -236,8 +237,8 @@ func (d Service) member(ctx context.Context, orgID, accountID string) (account.M
 	return m, nil
 }
 
-// leavesOwner returns a specific error if a change would leave the organisation without an owner. The store would
-// reject the change anyway.
+// leavesOwner returns an error that explains the problem if a change would leave the organisation without an owner. The
+// store would reject the change anyway.
 func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) error {
 	all, err := d.Rows.Members(ctx, leaving.OrgID)
 	if err != nil {
@@ -252,12 +253,20 @@ func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) er
 }
 
 // record writes the audit row for a completed change.
-func (d Service) record(ctx context.Context, by By, orgID, action, target string) error {
-	tenant := org.Tenant{Mode: org.Live, OrgID: orgID}
-	if err := d.Audit.Append(ctx, tenant, d.Now(), d.NewID(), by.Actor, action, target); err != nil {
+func (d Service) record(ctx context.Context, by By, orgID, action, target string, changes ...audit.Change) error {
+	row := audit.Row{
+		At: d.Now(), ID: d.NewID(), Tenant: org.Tenant{Mode: org.Live, OrgID: orgID}, Actor: by.Actor, Action: action,
+		Target: target, Changes: changes,
+	}
+	if err := d.Audit.Append(ctx, row); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
 	return nil
+}
+
+// roleChange describes a role's change in an audit row. An empty role means that there is no membership or invitation.
+func roleChange(was, is account.Role) audit.Change {
+	return audit.Change{Field: "role", New: string(is), Old: string(was)}
 }
 
 func conflict(public string) error { return fault.New(fault.Conflict, fault.CodeConflict, public) }

@@ -43,7 +43,7 @@ type house struct {
 	now           time.Time
 	clock         func() time.Time
 	orgID         string
-	people        map[string]string // account IDs by email address
+	people        map[string]string // account IDs, keyed by email address
 }
 
 func newHouse(t *testing.T) *house {
@@ -225,7 +225,7 @@ func TestLastOwnerCannotBeRemoved(t *testing.T) {
 		t.Errorf("demoted: %v", err)
 	}
 	h.join(bob, account.Owner)
-	var both [2]account.Membership // memberships of two owners who remove each other concurrently
+	var both [2]account.Membership // memberships of two owners who try to remove each other at the same time
 	for i, email := range []string{ada, bob} {
 		m, err := h.accounts.Membership(t.Context(), h.orgID, h.people[email])
 		expect.NoError(t, err)
@@ -304,13 +304,18 @@ func TestOperatorInvitationOfFirstOwnerIsAudited(t *testing.T) {
 	expect.NoError(t, err)
 	var told []string
 	for _, r := range rows {
-		told = append([]string{r.Action}, told...)
-		if strings.Contains(r.Actor+r.Target, "@") || r.Actor == "" {
+		if len(r.Changes) != 1 {
+			t.Fatalf("row %+v, want one change", r)
+		}
+		line := r.Action + ":" + r.Changes[0].Field + ":" + r.Changes[0].Old + ">" + r.Changes[0].New
+		told = append([]string{line}, told...)
+		if strings.Contains(r.Actor+r.Target+line, "@") || r.Actor == "" {
 			t.Errorf("row %+v", r)
 		}
 	}
-	want := "organisation.created member.invited member.joined member.made_viewer member.removed member.invited " +
-		"invitation.withdrawn"
+	want := "organisation.created:name:>Alder member.invited:role:>owner member.joined:role:>owner " +
+		"member.made_viewer:role:owner>viewer member.removed:role:viewer> member.invited:role:>viewer " +
+		"invitation.withdrawn:role:viewer>"
 	if got := strings.Join(told, " "); got != want {
 		t.Errorf("audited:\n%s\nwant:\n%s", got, want)
 	}

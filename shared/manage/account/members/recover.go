@@ -58,7 +58,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
-	// The announcement is sent first, because nobody could stop an unannounced recovery.
+	// The recovery is announced before it starts, because nobody could stop an unannounced recovery.
 	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
 		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"recordbridge/infra/testkit/memory"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/account/members"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
@@ -50,8 +51,8 @@ func (h *house) found(email, name string) (members.By, string) {
 	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 
-// TestInviteCountsWithdrawnInvitations covers the attack in ADR 42 that invited one address 60 times, withdrawing each
-// invitation before the next.
+// TestInviteCountsWithdrawnInvitations covers the attack described in ADR 42: inviting one address 60 times and
+// withdrawing each invitation before the next.
 func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -74,8 +75,8 @@ func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	}
 }
 
-// TestInviteLimitsAccountAcrossOrganisations covers the attack in ADR 42 in which eight tenants of one account sent
-// email to the same mailbox.
+// TestInviteLimitsAccountAcrossOrganisations covers the attack described in ADR 42, in which eight tenants of one
+// account send email to the same mailbox.
 func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -93,7 +94,7 @@ func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	}
 }
 
-// noInvitations stores no invitations and has a single member, so thousands of attempts are fast.
+// noInvitations stores no invitations and has a single member, so that thousands of attempts are fast.
 type noInvitations struct{ members.Rows }
 
 func (noInvitations) Members(context.Context, string) ([]account.Membership, error) { return nil, nil }
@@ -108,9 +109,7 @@ func (noInvitations) Organisation(_ context.Context, of org.Tenant) (org.Organis
 	return org.Organisation{ID: of.OrgID, Name: "Birch", LiveAccess: org.LiveNone}, nil
 }
 
-func (noInvitations) Append(context.Context, org.Tenant, time.Time, string, string, string, string) error {
-	return nil
-}
+func (noInvitations) Append(context.Context, audit.Row) error { return nil }
 
 func TestInviteSucceedsDespiteHostileAccount(t *testing.T) {
 	t.Parallel()

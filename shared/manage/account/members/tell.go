@@ -22,7 +22,7 @@ func (d Service) NotifyMembers(ctx context.Context, orgID string, others []strin
 	return err
 }
 
-// notifyMembers implements NotifyMembers and returns the number of addresses that the message was sent to.
+// notifyMembers implements NotifyMembers and returns the number of addresses to which the message was sent.
 func (d Service) notifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) (int, error) {
 	all, err := d.List(ctx, orgID)
 	if err != nil || d.Mailer == nil {

@@ -17,11 +17,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is the period during which a change of email address can be reverted from the former address. The email
-// address can't be changed again in this period, so an intruder can't invalidate the owner's link with a second change.
+// restoreLife is the period during which the holder of the former address can revert a change of email address. The
+// email address can't be changed again during this period, so an intruder can't use a second change to invalidate the
+// owner's link.
 const restoreLife = 72 * time.Hour
 
-// addressFor returns the scope of the codes that verify an account's new email address. The scope separates these codes
+// addressFor returns the scope of codes that verify an account's new email address. The scope separates these codes
 // from all others.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
@@ -49,7 +50,7 @@ func (d Addresses) RequestAddressChange(ctx context.Context, b Browser, s accoun
 }
 
 // ChangeAddress changes an account's email address to the address that received the code. The former address is
-// notified first, and nothing changes if the notification fails. Other sessions end, and a new session replaces the
+// notified first, and nothing changes if the notification fails. All other sessions end, and a new session replaces the
 // current one.
 func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
@@ -91,7 +92,7 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 		return SignedIn{}, fmt.Errorf("move account: %w", err)
 	}
 	d.tell(ctx, a.Email, addressGiven(d.dashboard, now))
-	if !b.Device.Empty() { // The device is known for the old address but not for the new one.
+	if !b.Device.Empty() { // The device is remembered for the old address but not for the new one.
 		if err := d.sessions.RememberDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
 			return SignedIn{}, fmt.Errorf("know device: %w", err)
 		}
@@ -108,8 +109,8 @@ func (d Addresses) changeable(a account.Account) error {
 }
 
 // RestoreAddress reverts a change of email address for the holder of the link that was sent to the former address. All
-// sessions end, which locks out the person who made the change. Passkeys, the authenticator app and recovery codes that
-// were added since the change are removed.
+// sessions end, which locks out the person who made the change. Passkeys, recovery codes and the authenticator app are
+// removed if they were added since the change.
 func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link is no longer valid."
 	id, value, _ := strings.Cut(token.Reveal(), ".")

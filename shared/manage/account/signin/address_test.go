@@ -27,7 +27,7 @@ func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 
 var restoreLink = regexp.MustCompile(`#/restore/(\S+)`)
 
-// link returns the token that lets the holder of the former address revert a change.
+// link returns the token with which the holder of the former address can revert a change.
 func (h *house) link(address string) secret.Text {
 	h.t.Helper()
 	found := restoreLink.FindStringSubmatch(h.post.last(address).text)

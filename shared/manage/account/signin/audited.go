@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
@@ -26,7 +26,7 @@ func NewAudited(d Deps, log Log) Audited { return Audited{Service: New(d), deps:
 
 // Log records changes and their actors. audit.Log implements it.
 type Log interface {
-	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
+	Append(ctx context.Context, row audit.Row) error
 }
 
 // ConfirmTOTP calls Service.ConfirmTOTP and writes the audit rows.
@@ -107,8 +107,8 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering returns a function that passes a sign-in's results through and records a recovery that it applied or
-// stopped.
+// recovering returns a function that passes a sign-in's results through and records any recovery that the sign-in
+// applied or stopped.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {
@@ -137,8 +137,10 @@ func (d Audited) record(ctx context.Context, accountID, action string) error {
 		return fmt.Errorf("list memberships: %w", err)
 	}
 	for _, m := range all {
-		if err := d.log.Append(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID}, d.deps.Now(), d.deps.NewID(),
-			account.Actor(accountID), action, accountID); err != nil {
+		if err := d.log.Append(ctx, audit.Row{
+			At: d.deps.Now(), ID: d.deps.NewID(), Tenant: org.Tenant{Mode: org.Live, OrgID: m.OrgID},
+			Actor: account.Actor(accountID), Action: action, Target: accountID,
+		}); err != nil {
 			return fmt.Errorf("audit %s: %w", action, err)
 		}
 	}

@@ -4,19 +4,18 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/account/signin"
-	"recordbridge/shared/words/org"
+	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/words/secret"
 )
 
 type auditRows struct{ rows []string }
 
-func (b *auditRows) Append(_ context.Context, tenant org.Tenant, _ time.Time, _, actor, action, target string) error {
-	b.rows = append(b.rows, tenant.OrgID+" "+actor+" "+action+" "+target)
+func (b *auditRows) Append(_ context.Context, row audit.Row) error {
+	b.rows = append(b.rows, row.Tenant.OrgID+" "+row.Actor+" "+row.Action+" "+row.Target)
 	return nil
 }
 
@@ -26,7 +25,8 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes are recorded and failed changes are not.
+// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes are recorded and that failed changes are
+// not.
 func TestAccountChangeIsAuditedInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}

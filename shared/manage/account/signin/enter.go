@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ceremonyLife is the time that a browser has to respond to a passkey challenge.
+// ceremonyLife is the time within which a browser must respond to a passkey challenge.
 const ceremonyLife = 5 * time.Minute
 
 // codesFor returns the scope of sign-in codes, which separates them from all other codes.
@@ -51,8 +51,8 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 	})
 }
 
-// ByCode signs in a user who has entered the code sent to an email address. It creates an account if the address has
-// none.
+// ByCode signs in a user who has entered the code sent to an email address. If the address has no account, it creates
+// one.
 func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	at, err := corporate(email)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d PasskeyFactor) begin(ctx context.Context, begun account.Begun, accountID
 	return nil
 }
 
-// take consumes a ceremony, regardless of its outcome.
+// take returns a ceremony and removes it, so that it can be used only once, whatever its outcome.
 func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
 	c, err := d.sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.now())
 	if err == nil && c.AccountID != accountID {
@@ -142,7 +142,7 @@ func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID 
 	return c, refused(err, "This step has expired or is already complete. Start again.")
 }
 
-// ByPasskey signs in the owner of a passkey. A passkey proves both factors.
+// ByPasskey signs in the owner of a passkey. A passkey counts as both factors.
 func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	claim, err := d.party.Claim(answer)
 	if err != nil {
@@ -172,7 +172,7 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 	return d.enterComplete(ctx, a, b)
 }
 
-// ByTOTP verifies a session's second factor, or renews the proof, with a code from the account's authenticator app.
+// ByTOTP verifies a session's second factor or renews the proof, using a code from the account's authenticator app.
 // Attempts are limited per account. Only a user who has verified the email address can use up the attempts.
 func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
@@ -222,13 +222,13 @@ func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []b
 	return step, nil
 }
 
-// bindingOf returns the encryption binding of an authenticator secret.
+// bindingOf returns the data that binds an encrypted authenticator secret to its account.
 func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate parses an email address that may have an account. Email addresses at domains where anyone can get one are
-// rejected, because they don't vouch for an organisation.
+// corporate parses an email address that may have an account. Email addresses at free or disposable domains are
+// rejected, because they don't indicate that their owners belong to an organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)
 	if err != nil {

@@ -86,8 +86,8 @@ func TestCodeAllowsFiveAttemptsAndIsSingleUse(t *testing.T) {
 	}
 }
 
-// TestAttackersCannotLockOutOwner checks that strangers who use up the hour's codes for the owner's address don't
-// affect the owner's known browser.
+// TestAttackersCannotLockOutOwner checks that strangers who exhaust the hourly limit on codes for the owner's address
+// don't affect the owner's known browser.
 func TestAttackersCannotLockOutOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -46,7 +46,7 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP activates the offered authenticator secret if digits is a valid code. Other sessions end, and a new
+// ConfirmTOTP activates the offered authenticator secret if digits is a valid code. All other sessions end, and a new
 // session replaces the current one.
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
@@ -92,7 +92,8 @@ func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (
 	return begun, d.begin(ctx, begun, a.ID)
 }
 
-// AddPasskey completes the registration of a passkey. Other sessions end, and a new session replaces the current one.
+// AddPasskey completes the registration of a passkey. All other sessions end, and a new session replaces the current
+// one.
 func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
 ) (SignedIn, error) {
@@ -120,8 +121,8 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 	})
 }
 
-// addFactor adds a second factor and ends all other sessions. An account's first factor also creates recovery codes, in
-// the same write.
+// addFactor adds a second factor and ends all other sessions. Adding an account's first factor also creates recovery
+// codes, in the same write.
 func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,
 ) (SignedIn, error) {

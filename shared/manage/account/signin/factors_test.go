@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// generator adds an authenticator app to an account, and returns the app's secret and the new session.
+// generator adds an authenticator app to an account and returns the app's secret and the new session.
 func (h *house) generator(e signin.SignedIn) ([]byte, signin.SignedIn) {
 	h.t.Helper()
 	offer, err := h.OfferTOTP(h.t.Context(), e.Session)
@@ -119,7 +119,7 @@ func TestTOTPTakesEffectAfterConfirmation(t *testing.T) {
 	}
 }
 
-// passkey adds a passkey to an account, and returns the passkey and the new session.
+// passkey adds a passkey to an account and returns the passkey and the new session.
 func (h *house) passkey(e signin.SignedIn) (*passkeytest.Key, signin.SignedIn) {
 	h.t.Helper()
 	key := passkeytest.New(h.t, origin, host)

@@ -54,7 +54,7 @@ func addressBack(dashboard string, at time.Time) mailtext.Message {
 	}
 }
 
-// factor names a sign-in factor, with the messages that are sent when it is added or removed.
+// factor names a sign-in factor and holds the messages that are sent when it is added or removed.
 type factor struct{ name, added, removed string }
 
 func passkeyFactor() factor {

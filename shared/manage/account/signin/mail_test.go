@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance matches the random parts of emails: codes, and tokens in links.
+// chance matches the random parts of emails: codes and tokens in links.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
 // check compares the latest email sent to an address with a file in testdata.

@@ -93,11 +93,11 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 	return d.enterComplete(ctx, a, b)
 }
 
-// useCode removes the recovery code that produced message and returns the number of remaining codes. It doesn't
-// conflict with the concurrent use of another code.
+// useCode removes the recovery code that produced message and returns the number of remaining codes. The concurrent use
+// of another code doesn't cause an error.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
-	// The number of conflicts is limited, because each successful request uses up a different code.
+	// The number of conflicts is limited, because each successful request uses a different code.
 	err := retry.OnConflict(ctx, recoveryCodes, func() error {
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// locked adds an authenticator app to an account. It returns the recovery codes and a session that waits for the second
-// factor.
+// locked adds an authenticator app to an account. It returns the recovery codes and a session that is waiting for the
+// second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.SignedIn) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))

@@ -15,8 +15,8 @@ import (
 
 const victim = "victim@cedar.example"
 
-// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits shared by all accounts. Only they limit codes for
-// new addresses, because those codes are stored per account.
+// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits shared by all accounts. Codes for new addresses
+// have no other limits, because those codes are stored per account.
 func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -45,8 +45,8 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	h.enter(victim, signin.Browser{}) // Sign-in codes have a separate limit.
 }
 
-// TestSecurityEmailsAreLimitedPerMailbox checks that, once the limit is reached, a sign-in succeeds but a change of
-// address fails, because the former address must be notified.
+// TestSecurityEmailsAreLimitedPerMailbox checks that, once the limit is reached, sign-ins succeed but changes of
+// address fail, because the former address must be notified.
 func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions, and makes account changes that end all other sessions.
+// entrance starts sessions and makes account changes that end all other sessions.
 type entrance struct {
 	post
 
@@ -74,7 +74,7 @@ type CodeSignIn struct {
 	newID ids.Source
 }
 
-// PasskeyFactor signs users in with passkeys, and adds and removes passkeys.
+// PasskeyFactor signs users in with passkeys. It also adds and removes them.
 type PasskeyFactor struct {
 	entrance
 
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor verifies codes from authenticator apps, and adds and removes such apps.
+// TOTPFactor verifies codes from authenticator apps. It also adds and removes the apps.
 type TOTPFactor struct {
 	entrance
 
@@ -91,7 +91,7 @@ type TOTPFactor struct {
 	recovery RecoveryCodes
 }
 
-// RecoveryCodes creates recovery codes with an account's first second factor, and signs users in with them.
+// RecoveryCodes creates recovery codes with an account's first second factor and signs in users who enter such a code.
 type RecoveryCodes struct {
 	entrance
 

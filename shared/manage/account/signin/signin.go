@@ -61,8 +61,8 @@ type Accounts interface {
 	// MoveAccount is like SaveAccount but also changes the email address and reserves the former address for the
 	// account. MoveAccount also returns fault.Conflict if the new address already has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack restores an account's former email address and releases left, the replaced address. It returns
-	// fault.Conflict if the account or an address has changed since it was read.
+	// MoveAccountBack restores an account's former email address and releases left, the address that it replaces. It
+	// returns fault.Conflict if the account or an address has changed since it was read.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
 	// RecoveryCodes reads an account's recovery codes. It returns fault.NotFound if there are none. SaveRecoveryCodes
 	// stores an account's recovery codes. It returns fault.Conflict if they have changed since they were read.
@@ -86,7 +86,8 @@ type Sessions interface {
 	StartSession(ctx context.Context, started account.Session, replaced string) error
 	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered.
+	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered for an
+	// address.
 	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
 	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns a ceremony, or
@@ -122,7 +123,7 @@ type Browser struct {
 	Network string      // browser's network, used to limit the number of codes
 }
 
-// SignedIn holds the tokens of a new session. The tokens may be sent only in browser cookies.
+// SignedIn holds the tokens of a new session. The tokens may be sent to browsers only in cookies.
 type SignedIn struct {
 	Token   secret.Text
 	Device  secret.Text
@@ -134,7 +135,7 @@ type SignedIn struct {
 	RecoveryCodes []secret.Text
 }
 
-// DeviceLife is the time that a browser is remembered.
+// DeviceLife is the time for which a browser is remembered.
 const DeviceLife = 180 * 24 * time.Hour
 
 // SignOut ends a single session of an account.
@@ -169,7 +170,7 @@ func (d AccountSessions) Account(ctx context.Context,
 	return a, all, nil
 }
 
-// enter starts a session. The account's owner is notified if the browser is new.
+// enter starts a session and, if the browser is new, notifies the account's owner.
 func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (SignedIn, error) {
 	token, err := account.NewToken(d.random)
 	if err != nil {
@@ -195,7 +196,8 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device token is valid only for the email addresses that were used with it.
+// know remembers a browser for an account's email address and returns the browser's device token. A device token is
+// valid only for the email addresses that were used with it.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error

@@ -38,7 +38,7 @@ func Code(secret []byte, number int64) string {
 func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
 
 // Match returns the time step whose code was typed. It considers only steps later than after. ok is false if no step
-// matches. It takes the same time whichever step matches.
+// matches. The time that it takes doesn't depend on which step matches.
 func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
 	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
 		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1

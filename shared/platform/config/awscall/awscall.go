@@ -28,7 +28,7 @@ const (
 	maxAnswer      = 1 << 20 // in bytes
 )
 
-// Call describes one operation of a service, a POST to the service's endpoint.
+// Call describes one operation of a service, which is invoked by a POST to the service's endpoint.
 type Call struct {
 	Service string // signing name and first label of the host name, such as "ssm"
 	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"

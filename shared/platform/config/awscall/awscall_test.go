@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// transport is an aws.HTTPClient that responds in place of a service.
+// transport is an aws.HTTPClient that simulates a service.
 type transport func(r *http.Request) (int, string, error)
 
 func (t transport) Do(r *http.Request) (*http.Response, error) {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// Read returns a parameter's value (Systems Manager API Reference, GetParameter). An empty value is an error, because
-// no function can use an empty parameter.
+// Read returns a parameter's value (Systems Manager API Reference, GetParameter). Read returns an error for an empty
+// value, because no function can use an empty parameter.
 func Read(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (string, error) {
 	var out struct{ Parameter struct{ Value string } }
 	get := awscall.Operation{Service: "ssm", SDKID: "SSM", Target: "AmazonSSM.GetParameter"}

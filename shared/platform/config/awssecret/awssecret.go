@@ -1,5 +1,5 @@
-// Package awssecret reads secrets from Secrets Manager. It is separate from package config so that only functions with
-// a secret link it. The package doesn't cache secrets: callers read each secret once per cold start.
+// Package awssecret reads secrets from Secrets Manager. It is separate from package config so that only functions that
+// read a secret link it. The package doesn't cache secrets: callers read each secret once per cold start.
 package awssecret
 
 import (

@@ -17,7 +17,7 @@ import (
 const (
 	// maxClockSkew is the tolerated difference between the client's and the server's clocks.
 	maxClockSkew = time.Minute
-	// longestMetadata is the maximum lifetime of signed metadata: one year, including leap years.
+	// longestMetadata is the maximum lifetime of signed metadata, which is one year, including leap years.
 	longestMetadata = 366 * 24 * time.Hour
 	// maxWords is the maximum number of list items that the client reads.
 	maxWords = 500
@@ -34,7 +34,7 @@ const (
 const (
 	errMetadata  = flaw("metadata")           // The metadata violates the guide, for example because it isn't signed.
 	errClaims    = flaw("metadata_claims")    // The metadata is signed for another server, or is not currently valid.
-	errEndpoints = flaw("metadata_endpoints") // An endpoint's origin is not allowed.
+	errEndpoints = flaw("metadata_endpoints") // An endpoint has an origin that is not allowed.
 	// The server lacks a capability that the client needs, or requires one that the client lacks.
 	errUnable = flaw("unsupported")
 )

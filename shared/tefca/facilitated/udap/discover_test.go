@@ -162,7 +162,7 @@ func alone(t *testing.T) string {
 	return signed(t, jose.RS256, self.key, header(x5c(self)), claims(nil))
 }
 
-// none returns metadata that uses the algorithm "none".
+// none returns metadata as a JWT with the algorithm "none".
 func none(t *testing.T, chain []string) string {
 	t.Helper()
 	head, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})

@@ -31,8 +31,8 @@ type Member struct {
 	algorithm jose.SignatureAlgorithm
 }
 
-// NewMember returns a Member. certificates holds the member's certificate, which must contain uri, and its
-// intermediates. key is its private key. Both are PEM.
+// NewMember returns a Member. certificates holds the member's certificate, which must contain uri, and the intermediate
+// certificates. key is the certificate's private key. Both are PEM.
 func NewMember(uri, certificates string, key secret.Text) (Member, error) {
 	var chain []*x509.Certificate
 	for block, rest := pem.Decode([]byte(certificates)); block != nil; block, rest = pem.Decode(rest) {

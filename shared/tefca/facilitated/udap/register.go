@@ -81,7 +81,7 @@ func (c Client) register(ctx context.Context, server Server, us Application) (st
 	return registered.ClientID, nil
 }
 
-// visible reports whether text consists only of visible ASCII characters and is one to most characters long.
+// visible reports whether text consists of 1 to most visible ASCII characters.
 func visible(text string, most int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

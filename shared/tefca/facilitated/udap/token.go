@@ -23,7 +23,7 @@ const (
 	maxScope    = 8 << 10
 )
 
-// Granted holds the values that a token endpoint granted.
+// Granted holds an access token and its properties, as granted by a token endpoint.
 type Granted struct {
 	Access  secret.Text
 	Scope   string        // granted scope, or the requested scope if the response states none

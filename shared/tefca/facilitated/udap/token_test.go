@@ -22,7 +22,7 @@ import (
 
 var server = udap.Server{Base: base, Token: "https://ehr.example/token", Registration: "https://ehr.example/register"}
 
-// said verifies the client's JWT with the certificate in its header and returns its header and claims.
+// said verifies a client's JWT with the certificate in the JWT's header, and returns the header and the claims.
 func said(t *testing.T, token string) (header, claims map[string]any) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[0])

@@ -66,8 +66,8 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 	return payload, nil
 }
 
-// parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). The header must contain a single chain,
-// leaf first; readers disagree about anything else.
+// parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). The header must contain exactly one
+// chain, leaf first, because implementations disagree on how to read anything else.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)

@@ -1,11 +1,12 @@
 // Package udap is a UDAP client for FHIR servers with which the service has no prior relationship (HL7 "Security for
 // Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). The
-// client verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. Before
-// sending any data, it checks the server's certificate. It sends data only to endpoints that have known origins and are
-// covered by the metadata's signature.
+// client verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. It
+// checks the server's certificate before sending any data. It sends data only to endpoints that have known origins and
+// are covered by the metadata's signature.
 //
-// Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), although the guide
-// requires it. It does not support certifications, so the service can't register at servers that require one.
+// Two features of the specification are not implemented. The client does not check certificate revocation (OCSP, CRL),
+// although the guide requires it. It does not support certifications, so the service can't register at servers that
+// require one.
 package udap
 
 import (
@@ -54,7 +55,7 @@ func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 // Failure returns the class and status that fault.Spot logs.
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw identifies a fault in a response with a single word for log lines.
+// flaw identifies a defect in a response with a single word for log lines.
 type flaw string
 
 // Error implements error.

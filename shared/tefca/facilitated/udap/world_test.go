@@ -145,7 +145,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 		"grant_types_supported":                                  []string{"client_credentials"},
 		"token_endpoint_auth_signing_alg_values_supported":       []string{"RS256", "ES256"},
 		"registration_endpoint_jwt_signing_alg_values_supported": []string{"RS256", "ES256"}, "signed_metadata": token,
-		// These endpoints are unsigned, so they must be ignored.
+		// The metadata's signature does not cover these endpoints, so they must be ignored.
 		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register",
 	}
 	maps.Copy(all, changes)

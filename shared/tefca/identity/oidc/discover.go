@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// knownLife is the time for which a warm function caches a provider's metadata and keys. It also limits how long
-	// the service redirects to an outdated URL or trusts a revoked key.
+	// knownLife is the time for which a warm function caches a provider's metadata and keys. During this time, the
+	// service may redirect to an outdated URL or trust a revoked key.
 	knownLife = 10 * time.Minute
-	// keyPause is a warm function's minimum interval between key fetches caused by unknown keys in tokens. Without the
-	// limit, forged tokens could cause any number of requests to a provider.
+	// keyPause is the minimum interval between two key fetches by a warm function for tokens with unknown keys. Without
+	// the limit, forged tokens could cause an unlimited number of requests to a provider.
 	keyPause = 30 * time.Second
 )
 
@@ -33,7 +33,8 @@ type configuration struct {
 	issRequired bool   // whether responses contain iss (RFC 9207)
 }
 
-// maxKnown limits a warm function's memory use. Operators may configure any number of providers.
+// maxKnown limits the number of cached providers and thereby a warm function's memory use. Operators may configure any
+// number of providers.
 const maxKnown = 64
 
 // memory caches providers' metadata and keys.

@@ -1,7 +1,8 @@
 // Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
 // builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. Package
 // oidc decides which data is sent to which server, and package identity decides which responses are trusted. A
-// RelyingParty stores nothing. It repeats only the request for keys, and only if a token refers to an unknown key.
+// RelyingParty stores nothing. The only request that it repeats is the one for keys, and only if a token refers to an
+// unknown key.
 package oidc
 
 import (
@@ -92,7 +93,7 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	if err != nil {
 		return "", identity.Authority{}, identity.Unavailable(err)
 	}
-	for name, values := range address.Query() { // The endpoint's own parameters are preserved.
+	for name, values := range address.Query() { // The endpoint's own query parameters are preserved.
 		if !query.Has(name) {
 			query[name] = values
 		}
@@ -102,7 +103,7 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 }
 
 // Exchange exchanges an authorization code for the person's identity at the token endpoint that was pinned before the
-// redirect. The code is used up even if the exchange fails. Exchange returns errors from package identity.
+// redirect. The code can't be used again, even if the exchange fails. Exchange returns errors from package identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
 ) (tefca.Assertion, error) {
@@ -230,7 +231,7 @@ func (p RelyingParty) post(
 	return read, nil
 }
 
-// get fetches a public JSON document.
+// get fetches a JSON document without authentication.
 func (p RelyingParty) get(ctx context.Context, address string) ([]byte, error) {
 	status, body, err := p.send(ctx, http.MethodGet, address, "", http.Header{})
 	if err == nil && status != http.StatusOK {
@@ -246,7 +247,7 @@ func (p RelyingParty) send(ctx context.Context, method, address, body string,
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
-		return 0, nil, errAnswer // err contains the URL, so it is not wrapped.
+		return 0, nil, errAnswer // err is not wrapped, because it contains the URL.
 	}
 	header.Set("Accept", "application/json")
 	request.Header = header

@@ -30,8 +30,8 @@ type provider struct {
 	mu        sync.Mutex
 	at        time.Time
 	discovery object
-	status    map[string]int    // status by path; 200 by default
-	body      map[string]string // body by path; replaces the default response
+	status    map[string]int    // HTTP status by path; 200 by default
+	body      map[string]string // response body by path; replaces the default response
 	keys      []jose.JSONWebKey
 	asked     []string
 	forms     map[string]url.Values
@@ -97,7 +97,7 @@ func (p *provider) Do(request *http.Request) (*http.Response, error) {
 func (p *provider) Authenticate(_ context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
-	form.Del("client_id") // HTTP Basic authentication also omits client_id.
+	form.Del("client_id") // HTTP Basic authentication also omits the client_id parameter.
 	form.Set("client_assertion", fmt.Sprintf("%s of %s for %s at %s, %v", use.AuthID, use.ClientID, use.TokenEndpoint,
 		use.Address, tenant))
 	header.Set("Authorization", "Basic proof")

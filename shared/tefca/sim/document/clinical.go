@@ -138,7 +138,7 @@ func (m Medication) activity(text node) node {
 			template("2.16.840.1.113883.10.20.22.4.25", "2014-06-09"), assertion().node("code"), m.Reason.value()))))
 }
 
-// part returns the ID of a part of a clinical statement.
+// part returns the ID of one part of a clinical statement.
 func (id ID) part(name string) node { return ID{id.Root, name}.node() }
 
 func subject(n node) node { return el("entryRelationship", pairs{"typeCode", "SUBJ"}, n) }

@@ -1,6 +1,6 @@
 // Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical
 // Notes) for the simulated network. The supported kinds are continuity of care documents, discharge summaries and
-// progress notes. The same facts always produce the same bytes.
+// progress notes. Identical facts always produce identical bytes.
 package document
 
 import (
@@ -14,7 +14,7 @@ type Kind string
 // Kinds of documents.
 const (
 	Summary   Kind = "summary"   // Continuity of Care Document with all facts up to the visit
-	Discharge Kind = "discharge" // Discharge Summary of one inpatient stay
+	Discharge Kind = "discharge" // Discharge Summary for one inpatient stay
 	Progress  Kind = "progress"  // Progress Note about one visit
 )
 
@@ -62,7 +62,7 @@ type Facility struct {
 	Ward     Code // type of care location (HSLOC)
 }
 
-// Title returns the title for documents of this kind.
+// Title returns the title of documents of this kind.
 func (k Kind) Title() string { return k.code().Name }
 
 func (k Kind) code() Code {

@@ -21,7 +21,7 @@ type Code struct{ System, Code, Name string }
 type ID struct{ Root, Extension string }
 
 // Dates are formatted as YYYY-MM-DD. Times are formatted as YYYYMMDDhhmm with an offset (+hhmm), in the sender's local
-// time. An empty value means that the time is unknown or in the future.
+// time. An empty value means that the time is unknown or lies in the future.
 
 // Clinician treats the patient and writes documents.
 type Clinician struct {
@@ -30,7 +30,7 @@ type Clinician struct {
 	Specialty     Code
 }
 
-// Noted identifies who recorded a fact and when. All documents that repeat a fact have the same Noted.
+// Noted identifies who recorded a fact and when. In all documents that repeat a fact, the fact's Noted is the same.
 type Noted struct {
 	By Clinician
 	At string // date and time
@@ -60,7 +60,7 @@ type Medication struct {
 	Drug       Code
 	Words      string // instructions
 	Dose, Unit string // Unit is a UCUM unit
-	EveryHours string // empty if the medication is taken as needed
+	EveryHours string // empty for a medication taken as needed
 	Route      Code
 	Reason     Code
 	From, To   string // dates
@@ -100,7 +100,7 @@ type Panel struct {
 	Noted    Noted
 }
 
-// Measured is a measured value, with its reference range if known.
+// Measured is a measured value with its reference range, if known.
 type Measured struct {
 	ID               ID
 	Code             Code

@@ -114,7 +114,8 @@ func (f Facility) node(name string) node {
 // place returns the ID of the facility's building.
 func (f Facility) place() node { return ID{f.OID + ".4", "MAIN"}.node() }
 
-// assigned returns a clinician in a role at a facility. If of has no name, its address and organisation are omitted.
+// assigned returns a clinician in a role at a facility. If of has no name, the address and the organisation are omitted
+// as well.
 func (c Clinician) assigned(name string, of Facility) node {
 	return el(name, nil,
 		ID{npi, c.NPI}.node(), c.Specialty.node("code"),

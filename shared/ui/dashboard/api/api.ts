@@ -51,6 +51,9 @@ export class Api {
   /** Sends an edit. If a version is given, the service refuses the edit of any other version with status 409. */
   patch = <T = void>(path: string, body: unknown, version?: string): Promise<T> =>
     this.#ask<T>("PATCH", path, body, version);
+  /** Calls an endpoint of the public API, which has the same base URL as the dashboard's. */
+  bridge = <T>(path: string, query: Query, body: unknown): Promise<T> =>
+    this.#ask<T>("POST", `../bridge/${path}${written(query)}`, body);
   remove = <T = void>(path: string): Promise<T> => this.#ask<T>("DELETE", path);
 
   /** Stores the session's CSRF token. Each session has a different token. */

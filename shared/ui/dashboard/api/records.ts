@@ -103,6 +103,7 @@ export interface Overview {
   webhooks: number;
   failing_webhooks: { webhook_id: string; url: string; failures: number; since: string; disabled: boolean }[];
   checklist: { step: Step; done: boolean }[]; // in order of execution
+  limits: { name: "concurrent_exports" | "webhooks"; used: number; limit: number }[];
 }
 
 export type Step =
@@ -202,6 +203,7 @@ export interface DeliveryAttempt {
 export interface ConnectionLine {
   org_connection_id: string;
   status: "authorized" | "revoked" | "rejected";
+  external_id?: string; // the organisation's ID for the patient
   cause?: string; // why the connection is not healthy
   suggested_action?: string;
   endpoint_id?: string; // absent for TEFCA connections
@@ -315,12 +317,33 @@ export interface Invitation {
   expires_at: string;
 }
 
+export interface AuditChange {
+  field: string;
+  new: string;
+  old: string;
+}
+
 export interface AuditRow {
   seq: number;
   at: string;
   mode?: Mode;
   actor: string;
+  from?: string;
   action: string;
   target: string;
+  changes?: AuditChange[];
   hash: string;
+}
+
+/** An institution in the public API's search results. */
+export interface CatalogHit {
+  _id: string;
+  sort: (string | number)[]; // the cursor of the next page, if this hit is the page's last
+  _source: {
+    id: string;
+    name: string;
+    locations: { city: string; state: string }[];
+    platform_type: string;
+    health: { state: "ok" | "degraded" | "down" | "unknown" };
+  };
 }

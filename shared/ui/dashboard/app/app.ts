@@ -24,6 +24,8 @@ export interface App {
   place: Place;
   /** Shows a result briefly in the announcement area. */
   say: (text: string) => void;
+  /** One object for each form with unsaved input and each uncopied key on the page. */
+  unsaved: Set<object>;
 }
 
 export const Context = createContext<App | undefined>(undefined);
@@ -72,6 +74,14 @@ export function useHere(): Here {
   };
 }
 
+/** Returns a function that declares whether leaving the page would lose something of the calling component. */
+export function useUnsaved(): (isUnsaved: boolean) => void {
+  const unsaved = useContext(Context)?.unsaved;
+  const owner = useRef({}).current;
+  useEffect(() => () => void unsaved?.delete(owner), []);
+  return (isUnsaved) => void (isUnsaved ? unsaved?.add(owner) : unsaved?.delete(owner));
+}
+
 /** Returns the membership of the named organisation. If no organisation is named, returns the first membership. */
 export function memberOf(session: DashboardSession, org: string): Membership | undefined {
   return org === "" ? session.organisations[0] : session.organisations.find((one) => one.id === org);
@@ -79,9 +89,9 @@ export function memberOf(session: DashboardSession, org: string): Membership | u
 
 export type Answer<T> = { data?: T; failure?: Failure; busy: boolean; reload: () => void; set: (data: T) => void };
 
-const POLL_MS = 5_000;
+const POLL_MS = 2_000;
 /** Polling stops after ten minutes, because each request extends the session's idle expiry. */
-const MOST_POLLS = 120;
+const MOST_POLLS = 300;
 
 /**
  * Fetches data once for each path and query, and again on reload. Old data stays visible until new data for the same

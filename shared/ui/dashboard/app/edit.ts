@@ -5,6 +5,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Refused } from "../api/api.ts";
 import type { Versioned } from "../api/records.ts";
+import { useUnsaved } from "./app.ts";
 
 /** A field's value. The order of a list's items has no meaning. */
 export type Value = string | readonly string[] | null;
@@ -128,10 +129,13 @@ export function useEdit<T extends Versioned, D extends Draft<D>>(options: EditOp
   useEffect(() => {
     if (form.was === undefined && !isChanged(fields, form)) setForm({ base: data, draft: draftOf(fields, data) });
   }, [data.version]);
+  const isUnsaved = isChanged(fields, form);
+  const declare = useUnsaved();
+  useEffect(() => declare(isUnsaved), [isUnsaved]);
   return {
     draft: form.draft,
     set: (name, value) => setForm((before) => ({ ...before, draft: { ...before.draft, [name]: value } })),
-    isChanged: isChanged(fields, form),
+    isChanged: isUnsaved,
     conflict: form.was && differences(fields, form),
     save: async () => {
       const next = await send(fields, form, options);

@@ -43,10 +43,20 @@ export function address({ org = "", mode, screen = "", id: of = "", filters = {}
   return `#/${parts.join("/")}${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
 }
 
-export function usePlace(): Place {
+/** Returns the current place. If mayLeave returns false, a navigation is undone. */
+export function usePlace(mayLeave: () => boolean): Place {
   const [place, setPlace] = useState(() => parse(location.hash));
   useEffect(() => {
-    const moved = (): void => setPlace(parse(location.hash));
+    let shown = location.hash;
+    const moved = (): void => {
+      if (location.hash === shown) return;
+      if (!mayLeave()) {
+        location.hash = shown;
+        return;
+      }
+      shown = location.hash;
+      setPlace(parse(shown));
+    };
     addEventListener("hashchange", moved);
     return () => removeEventListener("hashchange", moved);
   }, []);

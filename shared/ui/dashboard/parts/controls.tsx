@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
-import { useAction, useApp } from "../app/app.ts";
+import { useAction, useApp, useUnsaved } from "../app/app.ts";
 import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
 
@@ -236,24 +236,26 @@ interface FormProps {
   kind?: "main" | "bad";
   cancel?: () => void;
   cancelLabel?: string;
+  /** Whether the form's input is not worth a warning when the user leaves the page. */
+  isDisposable?: boolean;
 }
 
-/** A form with its fields, failure message and buttons. */
-export function Form({
-  children,
-  action,
-  does,
-  send,
-  kind = "main",
-  cancel,
-  cancelLabel = "Cancel",
-}: FormProps): JSX.Element {
+/** A form with its fields, failure message and buttons. Unsaved input causes a warning when the user leaves the page. */
+export function Form({ children, action, does, send, kind = "main", ...options }: FormProps): JSX.Element {
+  const { cancel, cancelLabel = "Cancel", isDisposable } = options;
+  const declare = useUnsaved();
   const submit = (event: Event): void => {
     event.preventDefault();
-    action.run(does);
+    action.run(async () => {
+      declare(false); // before does(), which may open another page
+      await does().catch((error: unknown) => {
+        declare(true);
+        throw error;
+      });
+    });
   };
   return (
-    <form class="form" onSubmit={submit}>
+    <form class="form" onSubmit={submit} onInput={() => !isDisposable && declare(true)}>
       {children}
       <Trouble failure={action.failure} />
       <div class="row">

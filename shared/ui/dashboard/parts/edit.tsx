@@ -18,6 +18,7 @@ export function EditForm<D extends Draft<D>>({ edit, action, what, children }: E
     <Form
       action={action}
       does={edit.save}
+      isDisposable // useEdit warns about unsaved changes, also after a conflict
       send={conflict ? "Save my changes" : "Save"}
       {...(conflict && { cancel: edit.discard, cancelLabel: "Use current values" })}
     >

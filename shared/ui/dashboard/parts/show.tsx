@@ -1,6 +1,7 @@
 /** Components that display values: times, statuses, IDs, secrets, tables and code. */
 import type { ComponentChildren, JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useUnsaved } from "../app/app.ts";
 import { Button, Copy } from "./controls.tsx";
 import { encode, outline } from "./qr.ts";
 
@@ -196,8 +197,10 @@ export function Shown({
   once?: boolean;
   children?: ComponentChildren;
 }): JSX.Element {
+  const declare = useUnsaved();
+  useEffect(() => declare(once === true), []);
   return (
-    <div class="notice warn secret">
+    <div class="notice warn secret" onClick={() => declare(false)} onCopy={() => declare(false)}>
       <p class="strong">
         {once ? "Copy this key now. You won’t see it again." : "Save this secret in your secrets manager."}
       </p>

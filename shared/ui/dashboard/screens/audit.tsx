@@ -1,47 +1,41 @@
-/** The organisation's audit log, for both modes. */
+/** The organisation's audit log, for both modes, with filters. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { AuditRow, Member } from "../api/records.ts";
+import type { AuditChange, AuditRow } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
-import { Button, Empty, Load, Notice, Title, Trouble } from "../parts/controls.tsx";
+import { actionOf, describe, OBJECTS } from "../parts/auditwords.ts";
+import { Button, Empty, Field, LinkButton, Load, Notice, Title, Trouble } from "../parts/controls.tsx";
 import { More, Table, Time } from "../parts/show.tsx";
-import { address } from "../app/router.ts";
+import { actorOf, targetOf, useKnown } from "./auditnames.ts";
+import type { Known } from "./auditnames.ts";
+import { dayTime, Late, useFilters } from "./deliveries.tsx";
 import { download } from "./usage.tsx";
 
-/** The screen of an audit row's target, by the first word of the row's action. */
-const SCREENS: Record<string, string> = {
-  webhook: "webhooks",
-  delivery: "deliveries",
-  connection: "connections",
-  credential: "credentials",
-  inquiry: "inbox",
-};
-
-/** Returns the place of an audit row's target, or undefined if the target has no screen. */
-export function placeOf(
-  { action, target, mode }: Pick<AuditRow, "action" | "target" | "mode">,
-  org: string,
-): string | undefined {
-  const screen = SCREENS[action.split(".")[0] ?? ""];
-  if (screen === undefined || mode === undefined) return undefined;
-  if (action === "webhook.simulated")
-    return address({ org, mode, screen: "deliveries", filters: { event_id: target } });
-  const [id = target] = target.split(" ");
-  return address({ org, mode, screen, id: screen === "credentials" ? `public_${mode}_${target}` : id });
-}
-
-/** Returns a function that names actors. Members are named by email address, and former members by ID. */
-export function useWho(): (actor: string) => string {
-  const { orgBase } = useHere();
-  const members = useQuery<{ members: Member[] }>(`${orgBase}/members`).data?.members ?? [];
-  return (actor) => members.find(({ account_id: id }) => actor.replace("member:", "") === id)?.email ?? actor;
-}
-
 export function Audit(): JSX.Element {
-  const { api, orgBase, may, org } = useHere();
-  const who = useWho();
-  const [before, setBefore] = useState("");
-  const answer = useQuery<{ rows: AuditRow[]; next?: number }>(`${orgBase}/audit`, { before });
+  const { may } = useHere();
+  return may("manage") ? (
+    <Log />
+  ) : (
+    <>
+      <Title>Audit log</Title>
+      <Notice>
+        <p>Only owners and admins can see the audit log.</p>
+      </Notice>
+    </>
+  );
+}
+
+function Log(): JSX.Element {
+  const { api, link, orgBase, org } = useHere();
+  const known = useKnown();
+  const { filters, set, go } = useFilters("audit");
+  const { from, to, cursor, ...rest } = filters;
+  const answer = useQuery<{ rows: AuditRow[]; next?: number }>(`${orgBase}/audit`, {
+    ...rest,
+    from: dayTime(from, false),
+    to: dayTime(to, true),
+    before: cursor,
+  });
   const action = useAction();
   const [head, setHead] = useState("");
   const save = (): void =>
@@ -50,16 +44,7 @@ export function Audit(): JSX.Element {
       download(new Blob([chain.ndjson], { type: "application/x-ndjson" }), `audit-${org.id}.ndjson`);
       setHead(`${chain.seq} ${chain.hash}`);
     });
-  if (!may("manage")) {
-    return (
-      <>
-        <Title>Audit log</Title>
-        <Notice>
-          <p>Only owners and admins can see the audit log.</p>
-        </Notice>
-      </>
-    );
-  }
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
       <Title
@@ -82,28 +67,22 @@ export function Audit(): JSX.Element {
           <code class="value">{head}</code>
         </Notice>
       )}
+      <Filters known={known} filters={filters} set={set} />
       <Load answer={answer}>
         {({ rows, next }) => (
           <>
-            {rows.length === 0 ? (
-              <Empty title="No changes yet." />
+            {rows.length > 0 ? (
+              <Rows rows={rows} known={known} />
+            ) : next ? (
+              <Empty title="No matching changes found so far." />
+            ) : isFiltered ? (
+              <Empty title="No changes match these filters.">
+                <LinkButton href={link("audit")}>Show all</LinkButton>
+              </Empty>
             ) : (
-              <Table
-                label="Audit log"
-                head={["No.", "When", "Actor", "Action", "Target", "Mode"]}
-                rows={rows}
-                keyOf={({ seq }) => String(seq)}
-                cells={(row) => [
-                  row.seq,
-                  <Time at={row.at} exact />,
-                  <span class="break">{who(row.actor)}</span>,
-                  <code>{row.action}</code>,
-                  <Target text={who(row.target)} place={placeOf(row, org.id)} />,
-                  row.mode ?? "both",
-                ]}
-              />
+              <Empty title="No changes yet." />
             )}
-            <More cursor={next ? String(next) : undefined} go={setBefore} />
+            <More cursor={next ? String(next) : undefined} go={go} />
           </>
         )}
       </Load>
@@ -111,11 +90,83 @@ export function Audit(): JSX.Element {
   );
 }
 
-const Target = ({ text, place }: { text: string; place: string | undefined }): JSX.Element =>
-  place === undefined ? (
+interface FiltersProps {
+  known: Known;
+  filters: Record<string, string>;
+  set: (name: string) => (value: string) => void;
+}
+
+function Filters({ known, filters, set }: FiltersProps): JSX.Element {
+  const actors: (readonly [string, string])[] = [
+    ["", "any"],
+    ...(known.members ?? []).map(({ account_id: id, email }) => [`member:${id}`, email] as const),
+    ["operator", "Operator"],
+  ];
+  const { actor = "", action = "" } = filters;
+  return (
+    <div class="filters" role="search" aria-label="Filters">
+      <Field label="Actor" value={actor} set={set("actor")} choices={including(actors, actor)} />
+      <Field label="Changed object" value={action} set={set("action")} choices={including(OBJECTS, action)} />
+      <Late label="Target ID" value={filters["target"] ?? ""} set={set("target")} />
+      <Field label="From" type="date" value={filters["from"] ?? ""} set={set("from")} />
+      <Field label="To" type="date" value={filters["to"] ?? ""} set={set("to")} />
+    </div>
+  );
+}
+
+/** Returns choices that include a value from the URL, such as a former member or a complete action. */
+const including = (choices: readonly (readonly [string, string])[], value: string): (readonly [string, string])[] =>
+  choices.some(([of]) => of === value) ? [...choices] : [...choices, [value, actionOf(value)]];
+
+function Rows({ rows, known }: { rows: AuditRow[]; known: Known }): JSX.Element {
+  return (
+    <Table
+      label="Audit log"
+      head={["No.", "When", "Actor", "Action", "Target", "Changes", "Mode"]}
+      rows={rows}
+      keyOf={({ seq }) => String(seq)}
+      cells={(row) => [
+        row.seq,
+        <Time at={row.at} exact />,
+        <Actor row={row} known={known} />,
+        <span title={row.action}>{actionOf(row.action)}</span>,
+        <Target row={row} known={known} />,
+        <Changes of={row.changes ?? []} />,
+        row.mode ?? "both",
+      ]}
+    />
+  );
+}
+
+function Actor({ row, known }: { row: AuditRow; known: Known }): JSX.Element {
+  return (
+    <>
+      <span class="break">{actorOf(row.actor, known.members)}</span>
+      {row.from && <div class="soft">from {row.from}</div>}
+    </>
+  );
+}
+
+function Target({ row, known }: { row: AuditRow; known: Known }): JSX.Element {
+  const { text, place } = targetOf(row, known);
+  return place === undefined ? (
     <span class="break">{text}</span>
   ) : (
     <a class="break" href={place}>
       {text}
     </a>
   );
+}
+
+function Changes({ of }: { of: AuditChange[] }): JSX.Element {
+  if (of.length === 0) return <span class="soft none">–</span>;
+  return (
+    <ul class="changes">
+      {of.map(describe).map(({ name, text }) => (
+        <li key={`${name} ${text}`}>
+          <span class="soft">{name}:</span> {text}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -52,6 +52,14 @@ function Whole({ path, data, reload }: { path: string; data: ConnectionDetail; r
                 <Id of={data.org_connection_id} /> <Copy text={data.org_connection_id} what="connection ID" />
               </>,
             ],
+            data.external_id
+              ? [
+                  "External ID",
+                  <>
+                    <span class="break">{data.external_id}</span> <Copy text={data.external_id} what="external ID" />
+                  </>,
+                ]
+              : undefined,
             ["Platform", data.platform_type],
             data.endpoint_id ? ["Endpoint", <Id of={data.endpoint_id} />] : undefined,
             data.tefca_directory_id

@@ -41,11 +41,12 @@ export function Connections(): JSX.Element {
             ) : (
               <Table
                 label="Connections"
-                head={["Institution", "Status", "ID", "Created"]}
+                head={["Institution", "External ID", "Status", "ID", "Created"]}
                 rows={connections}
                 keyOf={(one) => one.org_connection_id}
                 cells={(one) => [
                   <a href={link("connections", one.org_connection_id)}>{one.endpoint_name ?? one.platform_type}</a>,
+                  one.external_id ? <span class="break">{one.external_id}</span> : <span class="soft none">–</span>,
                   <Badge of={one.status} />,
                   <Id of={one.org_connection_id} />,
                   <Time at={one.created_at} />,

@@ -4,20 +4,11 @@ import type { DeliveryAttempt, DeliveryDetail, Webhook } from "../api/records.ts
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Copy, Empty, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Code, Facts, Id, pretty, Time } from "../parts/show.tsx";
+import { explain } from "../parts/receiver.ts";
 import { curl } from "../parts/snippets.ts";
 
-const FAILURES: Record<string, string> = {
-  http_status: "Your endpoint didn’t respond with a 2xx status.",
-  timeout: "Your endpoint didn’t respond in time. Respond first, then process the event.",
-  dns: "We couldn’t resolve the host name.",
-  tls: "We couldn’t verify the TLS certificate. Check the certificate’s chain and expiry date.",
-  connect: "We couldn’t connect to the host.",
-  blocked_address: "The host resolves to a private or reserved IP address, so we didn’t send the event.",
-  unsubscribed: "The webhook was removed or no longer receives this event type.",
-};
-
 /** Reports whether an attempt is running or will start within a minute. */
-const isDue = ({ status, next_at: at }: DeliveryDetail): boolean =>
+export const isDue = ({ status, next_at: at }: DeliveryDetail): boolean =>
   status === "inflight" || (status === "scheduled" && Date.parse(at ?? "") < Date.now() + 60_000);
 
 export function Delivery({ id }: { id: string }): JSX.Element {
@@ -140,7 +131,7 @@ function One({
         <Time at={attempt.at} exact />
         <span class="soft">{attempt.latency_ms} ms</span>
       </summary>
-      {failure !== "" && <p>{FAILURES[failure] ?? failure}</p>}
+      {failure !== "" && <p>{explain(attempt)}</p>}
       {sent && (
         <>
           <h3>Request headers</h3>

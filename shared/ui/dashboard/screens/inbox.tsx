@@ -5,7 +5,7 @@ import type { Inquiry as Row, InquiryDetail, Listed } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Field, Form, LinkButton, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, More, Table, Time } from "../parts/show.tsx";
-import { useWho } from "./audit.tsx";
+import { useWho } from "./auditnames.ts";
 import { useFilters } from "./deliveries.tsx";
 
 const KINDS: Record<Row["kind"], string> = { support: "Help", health_system: "Missing health system" };

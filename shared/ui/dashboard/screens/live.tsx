@@ -34,6 +34,8 @@ const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does:
   ],
 };
 
+const LEAD = "Live mode is for real patients. We review every organisation before enabling live mode.";
+
 /** Shows its children if the organisation has live mode. Without live mode, shows the request form. */
 export function LiveGate({ children }: { children: () => ComponentChildren }): JSX.Element {
   const { orgBase } = useHere();
@@ -45,16 +47,48 @@ export function LiveGate({ children }: { children: () => ComponentChildren }): J
           <>{children()}</>
         ) : (
           <>
-            <Title lead="Live mode is for real patients. We review every organisation before enabling live mode.">
-              Request live mode
-            </Title>
-            <Status data={data} />
-            {data.stage !== "requested" && <Steps data={data} />}
-            {data.stage !== "requested" && <Request data={data} done={answer.set} />}
+            <Title lead={LEAD}>Request live mode</Title>
+            <Pending data={data} done={answer.set} />
           </>
         )
       }
     </Load>
+  );
+}
+
+/** The way to live mode, in either mode. */
+export function GoingLive(): JSX.Element {
+  const { orgBase, place } = useHere();
+  const answer = useQuery<LiveAccess>(`${orgBase}/live-access`);
+  return (
+    <>
+      <Title lead={LEAD}>Going live</Title>
+      <Load answer={answer}>
+        {(data) =>
+          data.stage === "granted" ? (
+            <Notice tone="good">
+              <p>
+                <strong>Live mode is enabled.</strong> Test credentials and webhooks don’t work in live mode, so create
+                new ones.
+              </p>
+              <LinkButton href={address({ org: place.org, mode: "live" })}>Open live mode</LinkButton>
+            </Notice>
+          ) : (
+            <Pending data={data} done={answer.set} />
+          )
+        }
+      </Load>
+    </>
+  );
+}
+
+function Pending({ data, done }: { data: LiveAccess; done: (data: LiveAccess) => void }): JSX.Element {
+  return (
+    <>
+      <Status data={data} />
+      {data.stage !== "requested" && <Steps data={data} />}
+      {data.stage !== "requested" && <Request data={data} done={done} />}
+    </>
   );
 }
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ceiling } from "../parts/chart.tsx";
+import { actionOf, describe } from "../parts/auditwords.ts";
 import { ago, bytes } from "../parts/show.tsx";
 import { find } from "../shell/palette.tsx";
 import { address, parse } from "../app/router.ts";
 import { id, ORG, world } from "../testing/world.ts";
-import { placeOf } from "./audit.tsx";
+import { actorOf, targetOf } from "./auditnames.ts";
+import type { Known } from "./auditnames.ts";
 import { lines } from "./credentials.tsx";
 import { dayTime } from "./deliveries.tsx";
 import { isLoss, why } from "./exports.tsx";
@@ -134,14 +136,60 @@ test("lines splits text at newlines and spaces", () => {
   assert.deepEqual(lines(" https://a.example \n\nhttps://b.example"), ["https://a.example", "https://b.example"]);
 });
 
-test("placeOf links an audit entry to its target in the entry's mode", () => {
-  const row = (action: string, mode?: "test" | "live") =>
-    placeOf({ action, target: id(5), ...(mode && { mode }) }, ORG);
-  assert.equal(row("webhook.disabled", "live"), `#/${ORG}/live/webhooks/${id(5)}`);
-  assert.equal(row("credential.created", "test"), `#/${ORG}/test/credentials/public_test_${id(5)}`);
-  assert.equal(row("webhook.simulated", "test"), `#/${ORG}/test/deliveries?event_id=${id(5)}`);
-  assert.equal(row("member.invited"), undefined);
-  assert.equal(row("organisation.created", "live"), undefined);
+test("targetOf names an audit entry's target and links to it in the entry's mode", () => {
+  const { members, webhooks, credentials } = world();
+  const known: Known = {
+    org,
+    members,
+    webhooks: { test: webhooks, live: undefined },
+    credentials: { test: credentials, live: [] },
+  };
+  const target = (action: string, of: string, mode?: "test" | "live"): (string | undefined)[] => {
+    const { text, place } = targetOf({ action, target: of, ...(mode && { mode }) }, known);
+    return [text, place?.replace(`#/${ORG}/`, "")];
+  };
+  assert.deepEqual(target("webhook.disabled", id(201), "test"), ["app.example", `test/webhooks/${id(201)}`]);
+  assert.deepEqual(target("webhook.removed", id(5), "test"), [id(5), undefined]);
+  assert.deepEqual(target("webhook.disabled", id(5), "live"), [id(5), `live/webhooks/${id(5)}`]);
+  const web = ["Web app", `test/credentials/public_test_${id(101)}`];
+  assert.deepEqual(target("credential.created", id(101), "test"), web);
+  assert.deepEqual(target("key.created", id(151), "test"), web);
+  assert.deepEqual(target("key.revoked", id(101), "test"), web);
+  assert.deepEqual(target("credential.removed", id(101), "live"), [id(101), undefined]);
+  for (const action of ["webhook.simulated", "webhook.tested"])
+    assert.deepEqual(target(action, id(5), "test"), [id(5), `test/deliveries?event_id=${id(5)}`]);
+  assert.deepEqual(target("inquiry.moved", `${id(5)} closed`, "test"), [`${id(5)} closed`, `test/inbox/${id(5)}`]);
+  assert.deepEqual(target("member.removed", id(12)), ["grace@alder.example", undefined]);
+  assert.deepEqual(target("account.recovery_begun", `${id(11)} lost`, "live"), ["ada@alder.example lost", undefined]);
+  assert.deepEqual(target("member.invited", id(5), "live"), [id(5), undefined]);
+  assert.deepEqual(target("organisation.changed", org.id, "live"), [org.name, undefined]);
+});
+
+test("actorOf names members, and returns other actors unchanged", () => {
+  const { members } = world();
+  assert.equal(actorOf(`member:${id(11)}`, members), "ada@alder.example");
+  assert.equal(actorOf(`member:${id(99)}`, members), `member:${id(99)}`);
+  assert.equal(actorOf("operator", undefined), "operator");
+});
+
+test("describe shows old and new values, added and removed items, and replaced secrets", () => {
+  const told = (field: string, old: string, now: string): string => {
+    const { name, text } = describe({ field, old, new: now });
+    return `${name}: ${text}`;
+  };
+  assert.equal(told("rate", "", "5"), "Attempts per second: default → 5");
+  assert.equal(told("note", "main", ""), "Note: main → none");
+  assert.equal(told("types", "", "webhook.test"), "Event type: added webhook.test");
+  assert.equal(told("redirect_uris", "https://a.example", ""), "Redirect URI: removed https://a.example");
+  assert.equal(told("header_values", "hidden", "hidden"), "Header values: replaced");
+  assert.equal(told("url_query", "", "hidden"), "Query string: none → hidden");
+  assert.equal(told("more", "", "3"), "Not shown: 3 more changes");
+  assert.equal(told("new_field", "a", "b"), "new_field: a → b");
+});
+
+test("actionOf returns an action's label, or the action if it has no label", () => {
+  assert.equal(actionOf("webhook.moved"), "Changed a webhook’s URL");
+  assert.equal(actionOf("webhook.new_action"), "webhook.new_action");
 });
 
 test("lastOldSecret returns the last expiry among unexpired old secrets", () => {

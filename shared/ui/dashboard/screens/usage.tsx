@@ -1,11 +1,11 @@
 /** Usage by month as charts, a table and a CSV file. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { UsedMonth } from "../api/records.ts";
+import type { Overview, UsedMonth } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Empty, Field, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Bars } from "../parts/chart.tsx";
-import { Table } from "../parts/show.tsx";
+import { Facts, Table } from "../parts/show.tsx";
 
 /** Returns the month that is the given number of months before the current month. */
 export const monthBefore = (count: number, now = new Date()): string =>
@@ -50,12 +50,26 @@ export function Usage(): JSX.Element {
           ]}
         />
       </div>
+      <Limits />
       <Load answer={answer}>
         {({ months }) =>
           months.length === 0 ? <Empty title="No usage in this period." /> : <Figures months={months} />
         }
       </Load>
     </>
+  );
+}
+
+const LIMITS = { concurrent_exports: "Exports running now", webhooks: "Webhooks" } as const;
+
+function Limits(): JSX.Element | null {
+  const { base } = useHere();
+  const limits = useQuery<Overview>(`${base}/overview`).data?.limits;
+  if (limits === undefined) return null;
+  return (
+    <Panel title="Limits" lead="Exports over the limit wait and start automatically.">
+      <Facts of={limits.map(({ name, used, limit }) => [LIMITS[name], `${used} of ${limit}`])} />
+    </Panel>
   );
 }
 

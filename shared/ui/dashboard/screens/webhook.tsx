@@ -1,10 +1,11 @@
 /** One webhook, in sections with a URL each. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Delivery, Listed, Webhook as Record, WebhookType } from "../api/records.ts";
+import type { Delivery, DeliveryDetail, Listed, Webhook as Record, WebhookType } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { Button, Copy, Field, Form, LinkButton, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
 import { Badge, Facts, Id, Time } from "../parts/show.tsx";
+import { explain } from "../parts/receiver.ts";
 import { List } from "./deliveries.tsx";
 import { Recover, replaying } from "./webhookreplay.tsx";
 import { stateOf, type WebhookProps } from "./webhooks.tsx";
@@ -175,7 +176,7 @@ function Simulate({ path, done }: { path: string; done: () => void }): JSX.Eleme
   };
   return (
     <Panel title="Simulate" lead="Send a sample event, signed like a real one.">
-      <Form action={action} does={send} send="Send test event">
+      <Form action={action} does={send} send="Send test event" isDisposable>
         <Field
           label="Event"
           value={type}
@@ -184,13 +185,40 @@ function Simulate({ path, done }: { path: string; done: () => void }): JSX.Eleme
         />
       </Form>
       {sent && (
-        <Notice tone="good">
-          <p role="status">Your test event was queued for delivery.</p>
+        <>
+          <Outcome key={sent} id={sent} />
           <LinkButton kind="main" href={link("deliveries", sent)}>
             View delivery
           </LinkButton>
-        </Notice>
+        </>
       )}
     </Panel>
+  );
+}
+
+/** Shows the result of a test event as soon as an attempt has ended. */
+function Outcome({ id }: { id: string }): JSX.Element {
+  const { base } = useHere();
+  const { data } = useQuery<DeliveryDetail>(`${base}/deliveries/${id}`, {}, (one) => one.attempts.length === 0);
+  const last = data?.attempts.at(-1);
+  if (last === undefined) {
+    return (
+      <Notice>
+        <p role="status">Your test event was queued. The result will appear here.</p>
+      </Notice>
+    );
+  }
+  const { failure = "", status = 0, latency_ms: ms } = last;
+  return (
+    <Notice tone={failure === "" ? "good" : "bad"}>
+      <p role="status">
+        <strong>
+          {status === 0
+            ? "Your endpoint didn’t respond."
+            : `Your endpoint responded with status ${status} in ${ms} ms.`}
+        </strong>{" "}
+        {explain(last)}
+      </p>
+    </Notice>
   );
 }

@@ -11,6 +11,8 @@ import { Deliveries } from "../screens/deliveries.tsx";
 import { Delivery } from "../screens/delivery.tsx";
 import { Export, Exports } from "../screens/exports.tsx";
 import { Inbox, Inquiry } from "../screens/inbox.tsx";
+import { Institutions } from "../screens/institutions.tsx";
+import { GoingLive } from "../screens/live.tsx";
 import { Members } from "../screens/members.tsx";
 import { Overview } from "../screens/overview.tsx";
 import { Playground } from "../screens/playground.tsx";
@@ -50,6 +52,13 @@ export const screens: readonly Screen[] = [
   },
   { name: "playground", title: "Playground", words: "widget demo try element", group: "Build", show: Playground },
   {
+    name: "going-live",
+    title: "Going live",
+    words: "live mode request checklist review approval production",
+    group: "Build",
+    show: GoingLive,
+  },
+  {
     name: "deliveries",
     title: "Deliveries",
     words: "attempts replay log curl failed",
@@ -73,7 +82,14 @@ export const screens: readonly Screen[] = [
     show: Exports,
     one: Export,
   },
-  { name: "usage", title: "Usage", words: "counts months csv chart", group: "Monitor", show: Usage },
+  {
+    name: "institutions",
+    title: "Institutions",
+    words: "hospitals portals health status down search catalogue brand endpoint",
+    group: "Monitor",
+    show: Institutions,
+  },
+  { name: "usage", title: "Usage", words: "limits counts months csv chart", group: "Monitor", show: Usage },
   {
     name: "inbox",
     title: "Inbox",

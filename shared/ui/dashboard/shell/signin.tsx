@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
 import type { DashboardSession } from "../api/records.ts";
-import { Button, Title } from "../parts/controls.tsx";
+import { Button, Notice, Title } from "../parts/controls.tsx";
 import { Email, Generator, Passkey, RecoveryCode } from "./proof.tsx";
 
 interface SignInProps {
@@ -11,16 +11,18 @@ interface SignInProps {
   session: DashboardSession | undefined;
   /** Whether the user followed an invitation. */
   invited: boolean;
+  /** Whether a session has expired whose screens are still on the page. */
+  expired: boolean;
   enter: (session: DashboardSession | undefined) => void;
 }
 
-export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Element {
+export function SignIn({ api, session, invited, expired, enter }: SignInProps): JSX.Element {
   return (
     <main class="gate">
       <p class="brand">Recordbridge</p>
       <div class="panel">
         {session === undefined ? (
-          <First api={api} invited={invited} enter={enter} />
+          <First api={api} invited={invited} expired={expired} enter={enter} />
         ) : (
           <Second api={api} session={session} enter={enter} />
         )}
@@ -29,7 +31,7 @@ export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Eleme
   );
 }
 
-function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Element {
+function First({ api, invited, expired, enter }: Omit<SignInProps, "session">): JSX.Element {
   return (
     <>
       <Title
@@ -41,6 +43,11 @@ function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Eleme
       >
         Sign in
       </Title>
+      {expired && (
+        <Notice>
+          <p role="status">Your session has expired. After you sign in, you’ll find what you typed on the page.</p>
+        </Notice>
+      )}
       <Email api={api} done={enter} />
       <p class="or">or</p>
       <Passkey api={api} done={enter} />

@@ -2,6 +2,7 @@
 import type { Mode, Overview, Versioned, Webhook } from "../api/records.ts";
 import { before, credential, delivery, id, ORG, TYPES, webhook, world } from "./world.ts";
 import type { World } from "./world.ts";
+import { institutions } from "./catalogue.ts";
 
 export interface Asked {
   method: string;
@@ -416,9 +417,26 @@ export class Fake {
             expires_at: before(-9000),
           }),
       ],
-      ["GET O/audit", () => ({ rows: w.audit })],
+      ["POST bridge/catalog/search", ({ body }) => ({ hits: institutions(String(body["query"]).toLowerCase()) })],
+      ["GET O/audit", ({ query }) => this.#audit(query)],
       ["GET O/audit/export", () => ({ ndjson: '{"seq":1}\n', seq: 2, hash: "b".repeat(64) })],
     ];
+  }
+
+  /** Filters a page of the audit log. A request reads at most 50 rows. */
+  #audit(query: URLSearchParams): object {
+    const given = (name: string): string => query.get(name) ?? "";
+    const older = this.world.audit.filter(({ seq }) => seq < Number(given("before") || Infinity));
+    const read = older.slice(0, 50);
+    const rows = read.filter(
+      ({ at, actor, action, target }) =>
+        ["", actor].includes(given("actor")) &&
+        action.startsWith(given("action")) &&
+        ["", target, target.split(" ")[0]].includes(given("target")) &&
+        Date.parse(at) >= (Date.parse(given("from")) || 0) &&
+        Date.parse(at) < (Date.parse(given("to")) || Infinity),
+    );
+    return { rows, ...(older.length > read.length && { next: read.at(-1)?.seq }) };
   }
 
   #overview(mode: Mode): Overview {
@@ -445,6 +463,10 @@ export class Fake {
         { step: "webhook_verified", done: isTest && w.deliveries.some((one) => one.status === "delivered") },
         { step: "first_connection", done: isTest && w.connections.length > 0 },
         { step: "first_export", done: false },
+      ],
+      limits: [
+        { name: "concurrent_exports", used: isTest ? 3 : 0, limit: 20 },
+        { name: "webhooks", used: webhooks.length, limit: 25 },
       ],
     };
   }

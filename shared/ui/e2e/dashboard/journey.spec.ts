@@ -14,7 +14,7 @@ const MOST_PRESSES = 14;
 /** Screens that show records or connections. */
 const PLACES_OF_RECORDS = ["Overview", "Playground", "Deliveries", "Connections", "Exports", "Usage", "Inbox"];
 
-const OTHER_PLACES = ["Credentials", "Webhooks", "Branding", "Members", "Audit log", "Your account"];
+const OTHER_PLACES = ["Credentials", "Webhooks", "Going live", "Branding", "Members", "Audit log", "Your account"];
 
 test("a new customer can sign up, export a record and replay a delivery", async ({ page, run, context }) => {
   test.setTimeout(400_000);
@@ -95,6 +95,10 @@ test("a new customer can sign up, export a record and replay a delivery", async 
   receiver.stop();
 
   await lookAt(developer, PLACES_OF_RECORDS);
+  await developer.link("Institutions");
+  await developer.type("Name, city or ZIP code", "sandbox");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("row", { name: /Sandbox/ }).first()).toBeVisible();
   await developer.link("Usage");
   const saving = page.waitForEvent("download");
   await developer.button("Download CSV");
@@ -148,7 +152,7 @@ test("a disabled webhook shows its reason and replays missed events", async ({ p
   await developer.link("Next: send a test event");
   await developer.button("Send test event");
   await developer.link("View delivery");
-  await lookUntil(page, "Your endpoint didn’t respond with a 2xx status.");
+  await lookUntil(page, "Your endpoint returned 410 Gone, so we disabled the webhook.");
   await look(page, "dashboard-real-failed", "en");
 
   await page.setViewportSize({ width: 1280, height: 860 });

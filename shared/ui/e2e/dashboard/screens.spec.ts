@@ -15,6 +15,7 @@ const SCREENS: [name: string, place: string, title: string][] = [
   ["webhook-settings", at(`webhooks/${id(201)}?section=settings`), "Webhook"],
   ["webhook-removal", at(`webhooks/${id(201)}?section=removal`), "Webhook"],
   ["playground", at("playground"), "Playground"],
+  ["going-live", at("going-live"), "Going live"],
   ["deliveries", at("deliveries"), "Deliveries"],
   ["delivery", at(`deliveries/${id(402)}`), "Delivery"],
   ["connections", at("connections"), "Connections"],
@@ -23,6 +24,7 @@ const SCREENS: [name: string, place: string, title: string][] = [
   ["exports", at("exports"), "Exports"],
   ["export", at(`exports/${"0".repeat(31)}1`), "Export"],
   ["export-pending", at(`exports/${"0".repeat(31)}3`), "Export"],
+  ["institutions", at("institutions"), "Institutions"],
   ["usage", at("usage"), "Usage"],
   ["inbox", at("inbox"), "Inbox"],
   ["inquiry", at(`inbox/${id(701)}`), "Request"],
@@ -112,6 +114,50 @@ test("a secret is revealed after reauthentication, and an expired session opens 
   await page.getByRole("link", { name: "Exports" }).click();
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   await look(page, "dashboard-sign-in", "en");
+});
+
+test("text typed before the session expired is still there after the same person signs in", async ({ page, run }) => {
+  const fake = await open(page, run, at(`webhooks/${id(201)}?section=settings`), world());
+  await page.getByLabel("Note").fill("Our main receiver");
+  fake.refuse = { status: 401, code: "svc_session_required", text: "Sign in to continue." };
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Your session has expired.")).toBeVisible();
+  await expect(page.getByLabel("Note")).toBeHidden();
+  fake.refuse = undefined;
+  await page.getByLabel("Work email").fill("ada@alder.example");
+  await page.getByRole("button", { name: "Send code" }).click();
+  await page.getByLabel("Code").fill("123456");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.getByLabel("Note")).toHaveValue("Our main receiver");
+  await expect(page.getByRole("heading", { level: 1, name: "Webhook" })).toBeFocused();
+});
+
+test("leaving a page asks for confirmation if text is unsaved or a key hasn't been copied", async ({ page, run }) => {
+  const asked: string[] = [];
+  let answer: "dismiss" | "accept" = "dismiss";
+  page.on("dialog", (dialog) => {
+    asked.push(dialog.type());
+    void dialog[answer]();
+  });
+  await open(page, run, at(`webhooks/${id(201)}?section=settings`), world());
+  await page.getByLabel("Note").fill("Our main receiver");
+  await page.getByRole("link", { name: "Exports" }).click();
+  await expect(page.getByLabel("Note")).toHaveValue("Our main receiver");
+  expect(page.url()).toContain("section=settings");
+  answer = "accept";
+  await page.getByRole("link", { name: "Credentials" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Credentials" })).toBeVisible();
+  expect(asked).toEqual(["confirm", "confirm"]);
+  await page.getByRole("button", { name: "New credential" }).click();
+  await page.getByRole("button", { name: "Create credential" }).click();
+  await expect(page.getByText("You won’t see it again.")).toBeVisible();
+  answer = "dismiss";
+  await page.getByRole("link", { name: "Exports" }).click();
+  await expect(page.getByText("You won’t see it again.")).toBeVisible();
+  await page.getByRole("button", { name: "Copy private key" }).click();
+  await page.getByRole("link", { name: "Exports" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Exports" })).toBeVisible();
+  expect(asked).toHaveLength(3);
 });
 
 test("an irreversible action requires the object's name", async ({ page, run }) => {

@@ -17,7 +17,7 @@ declare global {
 async function answer(fake: Fake, route: Route): Promise<void> {
   const request = route.request();
   const { pathname, searchParams: query } = new URL(request.url());
-  const path = pathname.replace(/^.*?\/dashboard\//, "");
+  const path = pathname.replace(/^.*?\/(dashboard\/|(?=bridge\/))/, "");
   const told = fake.answer({
     method: request.method(),
     path,
@@ -32,7 +32,7 @@ async function answer(fake: Fake, route: Route): Promise<void> {
 export async function open(page: Page, run: Run, place: string, of: World | Fake): Promise<Fake> {
   const fake = of instanceof Fake ? of : new Fake(of);
   await page.unrouteAll();
-  await page.route(/\/dashboard\/.+/, (route) => answer(fake, route));
+  await page.route(/\/dashboard\/.+|\/bridge\/catalog\/search/, (route) => answer(fake, route));
   await page.addInitScript(() => {
     window.broken = [];
     document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>

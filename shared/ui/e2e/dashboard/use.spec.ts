@@ -59,7 +59,7 @@ test("a user can sign in and send a test event with only the keyboard", async ({
   await to("Event");
   await to("Send test event");
   await keyboard.press("Enter");
-  await page.getByText("Your test event was queued").waitFor();
+  await page.getByText(/Your endpoint responded with status 2\d\d/).waitFor();
   await to("View delivery");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Delivery" })).toBeFocused();
@@ -99,8 +99,22 @@ test("the delivery page shows the outcome of a running attempt without a reload"
   await open(page, run, at(`deliveries/${running!.delivery_id}`), all);
   await expect(page.getByText("inflight", { exact: true })).toBeVisible();
   running!.status = "delivered";
-  await page.clock.runFor(5_000);
+  await page.clock.runFor(2_000);
   await expect(page.getByText("delivered", { exact: true })).toBeVisible();
+});
+
+test("institutions can be searched by name, and show the health of their portals", async ({ page, run }) => {
+  const fake = await open(page, run, at("institutions"), world());
+  await expect(page.getByRole("row")).toHaveCount(5);
+  await page.getByLabel("Name, city or ZIP code").fill("cedar");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("row", { name: /Cedar Medical Center.*down/ })).toBeVisible();
+  expect(page.url()).toContain("?q=cedar");
+  expect(fake.asked).toContain("POST bridge/catalog/search");
+  await page.getByLabel("Name, city or ZIP code").fill("yew");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("No institutions match this search.")).toBeVisible();
 });
 
 test("on a phone, navigation is a menu, and switching modes keeps the current screen", async ({ page, run }) => {
@@ -131,6 +145,52 @@ test("filters are stored in the URL fragment and sent as query parameters", asyn
   await page.getByLabel("Event id").press("Enter");
   await expect(page.getByRole("row")).toHaveCount(2);
   expect(fake.asked.every((one) => !one.includes("#"))).toBe(true);
+});
+
+test("the audit log can be filtered, and shows changes and names", async ({ page, run }) => {
+  const fake = await open(page, run, at("audit"), world());
+  const row = page.getByRole("row", { name: /Changed a webhook(?!’)/ });
+  await expect(row.getByRole("cell", { name: "ada@alder.example from 203.0.113.0/24" })).toBeVisible();
+  await expect(row.getByRole("listitem")).toHaveText([
+    "Attempts per second: default → 5",
+    "Event type: removed patient.ehi_export_progress",
+    "Header: added Authorization",
+    "Header values: replaced",
+  ]);
+  await expect(row.getByRole("link", { name: "app.example" })).toHaveAttribute(
+    "href",
+    `#/${at(`webhooks/${id(201)}`)}`,
+  );
+  const removed = page.getByRole("row", { name: /Removed a webhook/ });
+  await expect(removed.getByRole("cell", { name: id(299) })).toBeVisible();
+  await expect(removed.getByRole("link")).toHaveCount(0);
+  await expect(
+    page.getByRole("row", { name: /role/ }).getByRole("cell", { name: "grace@alder.example" }),
+  ).toBeVisible();
+  await page.getByLabel("Changed object").selectOption("Webhooks");
+  await expect(page.getByRole("row")).toHaveCount(4);
+  await page.getByLabel("Actor").selectOption("grace@alder.example");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  expect(page.url()).toContain(`?action=webhook.&actor=member%3A${id(12)}`);
+  await page.reload();
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await page.getByLabel("Target ID").fill(id(201));
+  await page.getByLabel("Target ID").press("Enter");
+  await expect(page.getByText("No changes match these filters.")).toBeVisible();
+  await page.getByRole("link", { name: "Show all" }).click();
+  await expect(page.getByRole("row")).toHaveCount(7);
+  expect(fake.asked.every((one) => !one.includes("?"))).toBe(true);
+});
+
+test("a filtered page of the audit log without matches offers older pages", async ({ page, run }) => {
+  const of = world();
+  const [latest] = of.audit;
+  of.audit.unshift(...Array.from({ length: 60 }, (_, n) => ({ ...latest!, seq: 66 - n, target: id(900) })));
+  await open(page, run, at(`audit?target=${id(201)}`), of);
+  await expect(page.getByText("No matching changes found so far.")).toBeVisible();
+  await page.getByRole("button", { name: "Show older" }).click();
+  await expect(page.getByRole("row")).toHaveCount(3);
+  expect(page.url()).toContain(`?target=${id(201)}&cursor=17`);
 });
 
 test("an attempt can be copied as a curl command, and a delivery can be replayed", async ({ page, run, context }) => {

@@ -132,7 +132,7 @@ test("a reconnect starts at the institution, without email step, search or back 
   });
 });
 
-test("reconnecting another organisation's connection is a configuration error, and the patient can connect again", async () => {
+test("reconnecting another organisation's connection reports a configuration error and lets the patient connect again", async () => {
   const bench = new Bench({ searchOnly: false, reconnectOrgConnectionId: "nobody's" });
   bench.fault = (_, call) => (call === "prepare" ? failure("refused") : undefined);
   await bench.pass(0);
@@ -166,7 +166,7 @@ test("a hosted page navigates to connect or reconnect with only its own paramete
   );
 });
 
-test("an institution given by the page is shown without a search", async () => {
+test("an institution specified by the host page is shown without a search", async () => {
   const bench = new Bench({ brandId: "b" });
   await bench.pass(0);
   assert.equal(bench.state.view, "institution");

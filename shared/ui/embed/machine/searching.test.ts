@@ -94,7 +94,7 @@ test("search-query runs immediately, and search-sort-by-opts filters by ZIP code
   assert.equal(new Bench({ searchSortBy: "location", searchSortByOpts: "%%%" }).state.search.filter.zip, "");
 });
 
-test("search.query is emitted only on opt-in and for the first page", async () => {
+test("search.query is emitted only for the first page, and only if the page requests it", async () => {
   const silent = new Bench({ searchQuery: "alder" });
   await silent.pass(0);
   assert.equal(silent.events.length, 0);

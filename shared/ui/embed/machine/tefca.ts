@@ -51,7 +51,7 @@ const question: Effect = { do: "ask", key: "providers", ask: { call: "providers"
 
 /**
  * Starts TEFCA mode. The list of providers determines whether TEFCA mode is available, so the application loads the
- * list while the patient reads. Options for a single institution are ignored.
+ * list while the patient reads the consent page. Options for a single institution are ignored.
  */
 function begin(s: State, now: number): Next {
   const { brandId: _, portalId: _portal, endpointId: _endpoint, ...config } = s.config;

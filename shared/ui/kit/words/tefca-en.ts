@@ -75,7 +75,7 @@ export const words = {
   tefca_connecting_lead: "We’re asking each place for your documents. This can take a few minutes.",
   tefca_settled: "Progress: {n} of {all} places",
   tefca_failed: "Not connected",
-  tefca_refused: "This place won’t send your records. Ask the place why, or get help.",
+  tefca_refused: "Your records from this place won’t be shared. Ask the place why, or get help.",
   tefca_unavailable: "This place didn’t respond. Try again now or later.",
   tefca_too_large: "Your record at this place is too large for us to read. Get help.",
   tefca_other_person:

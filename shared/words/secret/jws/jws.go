@@ -1,4 +1,4 @@
-// Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1), using go-jose. A Verifier
+// Package jws uses go-jose to verify and sign JSON Web Signatures in compact form (RFC 7515 section 7.1). A Verifier
 // accepts a fixed set of algorithms, which neither tokens nor keys can extend (RFC 8725 section 3.1).
 package jws
 
@@ -23,7 +23,7 @@ const (
 	ErrEncrypted  FlawError = "encrypted" // the token is a JWE (RFC 7516)
 	ErrMalformed  FlawError = "form"
 	ErrAlgorithm  FlawError = "algorithm" // the Verifier does not accept the algorithm
-	ErrCritical   FlawError = "critical"  // unsupported critical headers (RFC 7515 section 4.1.11); none is supported
+	ErrCritical   FlawError = "critical"  // critical headers (RFC 7515 section 4.1.11), none of which is supported
 	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key ID
 	ErrForged     FlawError = "signature"
 )
@@ -31,7 +31,7 @@ const (
 // Error implements error.
 func (f FlawError) Error() string { return "signed token: " + string(f) }
 
-// Verifier accepts tokens of at most MaxBytes that are signed with one of its algorithms.
+// Verifier accepts tokens of at most MaxBytes bytes that are signed with one of its algorithms.
 type Verifier struct {
 	Algorithms []jose.SignatureAlgorithm // a subset of RS256, RS384, ES256 and ES384
 	MaxBytes   int
@@ -71,7 +71,7 @@ func (v Verifier) Parse(token secret.Text) (Token, error) {
 	return Token{Header: header, KeyID: keyID, text: token, algorithm: algorithm}, nil
 }
 
-// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as ones with line
+// isEncoded reports whether part is canonical base64url. Decoders also accept other encodings, such as those with line
 // breaks.
 func isEncoded(part string) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
@@ -85,8 +85,8 @@ func object(part string) (map[string]any, bool) {
 	return read, err == nil && isEncoded(part) && json.Unmarshal(text, &read) == nil && read != nil
 }
 
-// Verify returns the payload of a token that is signed by one of keys. Only keys with the token's key ID are tried or,
-// if the token has no key ID, all keys. The error is a FlawError.
+// Verify returns the payload of a token that is signed by one of keys. If the token has a key ID, only keys with that
+// ID are tried; otherwise, all keys are tried. The error is a FlawError.
 func (t Token) Verify(keys Keys) ([]byte, error) {
 	flaw := ErrUnknownKey
 	for _, key := range keys.known {

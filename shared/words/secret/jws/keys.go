@@ -27,8 +27,8 @@ var errKeys = errors.New("not a key set")
 // Keys holds the public keys of a JWK set.
 type Keys struct{ known []jose.JSONWebKey }
 
-// ParseKeys reads a JWK set (RFC 7517 section 5). Keys that are malformed, have another purpose, or don't match any of
-// the Verifier's algorithms are skipped.
+// ParseKeys reads a JWK set (RFC 7517 section 5). Keys that are malformed, have another purpose or match none of the
+// Verifier's algorithms are skipped.
 func (v Verifier) ParseKeys(document []byte) (Keys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`

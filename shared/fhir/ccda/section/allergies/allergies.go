@@ -69,7 +69,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 			}
 		}
 	}
-	if r.Reaction == nil && reactionSeverity(severity) != "" { // The severity applies to an unnamed reaction.
+	if r.Reaction == nil && reactionSeverity(severity) != "" { // The allergy's severity applies to an unnamed reaction.
 		r.Reaction = []r4.AllergyReaction{
 			{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)},
 		}
@@ -77,8 +77,8 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
 
-// unnamedAllergy returns the code for an allergy without a coded substance. The code is taken from the value if it
-// states the absence of allergies. Otherwise, it is the document's text for the substance.
+// unnamedAllergy returns the code for an allergy without a coded substance. If the value states the absence of
+// allergies, the code is taken from the value. Otherwise, the code contains the document's text for the substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -86,8 +86,8 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category. It also keeps the value's codes and text, which are more specific (C-CDA on
-// FHIR, "Allergies", row value).
+// setAllergyKind sets type and category. setAllergyKind also keeps the value's codes and text, which are more specific
+// (C-CDA on FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
@@ -96,7 +96,7 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	if category != "" && category != "-" {
 		r.Category = []string{category}
 	}
-	if concept := c.Read.Concept(value); concept != nil { // R4 has no member for this concept.
+	if concept := c.Read.Concept(value); concept != nil { // R4 has no member for the value's concept.
 		r.Tag(concept.Coding...)
 		switch {
 		case concept.Text == "":
@@ -112,7 +112,7 @@ const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
 // allergyStatus returns an allergy's clinical status. A status observation takes precedence over the concern's status
 // and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR requires a
-// status (ait-1). An allergy without one is active, because C-CDA states the end of every past allergy.
+// status (ait-1). An allergy without a status is active, because C-CDA states the end of every past allergy.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
@@ -129,9 +129,9 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). Codes exist for the absence
-// of allergies of one kind and of allergies to certain substances. For other substances, the allergy is marked as
-// refuted.
+// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). There are codes for the
+// absence of all allergies of a kind and of allergies to certain substances. An allergy to any other substance is
+// marked as refuted.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
 		words := ""
@@ -159,8 +159,8 @@ func noKnown(of string) *r4.CodeableConcept {
 	return r4.Concept("http://snomed.info/sct", code, display)
 }
 
-// nameNone adds a "no known allergy" code to an allergy whose text says so, because some senders write such text in the
-// substance field.
+// nameNone adds a "no known allergy" code to an allergy whose text states that there is none, because some senders
+// write such text in the substance field.
 func nameNone(r *r4.AllergyIntolerance) {
 	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
 	for _, coding := range r.Code.Coding {
@@ -174,7 +174,7 @@ func nameNone(r *r4.AllergyIntolerance) {
 	}
 }
 
-// readReaction converts one reaction. A treatment of the reaction becomes a separate resource.
+// readReaction converts one reaction. The treatment of a reaction becomes a separate resource.
 func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReaction {
 	manifestation := c.Read.Concept(n.At("value"))
 	if manifestation == nil {
@@ -188,7 +188,7 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 }
 
 // reactionSeverity maps SNOMED CT severities to FHIR's (the Severity ConceptMap of "C-CDA on FHIR"). A value between
-// two levels maps to the higher one.
+// two levels maps to the higher level.
 func reactionSeverity(n *cda.Node) string {
 	value := n.At("value")
 	return cmp.Or(severities.Of(cda.CodeOf(value)), severityWords.Of(strings.ToLower(value.Attr("displayName"))))

@@ -22,7 +22,7 @@ func sections() []statement.Section {
 			"2.16.840.1.113883.10.20.22.2.6", "2.16.840.1.113883.10.20.1.2", "1.3.6.1.4.1.19376.1.5.3.1.3.13",
 			"2.16.840.1.113883.3.88.11.83.102",
 		},
-		// acts that CCD and IHE use for problems and allergies, and observations about either
+		// acts and observations that CCD and IHE use for both problems and allergies
 		Shared: []string{
 			"2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.1", "2.16.840.1.113883.10.20.1.28",
 			"1.3.6.1.4.1.19376.1.5.3.1.4.5",

@@ -2,7 +2,7 @@ package allergies
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// kinds maps the observation's value to type and category. The sources are C-CDA on FHIR, ConceptMaps
+// kinds maps the observation's value to the allergy's type and category. The sources are C-CDA on FHIR, ConceptMaps
 // CF-AllergyIntoleranceType and CF-AllergyIntoleranceCategory, and the older value set
 // 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen marks an empty column.
 const kinds terms.Table = `
@@ -68,7 +68,7 @@ const noneOf terms.Table = `
 762766007 429625007 No known food allergy
 `
 
-// noneInWords maps text given as the substance to a "no known allergy" code and its display. Underscores stand for
+// noneInWords maps text in the substance field to a "no known allergy" code and its display. Underscores stand for
 // spaces.
 const noneInWords terms.Table = `
 no_known_allergies 716186003 No known allergy

@@ -47,7 +47,7 @@ func teamName(c *statement.Context, n *cda.Node) string {
 	return name
 }
 
-// addMembers adds the performers of a member's act with their functions or, if there are none, a location.
+// addMembers adds the performers of a member's act with their functions. If there are none, it adds a location.
 func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	for p := range act.Each("performer") {
 		who := c.Make.Party(p)
@@ -89,8 +89,8 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document states none. A team whose period has ended
-// is not active.
+// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document does not state one. A team whose period
+// has ended is not active.
 func teamStatus(c *statement.Context, n *cda.Node) string {
 	status := statuses.Of(cda.StatusOf(n))
 	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {

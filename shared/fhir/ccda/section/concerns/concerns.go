@@ -38,8 +38,8 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }
 
-// concernAbout creates a Condition for a concern without a problem. The code is the value of the concern's subject or,
-// if it has none, the concern's text.
+// concernAbout creates a Condition for a concern that contains no problem. The code is the value of the concern's
+// subject or, if it has none, the concern's text.
 func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	r := concernOf(c, act)
 	if v, ok := c.Read.Value(about.At("value")); ok && v.ValueCodeableConcept != nil {
@@ -68,8 +68,8 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	}
 }
 
-// statusByConcern returns the clinical status that a concern implies for a problem without its own status. It returns
-// nil if the concern implies no status.
+// statusByConcern returns the clinical status that a concern implies for a problem that has no status of its own. It
+// returns nil if the concern implies no status.
 func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
@@ -107,8 +107,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern creates a Condition for a risk. The code is the risk itself, because the patient doesn't have the
-// possible problem. The possible problem becomes evidence.
+// riskConcern creates a Condition for a risk. The code denotes the risk itself, because the patient does not have the
+// possible problem. The possible problem becomes the Condition's evidence.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// directives converts the directives in an organizer. The resource for the first directive also represents the
-// organizer.
+// directives converts the directives in an organizer. The organizer is represented by the resource for its first
+// directive.
 func directives(c *statement.Context, n *cda.Node) {
 	around := n
 	for part := range n.Each("component") {

@@ -29,7 +29,7 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 		return
 	}
 	e := encounter.New(c, n)
-	if cda.IsNegated(n) { // A negated statement does not describe the encounter that has its id.
+	if cda.IsNegated(n) { // A negated statement does not describe the encounter with the same id.
 		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
 	}
 	if e.Type == nil {
@@ -60,8 +60,8 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that the header may already describe in less detail. Definite facts from the header
-// take precedence.
+// addEncounter adds an encounter that the header may already describe in less detail. The header's facts take
+// precedence if they are definite.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
 		(isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {

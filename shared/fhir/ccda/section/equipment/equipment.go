@@ -11,7 +11,7 @@ import (
 )
 
 // supply creates a SupplyDelivery and its Device, which US Core requires, for equipment that the patient has received.
-// C-CDA on FHIR doesn't cover equipment; the rest of the statement corresponds to a FHIR delivery
+// C-CDA on FHIR doesn't cover equipment; the rest of the statement corresponds to FHIR's SupplyDelivery
 // (supplydelivery.html).
 func supply(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {

@@ -12,8 +12,8 @@ import (
 )
 
 // familyMember creates a FamilyMemberHistory for a relative and their conditions (FHIR familymemberhistory-mappings,
-// CDA), or for a single observation outside an organizer. Negated conditions become separate resources, because FHIR
-// can't negate a relative's condition.
+// CDA), or for a single observation outside an organizer. Negated conditions become separate resources, because FHIR's
+// FamilyMemberHistory can't negate a relative's condition.
 func familyMember(c *statement.Context, n *cda.Node) {
 	h := &r4.FamilyMemberHistory{
 		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n),
@@ -41,8 +41,8 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	c.Add(h, told...)
 }
 
-// setRelative converts the relative (RelatedSubject). FHIR requires the relationship to the patient. It is taken from
-// the code.
+// setRelative converts the relative (RelatedSubject). FHIR requires the relationship to the patient. The relationship
+// is taken from the code.
 func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.Node) {
 	who := relative.At("subject")
 	h.Relationship = c.Read.ConceptOr(relative.At("code"))
@@ -59,8 +59,8 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 }
 
 // familyCondition adds a relative's condition, the age at onset (Age Observation, 2.16.840.1.113883.10.20.22.4.31), and
-// whether the condition was the cause of death (Family History Death Observation, …4.47). It returns the statements
-// that it has converted.
+// whether the condition caused the relative's death (Family History Death Observation, …4.47). It returns the
+// statements that it has converted.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -82,8 +82,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 	return told
 }
 
-// setDeathOf records that a relative has died, the relative's age at death, and whether the condition was the cause of
-// death.
+// setDeathOf records that a relative has died, the relative's age at death, and whether the condition caused the death.
 func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death *cda.Node) []*cda.Node {
 	if death == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusKind is a US Core category (us-core-category) that describes the subject of a status.
+// statusKind is a US Core category (us-core-category) for a kind of status, such as functional status.
 type statusKind string
 
 const (

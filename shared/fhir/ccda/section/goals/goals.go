@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal creates a Goal (US Core Goal). The statement's code becomes the target's measure. The value becomes the goal's
-// target or, if it is only text, its description. A time after the document's, or the centre of an interval, becomes
-// the due date. Any other time becomes the start date.
+// goal creates a Goal (US Core Goal). The statement's code becomes the goal target's measure. The value becomes the
+// goal's target or, if it is only text, the goal's description. A time after the document's time becomes the due date,
+// as does the centre of an interval. Any other time becomes the start date.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -144,8 +144,8 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// preference creates an Observation of how important a statement is to the patient or a provider. The focus of the
-// Observation is the statement.
+// preference creates an Observation that states how important a statement is to the patient or a provider. The
+// Observation's focus is the statement.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -202,7 +202,7 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement returns the document's code for progress toward a goal, plus the corresponding GoalAchievementStatus.
+// achievement returns the document's code for progress toward a goal and the corresponding GoalAchievementStatus.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

@@ -122,7 +122,7 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// of returns the statement numbers of a document's DICOM objects, by UID.
+// of returns the statement numbers of a document's DICOM objects, keyed by UID.
 func (all *images) of(document *cda.Node) map[string]int32 {
 	if all.byUID != nil {
 		return all.byUID
@@ -152,7 +152,7 @@ func imagingObservation(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// imagingProcedure converts a procedure that was performed according to the report.
+// imagingProcedure converts a procedure that the report describes as performed.
 func imagingProcedure(c *statement.Context, n *cda.Node) {
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
 }

@@ -63,7 +63,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 }
 
 // immunizationStatus maps ActStatus to the status of an Immunization (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus).
-// An event without a known status counts as completed if its date has passed or if it states no status. For other
+// An event without a known status counts as completed if its date has passed or if it has no status at all. For other
 // events, immunizationStatus returns "", because FHIR has no suitable status.
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {

@@ -45,7 +45,7 @@ func setDosage(c *statement.Context, m *activity) {
 	case repeat == nil:
 	case *repeat <= 0:
 		c.Emit.Drop("repeatNumber", "none or fewer")
-	default: // The number counts the administrations allowed or already given.
+	default: // repeatNumber is the number of administrations that are allowed or already given.
 		if d.Timing == nil {
 			d.Timing = &r4.Timing{}
 		}

@@ -49,7 +49,7 @@ type activity struct {
 	n        *cda.Node
 	status   string // FHIR status of the medication
 	concept  *r4.CodeableConcept
-	product  *r4.Reference // replaces concept if a code can't describe the product
+	product  *r4.Reference // replaces the concept if a code can't describe the product
 	moment   string
 	period   *r4.Period
 	dosage   r4.Dosage
@@ -159,7 +159,7 @@ func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 }
 
 // medicationIntent maps a mood to an intent (C-CDA on FHIR, ConceptMap CF-MedActivityMood). In a plan, the mood INT
-// means plan.
+// means "plan".
 func medicationIntent(n *cda.Node) string {
 	switch n.Attr("moodCode") {
 	case "", "EVN":

@@ -81,8 +81,8 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
-// supplyDuration returns how long a supply lasts, from the width of the supply's time or of the expected use (CDA R2,
-// Supply.expectedUseTime). FHIR doesn't have an element for the start of the expected use.
+// supplyDuration returns how long a supply lasts, derived from the width of the supply's time or of the expected use
+// (CDA R2, Supply.expectedUseTime). FHIR doesn't have an element for the start of the expected use.
 func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
 }

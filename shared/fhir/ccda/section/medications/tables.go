@@ -2,8 +2,8 @@ package medications
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus).
-// "ordered" is not an ActStatus code but is used by one vendor.
+// statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus). One
+// vendor uses "ordered", which is not an ActStatus code.
 const statuses terms.Table = `
 active active
 new draft

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// boundsOf returns the effectiveTime that contains the start and end rather than the one that contains the frequency.
+// boundsOf returns the effectiveTime that states the start and end rather than the one that states the frequency.
 func boundsOf(n *cda.Node) *cda.Node {
 	for _, t := range times(n) {
 		if !isPeriodic(t) && !isEventBased(t) {
@@ -93,7 +93,7 @@ func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cd
 }
 
 // setSchedule converts a PIVL_TS. Schedules with the same period, such as a morning dose and an evening dose, are
-// combined. FHIR doesn't have a member for a free-text schedule or for a second schedule, so both become text.
+// combined. FHIR has no member for a free-text schedule or a second schedule, so both become text.
 func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	var one r4.Repeat
 	setPeriod(&one, t)
@@ -157,7 +157,7 @@ func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 			repeat.Frequency = 1
 		}
 	}
-	if repeat.Period == "" || repeat.PeriodUnit == "" { // Constraint tim-2: a period requires a unit, and vice versa.
+	if repeat.Period == "" || repeat.PeriodUnit == "" { // Constraint tim-2: a period and a unit require each other.
 		repeat.Frequency, repeat.Period, repeat.PeriodUnit, repeat.PeriodMax = 0, "", "", ""
 	}
 }
@@ -185,7 +185,7 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 		return
 	}
 	switch {
-	case code == "" || strings.HasPrefix(code, "C"): // Constraint tim-9: these events don't allow an offset.
+	case code == "" || strings.HasPrefix(code, "C"): // Constraint tim-9 forbids an offset for these events.
 		countOffset(c, minutes)
 	case minutes >= 0:
 		repeat.Offset = minutes

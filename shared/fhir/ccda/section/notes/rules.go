@@ -43,7 +43,7 @@ func relationEntries() []statement.Entry {
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
 			Target:  "reference in the enclosing statement's resource",
-			Convert: func(*statement.Context, *cda.Node) {}, // The statement is a reference, which related resolves.
+			Convert: func(*statement.Context, *cda.Node) {}, // The function related resolves this reference.
 		},
 		{
 			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",

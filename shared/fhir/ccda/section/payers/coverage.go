@@ -40,7 +40,7 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 }
 
 // convertPolicy creates a Coverage (US Core Coverage). The Coverage names the payor, the covered person with the member
-// number, and the policy holder. act is the act that lists the policy, or nil.
+// number, and the policy holder. act is the act that lists the policy, or nil if there is none.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -173,8 +173,8 @@ func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder returns the policy holder, which is either the patient or a RelatedPerson with a name. It returns nil for a
-// role that has only a number.
+// holder returns the policy holder, which is either the patient or a RelatedPerson with a name. It returns nil for any
+// other role without a name.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -187,7 +187,7 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 }
 
 // coverageStatus maps ActStatus to a policy's status. In C-CDA, the status code describes the statement, so a policy in
-// force has the status completed. An unknown status doesn't mean that the policy is in force.
+// force has the status code "completed". An unknown status doesn't mean that the policy is in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "active"

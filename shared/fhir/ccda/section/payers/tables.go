@@ -3,7 +3,7 @@ package payers
 import "recordbridge/shared/fhir/ccda/terms"
 
 // statuses maps ActStatus to fm-status (FHIR R4, Coverage.status). In C-CDA, the status code describes the statement,
-// so a policy in force has the status completed.
+// so a policy in force has the status code "completed".
 const statuses terms.Table = `
 completed active
 active active

@@ -108,8 +108,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds a request's references to reasons in other sections, the coverage, the goals and its parts. It
-// runs after all resources have been created.
+// relateRequest adds to a request the references to reasons in other sections, the coverage, the goals and the
+// request's parts. relateRequest runs after all resources have been created.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {

@@ -18,7 +18,7 @@ func Rules() statement.RuleSet {
 	}
 }
 
-// planAssumptions returns the templates assumed for plan entries without a template, by element and mood.
+// planAssumptions returns, by element and mood, the templates assumed for plan entries without a template.
 func planAssumptions() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "act", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.141"},

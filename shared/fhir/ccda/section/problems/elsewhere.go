@@ -12,7 +12,7 @@ type Elsewhere struct{ c *statement.Context }
 // New returns an Elsewhere for a document.
 func New(c *statement.Context) Elsewhere { return Elsewhere{c} }
 
-// Is reports whether an observation is a problem rather than a status or note of a problem.
+// Is reports whether an observation is a problem rather than a problem's status or note.
 func (e Elsewhere) Is(n *cda.Node) bool { return isProblem(n) }
 
 // Convert creates a Condition for a problem. act is the enclosing concern, or nil.

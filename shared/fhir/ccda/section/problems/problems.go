@@ -28,7 +28,7 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem rather than a status or note of a problem. It checks the
+// isProblem reports whether an observation is a problem rather than a problem's status or note. isProblem checks the
 // template or, if there is none, the value.
 func isProblem(n *cda.Node) bool {
 	known := false
@@ -195,8 +195,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). A separate code exists for the
-// absence of all problems. A refuted problem has a clinical status only if it has an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of all problems has
+// a separate code. A refuted problem has a clinical status only if it has an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

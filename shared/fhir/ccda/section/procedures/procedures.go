@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens creates the Specimens taken in a procedure. Each Specimen refers to the procedure.
+// tookSpecimens creates the Specimens taken during a procedure. Each Specimen refers to the procedure.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)

@@ -52,8 +52,8 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns references to a statement's performers. The author is named only in the Provenance (C-CDA on
-// FHIR, "Results": author).
+// responsible returns references to a statement's performers. Only the Provenance names the author (C-CDA on FHIR,
+// "Results": author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for _, who := range c.Make.Performers(n) {

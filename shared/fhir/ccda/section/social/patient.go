@@ -9,7 +9,7 @@ import (
 )
 
 // patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). The
-// fact also becomes an Observation, which can hold the source and the time.
+// fact also becomes an Observation, which can record its source and time.
 type patientFact struct {
 	root      string // template OID
 	name      string

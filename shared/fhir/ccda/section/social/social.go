@@ -11,7 +11,7 @@ import (
 )
 
 // coded returns the rule for an observation with a fixed code (C-CDA on FHIR, "Social History"). Older documents use
-// ASSERTION in place of the code.
+// ASSERTION instead of the code.
 func coded(code, display string) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := readSocial(c, n)
@@ -27,7 +27,7 @@ func isTobaccoCode(n *cda.Node) bool {
 	return cda.Has(n, "72166-2", "11367-0", "81229-7", "401201003", "782516008")
 }
 
-// social creates an Observation for any other lifestyle statement, which is recognised only by its code.
+// social creates an Observation for any other lifestyle statement, recognised only by its code.
 func social(c *statement.Context, n *cda.Node) {
 	code := n.At("code")
 	if about, ok := factOf(code); ok {

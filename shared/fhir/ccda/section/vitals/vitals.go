@@ -14,8 +14,8 @@ import (
 )
 
 // siblings iterates over later observations with the same time, in the same organizer or section. Observations that a
-// resource already represents are skipped. Only a limited number is examined, because related observations are close
-// together, so the time stays linear in the list's length.
+// resource already represents are skipped. Only a limited number of observations is examined, because related ones are
+// close together, so the time is linear in the list's length.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -80,8 +80,8 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry creates an Observation for an oxygen saturation and the inhaled oxygen measured at the same time, in either
-// order (US Core Pulse Oximetry).
+// oximetry creates an Observation for an oxygen saturation and the inhaled oxygen measured at the same time; either may
+// come first (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
 	told := []*cda.Node{n}
@@ -101,8 +101,8 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 	c.Add(o, told...)
 }
 
-// vital converts a single vital sign, with the codes and units that profiles require. The value becomes a quantity,
-// even if the sender labels it as a number or text.
+// vital converts a single vital sign, with the codes and units that profiles require. The vital sign's value becomes a
+// quantity even if the sender labels it as a number or text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
 	observation.AddAuthors(c, o, n)
@@ -191,8 +191,8 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join converts n as a part of o, and adds n's performers, ids and notes to o. It returns the Observation created for
-// n.
+// join converts n, which becomes part of o, and adds n's performers, ids and notes to o. It returns the Observation
+// created for n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {
