@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/version"
 )
 
 // Endpoint paths.
@@ -49,6 +50,7 @@ type changed struct {
 	Note           *string  `json:"note"`
 	RedirectURIs   []string `json:"redirect_uris"`
 	AllowedOrigins []string `json:"allowed_origins"`
+	IfMatch        string   `header:"If-Match"`
 }
 
 type oneKey struct {
@@ -111,8 +113,13 @@ func (d Deps) create(ctx context.Context, v httpapi.Visitor, in made) (newCreden
 }
 
 func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (credential, error) {
-	c, err := d.as(v).Change(ctx, in.PublicID,
-		operator.CredentialChange{Note: in.Note, Redirects: in.RedirectURIs, Origins: in.AllowedOrigins})
+	from, err := version.Parse(in.IfMatch)
+	if err != nil {
+		return credential{}, err
+	}
+	c, err := d.as(v).Change(ctx, in.PublicID, operator.CredentialChange{
+		Note: in.Note, Redirects: in.RedirectURIs, Origins: in.AllowedOrigins, From: from,
+	})
 	return d.shown(ctx, v, c, err)
 }
 

@@ -2,6 +2,7 @@ package dashboardcredentials_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -126,6 +127,35 @@ func TestCredentialCanBeCreatedChangedAndRevoked(t *testing.T) {
 	}
 	if got := s.Audited(t, membertest.OrgA); !slices.Equal(got, want) {
 		t.Errorf("audited %q, want %q", got, want)
+	}
+}
+
+func TestChangeCredentialRejectsOutdatedVersion(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	h := handler(s)
+	c, _ := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	saved := membertest.CheckVersions(t, "credential", oneRoute, listPath+"/"+c.PublicID(), h, func(n int) string {
+		return fmt.Sprintf(`{"redirect_uris":["https://%d.example/"],"allowed_origins":["https://%d.example"]}`, n, n)
+	})
+	if got := s.Audited(t, membertest.OrgA); len(got) != 1+saved {
+		t.Errorf("%d edits were saved, but audited %q", saved, got)
+	}
+}
+
+func TestCredentialVersionIgnoresKeys(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	c, _ := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	if _, _, err := s.Operator.Credentials.AddKey(t.Context(), c.PublicID()); err != nil {
+		t.Fatal(err)
+	}
+	w := membertest.Exchange{
+		Method: "PATCH", Path: listPath + "/" + c.PublicID(), As: membertest.Developer, IfMatch: `"` + c.Version() + `"`,
+		Body: `{"note":"app"}`,
+	}.Send(t, oneRoute, handler(s))
+	if got := data[shown](t, w); got.Note != "app" || len(got.Keys) != 2 {
+		t.Errorf("changed to %+v", got)
 	}
 }
 

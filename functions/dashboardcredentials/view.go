@@ -3,6 +3,7 @@ package dashboardcredentials
 import (
 	"time"
 
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/timestamp"
 )
@@ -13,6 +14,8 @@ type credentialList struct {
 
 // credential represents an API key pair, without any secrets.
 type credential struct {
+	httpapi.Versioned
+
 	PublicID       string   `json:"public_id"`
 	Note           string   `json:"note"`
 	RedirectURIs   []string `json:"redirect_uris"`
@@ -43,7 +46,8 @@ type newKey struct {
 
 func credentialOf(c org.Credential, uses map[string]time.Time) credential {
 	shown := credential{
-		PublicID: c.PublicID(), Note: c.Note, RedirectURIs: append([]string{}, c.RedirectURIs...),
+		Versioned: httpapi.Versioned{Version: c.Version()},
+		PublicID:  c.PublicID(), Note: c.Note, RedirectURIs: append([]string{}, c.RedirectURIs...),
 		AllowedOrigins: append([]string{}, c.AllowedOrigins...),
 		Keys:           make([]key, 0, len(c.Keys)), CreatedAt: timestamp.Of(c.CreatedAt),
 	}

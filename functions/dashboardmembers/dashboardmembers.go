@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/timestamp"
+	"recordbridge/shared/words/version"
 )
 
 // Endpoint paths.
@@ -37,7 +38,7 @@ type Deps struct {
 // Service manages members and invitations; members.Service implements it.
 type Service interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
-	Change(ctx context.Context, by members.By, orgID, accountID string, role account.Role) error
+	Change(ctx context.Context, by members.By, orgID string, to members.RoleChange) error
 	Remove(ctx context.Context, by members.By, orgID, accountID string) error
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
@@ -68,6 +69,8 @@ func New(d Deps) http.Handler {
 type nothing struct{}
 
 type member struct {
+	httpapi.Versioned
+
 	AccountID string `json:"account_id"`
 	Email     string `json:"email"`
 	Role      string `json:"role"`
@@ -86,6 +89,7 @@ type oneMember struct {
 type changed struct {
 	AccountID string `path:"accountId"`
 	Role      string `json:"role" required:"true"`
+	IfMatch   string `header:"If-Match"`
 }
 
 type invited struct {
@@ -127,6 +131,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (memberLis
 	view := memberList{Members: make([]member, 0, len(all))}
 	for _, m := range all {
 		view.Members = append(view.Members, member{
+			Versioned: httpapi.Versioned{Version: m.Version()},
 			AccountID: m.AccountID, Email: m.Email, Role: string(m.Role), Since: timestamp.Of(m.Since),
 			Recovers: timestamp.Of(m.RecoversAt),
 		})
@@ -143,7 +148,11 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (httpap
 	if !ok {
 		return httpapi.NoData{}, fault.Missing("Member not found.")
 	}
-	return httpapi.NoData{}, d.Service.Change(ctx, by(v), v.Org, id, role)
+	from, err := version.Parse(in.IfMatch)
+	if err != nil {
+		return httpapi.NoData{}, err
+	}
+	return httpapi.NoData{}, d.Service.Change(ctx, by(v), v.Org, members.RoleChange{AccountID: id, Role: role, From: from})
 }
 
 func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.NoData, error) {

@@ -32,8 +32,11 @@ func (people) List(context.Context, string) ([]members.Member, error) {
 	return []members.Member{{Membership: m, Email: "bob@alder.example"}}, nil
 }
 
-func (people) Change(_ context.Context, by members.By, orgID, accountID string, role account.Role) error {
-	return pass(by, orgID, accountID, role != account.Viewer)
+func (people) Change(_ context.Context, by members.By, orgID string, to members.RoleChange) error {
+	if err := to.From.Check("role", account.Membership{Role: account.Admin}.Version()); err != nil {
+		return err
+	}
+	return pass(by, orgID, to.AccountID, to.Role != account.Viewer)
 }
 
 func (people) Remove(_ context.Context, by members.By, orgID, accountID string) error {
@@ -130,17 +133,30 @@ func TestMemberRoutesRequirePermission(t *testing.T) {
 func TestMemberRoutesListAndChangeMembersAndInvitations(t *testing.T) {
 	t.Parallel()
 	const done = `{"success":true}`
+	loaded := account.Membership{Role: account.Admin}.Version()
 	one := `{"id":"` + invited + `","email":"eve@birch.example","role":"viewer",`
 	times := `"created_at":"2026-03-04T05:06:07Z","expires_at":"2026-03-04T05:06:07Z"}`
 	for name, e := range map[string]membertest.Exchange{
 		"members": {
 			Path: "/members", Status: 200,
-			Want: `{"success":true,"data":{"members":[{"account_id":"` + known +
+			Want: `{"success":true,"data":{"members":[{"version":"` + loaded + `","account_id":"` + known +
 				`","email":"bob@alder.example","role":"admin","since":"2026-03-04T05:06:07Z"}]}}`,
 		},
 		"a role": {
 			Method: "PATCH", Path: "/members/" + strings.ToUpper(known), Body: `{"role":"owner"}`,
 			Status: 200, Want: done,
+		},
+		"a role of the loaded version": {
+			Method: "PATCH", Path: "/members/" + known, IfMatch: `"` + loaded + `"`, Body: `{"role":"owner"}`,
+			Status: 200, Want: done,
+		},
+		"a role of another version": {
+			Method: "PATCH", Path: "/members/" + known, IfMatch: `"other"`, Body: `{"role":"owner"}`,
+			Status: 409, Want: membertest.StaleEdit("role"),
+		},
+		"a malformed version": {
+			Method: "PATCH", Path: "/members/" + known, IfMatch: loaded, Body: `{"role":"owner"}`, Status: 400,
+			Want: keyedtest.FailureBody("svc_invalid_request", "If-Match must be * or a list of ETags."),
 		},
 		"no role": {
 			Method: "PATCH", Path: "/members/" + known, Body: `{"role":"root"}`, Status: 400,

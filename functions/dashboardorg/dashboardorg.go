@@ -20,6 +20,7 @@ import (
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/manage/usage"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/version"
 )
 
 // Endpoint paths.
@@ -119,6 +120,7 @@ type changed struct {
 	Terms   *string  `json:"terms_uri"`
 	Website *string  `json:"website_uri"`
 	Emails  []string `json:"emails"`
+	IfMatch string   `header:"If-Match"`
 }
 
 // radius is the raw JSON value of a numeric field, or nil if the field is omitted. A null value resets the setting.
@@ -160,15 +162,19 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisat
 }
 
 func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organisation, error) {
+	from, err := version.Parse(in.IfMatch)
+	if err != nil {
+		return organisation{}, err
+	}
 	as := d.Organisations.As(account.Actor(v.Account))
 	to := operator.OrganisationChange{
 		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Radius: in.Radius.setting(), Font: in.Font,
 		ColorScheme: in.Scheme, PurposeEN: in.English, PurposeES: in.Spanish,
-		Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails,
+		Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails, From: from,
 	}
 	if in.Emails != nil {
-		who, err := d.Accounts.Account(ctx, v.Account)
-		if err != nil {
+		var who account.Account
+		if who, err = d.Accounts.Account(ctx, v.Account); err != nil {
 			return organisation{}, fmt.Errorf("read account: %w", err)
 		}
 		to.OwnAddress = who.Email

@@ -3,12 +3,15 @@ package dashboardorg
 import (
 	"math"
 
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/words/colour"
 	"recordbridge/shared/words/org"
 )
 
 type organisation struct {
+	httpapi.Versioned
+
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Role   string `json:"role"` // signed-in member's role
@@ -35,7 +38,8 @@ type organisation struct {
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
 	shown := organisation{
-		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI,
+		Versioned: httpapi.Versioned{Version: o.Version()},
+		ID:        o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI,
 		Accent: o.Accent,
 		Radius: o.Look.Radius, Font: o.Look.Font, ColorScheme: o.Look.ColorScheme.String(),
 		PurposeEN: o.Purpose.English, PurposeES: o.Purpose.Spanish,

@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/version"
 )
 
 // Endpoint paths.
@@ -89,6 +90,7 @@ type changed struct {
 	Headers map[string]string `json:"headers"`
 	Rate    *int              `json:"rate"`
 	Note    *string           `json:"note"`
+	IfMatch string            `header:"If-Match"`
 }
 
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
@@ -139,14 +141,16 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, 
 	if err != nil {
 		return hook{}, err
 	}
+	from, err := version.Parse(in.IfMatch)
+	if err != nil {
+		return hook{}, err
+	}
 	if in.URL, err = d.moved(ctx, v, in); err != nil {
 		return hook{}, missing(err)
 	}
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{
-		URL: in.URL, Optional: optional, Edit: webhook.Edit{
-			Headers: in.Headers, Rate: in.Rate, Note: in.Note,
-			SigningKey: nil,
-		},
+		URL: in.URL, Optional: optional, From: from,
+		Edit: webhook.Edit{Headers: in.Headers, Rate: in.Rate, Note: in.Note, SigningKey: nil},
 	}))
 }
 

@@ -1,6 +1,7 @@
 package dashboardwebhooks
 
 import (
+	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/timestamp"
 )
@@ -12,6 +13,8 @@ type hookList struct {
 // hook is the JSON form of a webhook. A hook contains header names and the expiry times of secrets, but no header
 // values or secrets.
 type hook struct {
+	httpapi.Versioned
+
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
 	Note          string    `json:"note"`
@@ -85,7 +88,8 @@ type kind struct {
 func hookOf(s webhook.Subscription) hook {
 	h := s.Health
 	shown := hook{
-		ID: s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)),
+		Versioned: httpapi.Versioned{Version: s.Version()},
+		ID:        s.ID, URL: s.URL, Note: s.Note, Types: make([]string, 0, len(s.Types)),
 		Headers: append([]string{}, s.HeaderNames...), Rate: s.Rate,
 		PublicKey: s.PublicKey, OldSecretsEnd: []string{}, CreatedAt: timestamp.Of(s.CreatedAt),
 		Health: health{

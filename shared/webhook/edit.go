@@ -37,8 +37,12 @@ func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscripti
 	}
 	s.Secrets = slices.DeleteFunc(slices.Clone(s.Secrets), func(old SealedSecret) bool { return !old.isLive(e.Now()) })
 	if to.Headers != nil {
+		before := k.private.Headers
 		if k.private.Headers, err = checkHeaders(to.Headers); err != nil {
 			return Subscription{}, err
+		}
+		if !maps.Equal(before, k.private.Headers) {
+			s.HeaderRev++
 		}
 		s.HeaderNames = slices.Sorted(maps.Keys(k.private.Headers))
 	}

@@ -2,10 +2,12 @@ package webhook
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/version"
 )
 
 // SecretPurpose is the purpose in the encryption context for a subscription's sealed values.
@@ -23,6 +25,7 @@ type Subscription struct {
 	Private     []byte
 	PublicKey   string   // the ed25519 public key, "whpk_…"; empty if there is no key
 	HeaderNames []string // names of the subscription's own headers
+	HeaderRev   int64    // number of changes to the headers' names or values
 	Rate        int      // attempts per second; 0 for defaultRate
 	Disabled    bool
 	DisabledAt  time.Time
@@ -30,6 +33,16 @@ type Subscription struct {
 	CreatedAt   time.Time
 	Rev         int64
 	Health      Health // stored in a separate row but read together with the subscription
+}
+
+// Version returns the version of the subscription's settings. Secrets, the status and health don't affect it, so
+// deliveries and rotations don't invalidate an open form.
+func (s Subscription) Version() string {
+	types := make([]string, len(s.Types))
+	for i, t := range s.Types {
+		types[i] = string(t)
+	}
+	return version.Of([]string{s.URL, s.Note, strconv.Itoa(s.Rate), strconv.FormatInt(s.HeaderRev, 10)}, types)
 }
 
 // SealedSecret is an encrypted signing secret, bound to its subscription.

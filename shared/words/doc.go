@@ -14,5 +14,6 @@
 //   - secret provides a self-redacting text type and versioned keyrings; secret/jws verifies and signs tokens.
 //   - timestamp formats times for responses, pages and messages.
 //   - trace carries the ID that correlates the log lines of one request.
+//   - version identifies the states of editable objects, for edits with If-Match.
 //   - weburl parses external URLs and identifies the service's own hosts (ADR 40).
 package words

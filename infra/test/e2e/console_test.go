@@ -50,6 +50,19 @@ func (c *console) want(method, path string, body any, status int, code string) {
 	}
 }
 
+// edit changes an object with If-Match, and checks that a second edit of the same version conflicts.
+func (c *console) edit(path string, body any) {
+	c.t.Helper()
+	header := c.header()
+	header.Set("If-Match", `"`+text(c.do(http.MethodGet, path, nil), "version")+`"`)
+	for _, status := range []int{http.StatusOK, http.StatusConflict} {
+		got := c.send(http.MethodPatch, "/dashboard/organisations/"+c.own+"/test"+path, header, body)
+		if got.status != status {
+			c.t.Errorf("edit of %s with If-Match: %d %s, want %d", path, got.status, got.raw, status)
+		}
+	}
+}
+
 func (c *console) header() http.Header {
 	return http.Header{
 		"Sec-Fetch-Site": {"same-origin"}, "X-Csrf-Token": {account.CSRFToken(c.owner.token)}, "Cookie": {cookieOf(c.owner)},
@@ -134,7 +147,7 @@ func (c *console) useCredentials() {
 	c.t.Helper()
 	made := c.do(http.MethodPost, "/credentials", map[string]any{"redirect_uris": []string{"https://app.example/return"}})
 	path := "/credentials/" + text(made, "credential", "public_id")
-	c.do(http.MethodPatch, path, map[string]any{"note": "web"})
+	c.edit(path, map[string]any{"note": "web"})
 	second := c.do(http.MethodPost, path+"/keys", nil)
 	if got := c.call(http.MethodGet, "/bridge/events", text(made, "credential", "public_id"), text(second, "private_key"),
 		nil); got.status != http.StatusOK {
@@ -158,7 +171,7 @@ func (c *console) useWebhooks() {
 	c.t.Helper()
 	made := c.do(http.MethodPost, "/webhooks", map[string]any{"url": customer + "/_local/inbox/dashboard"})
 	path := "/webhooks/" + text(made, "webhook", "webhook_id")
-	c.do(http.MethodPatch, path, map[string]any{"headers": map[string]string{"X-Own": "1"}})
+	c.edit(path, map[string]any{"headers": map[string]string{"X-Own": "1"}})
 	c.do(http.MethodPatch, path, map[string]any{"url": customer + "/_local/inbox/moved"})
 	c.do(http.MethodPost, path+"/secret/rotate", map[string]any{})
 	c.do(http.MethodPost, path+"/secret/reveal", nil)

@@ -115,6 +115,7 @@ type Exchange struct {
 	Media   string // body's media type; application/json if empty
 	Site    string // Sec-Fetch-Site header; same-origin if empty, omitted if "-"
 	NoToken bool   // omit X-CSRF-Token
+	IfMatch string // If-Match header; omitted if empty
 	Status  int
 	Want    string            // expected body
 	Header  map[string]string // additional headers; an empty value removes a header
@@ -131,6 +132,9 @@ func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httpt
 	}
 	if e.Site != "-" {
 		r.Header.Set("Sec-Fetch-Site", cmp.Or(e.Site, "same-origin"))
+	}
+	if e.IfMatch != "" {
+		r.Header.Set("If-Match", e.IfMatch)
 	}
 	if e.As != "" {
 		r.Header.Set("Cookie", httpapi.Cookies{}.Name(httpapi.SessionCookie)+"="+e.As)

@@ -57,6 +57,15 @@ type RedirectResult struct {
 // NoData is the Out type of a JSON endpoint that returns no data. The success envelope contains no data.
 type NoData struct{}
 
+// Versioned is embedded in an Out type that shows one editable object, and in the entries of a list of such objects.
+// The version of a single object is also the response's ETag. The version covers only the editable fields, because its
+// purpose is If-Match.
+type Versioned struct {
+	Version string `json:"version"`
+}
+
+func (v Versioned) entityTag() string { return `"` + v.Version + `"` }
+
 type successEnvelope struct {
 	Success bool `json:"success"`
 	Data    any  `json:"data,omitempty"` // omitted only if nil, because endpoints return structs
@@ -77,6 +86,9 @@ func succeed(c *call, data any, err error) (reply, error) {
 			c.header.Add("Set-Cookie", cookie.String())
 		}
 		data = carrier.Data
+	}
+	if object, ok := data.(interface{ entityTag() string }); ok {
+		c.header.Set("ETag", object.entityTag())
 	}
 	if _, ok := data.(NoData); ok {
 		data = nil

@@ -63,7 +63,7 @@ func (s Hooks) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.
 func subscriptionOf(tenant org.Tenant, row item) (webhook.Subscription, error) {
 	sub := webhook.Subscription{
 		ID: row.text("id"), Tenant: tenant, URL: row.text("url"), Note: row.text("note"), Private: row.bytes("private"),
-		PublicKey: row.text("public_key"), Rate: int(row.int("rate")),
+		PublicKey: row.text("public_key"), Rate: int(row.int("rate")), HeaderRev: row.int("header_rev"),
 		Disabled: row.flag("disabled"), DisabledAt: row.time("disabled_at"),
 		DisabledFor: webhook.Reason(row.text("disabled_for")),
 		CreatedAt:   row.time("created_at"), Rev: row.int("rev"),
@@ -133,6 +133,7 @@ func subscriptionItem(sub webhook.Subscription) (item, error) {
 	row.setBytes("private", sub.Private)
 	row.setText("public_key", sub.PublicKey)
 	row.setInt("rate", int64(sub.Rate))
+	row.setInt("header_rev", sub.HeaderRev)
 	row.setFlag("disabled", sub.Disabled)
 	row.setTime("disabled_at", sub.DisabledAt)
 	row.setText("disabled_for", string(sub.DisabledFor))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/version"
 )
 
 // Account is a person's dashboard account.
@@ -93,6 +94,9 @@ type Membership struct {
 	Since     time.Time
 	Rev       int64
 }
+
+// Version returns the version of the member's role.
+func (m Membership) Version() string { return version.Of([]string{string(m.Role)}) }
 
 // Invitation invites the owner of an email address to become a member. It can be accepted only once.
 type Invitation struct {

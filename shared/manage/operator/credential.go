@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/webhook/notice"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/weburl"
 )
@@ -194,20 +195,28 @@ func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) erro
 }
 
 // Change adds and removes a credential's URLs. A removed URL stops working within 30 seconds, except for sign-ins that
-// have already begun. The error is fault.Invalid, fault.NotFound or fault.Conflict.
+// have already begun. The error is fault.Invalid, fault.NotFound, or fault.Conflict if the version doesn't match.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
-	found, err := o.credential(ctx, publicID)
+	var found, saved org.Credential
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		if found, err = o.credential(ctx, publicID); err != nil {
+			return err
+		}
+		if err = change.From.Check("credential", found.Version()); err != nil {
+			return err
+		}
+		if saved, err = o.changedCredential(found, change); err != nil {
+			return err
+		}
+		if err = o.rows.SaveCredential(ctx, saved); err != nil {
+			return changed("credential", err)
+		}
+		return nil
+	})
 	if err != nil {
 		return org.Credential{}, err
 	}
-	is, err := o.changedCredential(found, change)
-	if err != nil {
-		return org.Credential{}, err
-	}
-	if err := o.rows.SaveCredential(ctx, is); err != nil {
-		return org.Credential{}, changed("credential", err)
-	}
-	return is, o.by.record(ctx, is.Tenant, "credential.changed", is.ID, credentialChanges(found, is)...)
+	return saved, o.by.record(ctx, saved.Tenant, "credential.changed", saved.ID, credentialChanges(found, saved)...)
 }
 
 // Remove removes a credential that has no live keys, along with its public ID. The public ID stops working in browsers

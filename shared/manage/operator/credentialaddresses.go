@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/version"
 )
 
 // maxNote is the maximum length, in characters, of a note on a credential or a webhook.
@@ -32,7 +33,8 @@ type CredentialChange struct {
 	RemoveRedirects []string
 	AddOrigins      []string
 	RemoveOrigins   []string
-	AnyOrigin       bool // removes all origins, so that pages from any origin may use the public ID
+	AnyOrigin       bool          // removes all origins, so that pages from any origin may use the public ID
+	From            version.Match // versions of the credential that may be changed
 }
 
 // changedCredential returns a credential with a change applied. It doesn't validate lists again that have not changed.

@@ -9,6 +9,8 @@ import (
 
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/version"
 	"recordbridge/shared/words/weburl"
 )
 
@@ -111,6 +113,7 @@ type OrganisationChange struct {
 	// OwnAddress is the email address of the account making the change. The account's sign-in has verified this email
 	// address. OwnAddress is empty for an operator.
 	OwnAddress string
+	From       version.Match // versions of the organisation that may be changed
 
 	own bool // set by ChangeOwn for a member's change
 }
@@ -147,7 +150,23 @@ func (o Organisations) ChangeOwn(
 func (o Organisations) change(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
-	return o.save(ctx, tenant, "organisation.changed", func(found *org.Organisation) error {
+	var was, is org.Organisation
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		was, is, err = o.apply(ctx, tenant, o.changing(change))
+		return err
+	})
+	if err != nil {
+		return org.Organisation{}, err
+	}
+	return is, o.by.record(ctx, tenant, "organisation.changed", tenant.OrgID, organisationChanges(was, is)...)
+}
+
+// changing returns a function that checks a change and applies it.
+func (o Organisations) changing(change OrganisationChange) func(*org.Organisation) error {
+	return func(found *org.Organisation) error {
+		if err := change.From.Check("organisation", found.Version()); err != nil {
+			return err
+		}
 		was := *found
 		if err := change.apply(found, o.own); err != nil {
 			return err
@@ -158,7 +177,7 @@ func (o Organisations) change(
 			}
 		}
 		return checkOrganisation(*found)
-	})
+	}
 }
 
 // apply sets an organisation's changed fields in normalised form. It returns fault.Invalid for an invalid field.
@@ -203,21 +222,33 @@ type orgEditor struct {
 	by    Journal
 }
 
+// save applies a change and writes its audit row.
 func (e orgEditor) save(
 	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
 ) (org.Organisation, error) {
-	found, err := findOrganisation(ctx, e.saver, tenant)
+	was, is, err := e.apply(ctx, tenant, change)
 	if err != nil {
 		return org.Organisation{}, err
 	}
-	was := found
-	if err := change(&found); err != nil {
-		return org.Organisation{}, err
+	return is, e.by.record(ctx, tenant, action, tenant.OrgID, organisationChanges(was, is)...)
+}
+
+// apply reads an organisation, changes it and stores it. It returns both revisions. It returns fault.Conflict if the
+// organisation has changed since it was read.
+func (e orgEditor) apply(
+	ctx context.Context, tenant org.Tenant, change func(*org.Organisation) error,
+) (was, is org.Organisation, err error) {
+	if was, err = findOrganisation(ctx, e.saver, tenant); err != nil {
+		return org.Organisation{}, org.Organisation{}, err
 	}
-	if err := e.saver.SaveOrganisation(ctx, found); err != nil {
-		return org.Organisation{}, changed("organisation", err)
+	is = was
+	if err = change(&is); err != nil {
+		return org.Organisation{}, org.Organisation{}, err
 	}
-	return found, e.by.record(ctx, tenant, action, tenant.OrgID, organisationChanges(was, found)...)
+	if err = e.saver.SaveOrganisation(ctx, is); err != nil {
+		return org.Organisation{}, org.Organisation{}, changed("organisation", err)
+	}
+	return was, is, nil
 }
 
 func checkOrganisation(o org.Organisation) error {

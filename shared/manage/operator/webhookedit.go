@@ -10,6 +10,8 @@ import (
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/notice"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/version"
 )
 
 // WebhookChange describes a change to a webhook. Nil fields leave the webhook unchanged.
@@ -17,19 +19,16 @@ type WebhookChange struct {
 	URL      *string
 	Optional []webhook.Type // event types to receive in addition to the required types
 	Edit     webhook.Edit
+	From     version.Match // versions of the webhook that may be changed
 }
 
 // Change applies change to a webhook in a single write. If the URL changes, the organisation is notified by email and
 // due attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because
-// its earlier headers were intended for the previous receiver. Change returns fault.Invalid, fault.NotFound or
-// fault.Conflict on failure.
+// its earlier headers were intended for the previous receiver. Change returns fault.Invalid, fault.NotFound, or
+// fault.Conflict if the version doesn't match.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	change WebhookChange,
 ) (webhook.Subscription, error) {
-	sub, err := findWebhook(ctx, o.rows, tenant, id)
-	if err != nil {
-		return webhook.Subscription{}, err
-	}
 	owner, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
 		return webhook.Subscription{}, err
@@ -39,35 +38,59 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 			return webhook.Subscription{}, err
 		}
 	}
-	was := sub
-	isMoved := change.URL != nil && !o.editor.Own.IsSameOrigin(sub.URL, *change.URL)
-	if isMoved && change.Edit.Headers == nil && len(sub.HeaderNames) > 0 {
+	var was, is webhook.Subscription
+	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		was, is, err = o.save(ctx, tenant, id, change)
+		return err
+	})
+	if err != nil {
+		return webhook.Subscription{}, err
+	}
+	changes := change.recorded(was, is)
+	if is.URL == was.URL {
+		return is, o.by.record(ctx, tenant, "webhook.changed", id, changes...)
+	}
+	told := notice.WebhookMoved(is, o.by.now())
+	return is, errors.Join(
+		notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id, changes...),
+	)
+}
+
+// save reads a webhook, changes it and stores it. It returns both revisions. It returns fault.Conflict if the webhook
+// has changed since it was read.
+func (o Webhooks) save(
+	ctx context.Context, tenant org.Tenant, id string, change WebhookChange,
+) (was, is webhook.Subscription, err error) {
+	if was, err = findWebhook(ctx, o.rows, tenant, id); err != nil {
+		return was, is, err
+	}
+	if err = change.From.Check("webhook", was.Version()); err != nil {
+		return was, is, err
+	}
+	isLeaving := change.URL != nil && !o.editor.Own.IsSameOrigin(was.URL, *change.URL)
+	if isLeaving && change.Edit.Headers == nil && len(was.HeaderNames) > 0 {
 		change.Edit.Headers = map[string]string{}
 	}
-	if sub, err = o.editor.Edited(ctx, sub, change.Edit); err != nil {
-		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	if is, err = o.editor.Edited(ctx, was, change.Edit); err != nil {
+		return was, is, fmt.Errorf("webhook: %w", err)
 	}
 	if change.Optional != nil {
-		sub = sub.WithTypes(change.Optional)
+		is = is.WithTypes(change.Optional)
 	}
-	if change.URL == nil || *change.URL == sub.URL {
-		if err = o.rows.SaveSubscription(ctx, sub); err != nil {
-			return webhook.Subscription{}, changed("webhook", err)
+	if change.URL == nil || *change.URL == is.URL {
+		if err = o.rows.SaveSubscription(ctx, is); err != nil {
+			return was, is, changed("webhook", err)
 		}
-		return sub, o.by.record(ctx, tenant, "webhook.changed", id, change.recorded(was, sub)...)
+		return was, is, nil
 	}
-	if sub, err = o.editor.WithURL(sub, *change.URL); err != nil {
-		return webhook.Subscription{}, fmt.Errorf("webhook: %w", err)
+	if is, err = o.editor.WithURL(is, *change.URL); err != nil {
+		return was, is, fmt.Errorf("webhook: %w", err)
 	}
-	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
-		return webhook.Subscription{}, changed("webhook", err)
+	if err = o.rows.MoveSubscription(ctx, is); err != nil {
+		return was, is, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // the stored health describes the previous URL
-	told := notice.WebhookMoved(sub, o.by.now())
-	return sub, errors.Join(
-		notify(ctx, o.notices, owner, told),
-		o.by.record(ctx, tenant, "webhook.moved", id, change.recorded(was, sub)...),
-	)
+	is.Health = webhook.Health{} // the stored health describes the previous URL
+	return was, is, nil
 }
 
 // recorded returns the changes between two revisions of a webhook. Header values are encrypted, so a header that was

@@ -5,9 +5,11 @@ package org
 
 import (
 	"cmp"
+	"strconv"
 	"time"
 
 	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/version"
 )
 
 // Mode separates test data from live data. A request's credential determines the mode. The keys of all tenants' rows
@@ -95,6 +97,18 @@ type Organisation struct {
 	Rev              int64 // revision for compare-and-swap
 }
 
+// Version returns the version of the settings that the organisation's members can change.
+func (o Organisation) Version() string {
+	radius := ""
+	if o.Look.Radius != nil {
+		radius = strconv.Itoa(*o.Look.Radius)
+	}
+	return version.Of([]string{
+		o.Name, o.LogoURI, o.Accent, radius, o.Look.Font, o.Look.ColorScheme.String(), o.Purpose.English, o.Purpose.Spanish,
+		o.PrivacyPolicyURI, o.TermsURI, o.WebsiteURI,
+	}, o.Emails)
+}
+
 // CheckMode returns fault.Forbidden (svc_live_access_required) if the organisation may not use the mode.
 func (o Organisation) CheckMode(mode Mode) error {
 	if mode == Test || o.LiveAccess == LiveGranted {
@@ -157,6 +171,11 @@ type Brand struct {
 	Name    string
 	LogoURI string
 	Accent  string // "#rrggbb" in lower case, or empty
+}
+
+// Version returns the version of the credential's note, redirect URIs and origins. Its keys don't affect the version.
+func (c Credential) Version() string {
+	return version.Of([]string{c.Note}, c.RedirectURIs, c.AllowedOrigins)
 }
 
 // PublicID returns the credential's public ID.

@@ -18,6 +18,8 @@ import (
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
+	"recordbridge/shared/words/version"
 )
 
 // Service changes the members of an organisation. Mailer is optional, and Limits is optional if only operators invite
@@ -156,29 +158,24 @@ func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) 
 	return isAny, nil
 }
 
-// Change changes the role of a member.
-func (d Service) Change(ctx context.Context, by By, orgID, accountID string, role account.Role) error {
-	m, err := d.member(ctx, orgID, accountID)
-	if err != nil {
+// RoleChange gives a member a role.
+type RoleChange struct {
+	AccountID string
+	Role      account.Role
+	From      version.Match // versions of the membership that may be changed
+}
+
+// Change changes the role of a member. It returns fault.Conflict if the membership's version doesn't match.
+func (d Service) Change(ctx context.Context, by By, orgID string, to RoleChange) error {
+	var was account.Role
+	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
+		was, err = d.assign(ctx, by, orgID, to)
+		return err
+	})
+	if err != nil || was == to.Role {
 		return err
 	}
-	if err := by.may(m.Role, role); err != nil {
-		return err
-	}
-	was := m.Role
-	if was == role {
-		return nil
-	}
-	if was == account.Owner {
-		if err := d.leavesOwner(ctx, m); err != nil {
-			return err
-		}
-	}
-	m.Role = role
-	if err := d.Rows.SaveMembership(ctx, m, was); err != nil {
-		return fmt.Errorf("save membership: %w", err)
-	}
-	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID, roleChange(was, role))
+	return d.record(ctx, by, orgID, "member.made_"+string(to.Role), to.AccountID, roleChange(was, to.Role))
 }
 
 // Remove ends a membership. The account loses access at its next request.
@@ -199,6 +196,34 @@ func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) err
 		return fmt.Errorf("remove membership: %w", err)
 	}
 	return d.record(ctx, by, orgID, "member.removed", accountID, roleChange(m.Role, ""))
+}
+
+// assign stores a member's role and returns the previous role.
+func (d Service) assign(ctx context.Context, by By, orgID string, to RoleChange) (account.Role, error) {
+	m, err := d.member(ctx, orgID, to.AccountID)
+	if err != nil {
+		return "", err
+	}
+	if err := by.may(m.Role, to.Role); err != nil {
+		return "", err
+	}
+	if err := to.From.Check("role", m.Version()); err != nil {
+		return "", err
+	}
+	was := m.Role
+	if was == to.Role {
+		return was, nil
+	}
+	if was == account.Owner {
+		if err := d.leavesOwner(ctx, m); err != nil {
+			return "", err
+		}
+	}
+	m.Role = to.Role
+	if err := d.Rows.SaveMembership(ctx, m, was); err != nil {
+		return "", fmt.Errorf("save membership: %w", err)
+	}
+	return was, nil
 }
 
 func (d Service) member(ctx context.Context, orgID, accountID string) (account.Membership, error) {

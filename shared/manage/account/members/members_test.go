@@ -170,7 +170,12 @@ func (h *house) demote(role account.Role) {
 		expect.NoError(h.t, h.Remove(h.t.Context(), h.by(ada), h.orgID, h.people[bob]))
 		return
 	}
-	expect.NoError(h.t, h.Change(h.t.Context(), h.by(ada), h.orgID, h.people[bob], role))
+	expect.NoError(h.t, h.Change(h.t.Context(), h.by(ada), h.orgID, h.to(bob, role)))
+}
+
+// to returns an unconditional change of a person's role.
+func (h *house) to(email string, role account.Role) members.RoleChange {
+	return members.RoleChange{AccountID: h.people[email], Role: role}
 }
 
 func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
@@ -180,12 +185,10 @@ func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
 	admin := h.by(bob)
 	tries := map[string]func() error{
 		"an admin makes themselves an owner": func() error {
-			return h.Change(t.Context(), admin, h.orgID, h.people[bob],
-				account.Owner)
+			return h.Change(t.Context(), admin, h.orgID, h.to(bob, account.Owner))
 		},
 		"an admin takes an owner's role": func() error {
-			return h.Change(t.Context(), admin, h.orgID, h.people[ada],
-				account.Viewer)
+			return h.Change(t.Context(), admin, h.orgID, h.to(ada, account.Viewer))
 		},
 		"an admin removes an owner": func() error { return h.Remove(t.Context(), admin, h.orgID, h.people[ada]) },
 		"an admin invites an owner": func() error {
@@ -199,7 +202,7 @@ func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
 			return h.Withdraw(t.Context(), admin, h.orgID, asked[0].ID)
 		},
 		"no role at all": func() error {
-			return h.Change(t.Context(), members.By{}, h.orgID, h.people[bob], account.Viewer)
+			return h.Change(t.Context(), members.By{}, h.orgID, h.to(bob, account.Viewer))
 		},
 	}
 	for name, try := range tries {
@@ -218,7 +221,7 @@ func TestLastOwnerCannotBeRemoved(t *testing.T) {
 	if err := h.Remove(t.Context(), h.by(ada), h.orgID, h.people[ada]); !errors.Is(err, fault.Conflict) {
 		t.Errorf("removed: %v", err)
 	}
-	if err := h.Change(t.Context(), h.by(ada), h.orgID, h.people[ada], account.Admin); !errors.Is(err, fault.Conflict) {
+	if err := h.Change(t.Context(), h.by(ada), h.orgID, h.to(ada, account.Admin)); !errors.Is(err, fault.Conflict) {
 		t.Errorf("demoted: %v", err)
 	}
 	h.join(bob, account.Owner)
@@ -293,7 +296,7 @@ func TestOperatorInvitationOfFirstOwnerIsAudited(t *testing.T) {
 	token := h.invite(members.Operator("operator:root"), bob, account.Owner)
 	_, err := h.Accept(t.Context(), h.people[bob], token)
 	expect.NoError(t, err)
-	expect.NoError(t, h.Change(t.Context(), h.by(bob), h.orgID, h.people[ada], account.Viewer))
+	expect.NoError(t, h.Change(t.Context(), h.by(bob), h.orgID, h.to(ada, account.Viewer)))
 	expect.NoError(t, h.Remove(t.Context(), h.by(bob), h.orgID, h.people[ada]))
 	h.invite(h.by(bob), eve, account.Viewer)
 	h.withdrawAll(h.by(bob))

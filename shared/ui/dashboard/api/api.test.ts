@@ -76,6 +76,16 @@ test("a request is resent with its body after authentication", async () => {
   }
 });
 
+test("an edit's version is sent in If-Match, even after authentication", async () => {
+  const { api, sent } = asking([proof, [200, { success: true, data: 7 }], [200, { success: true, data: 8 }]]);
+  assert.equal(await api.patch("organisations/o1/members/m1", { role: "admin" }, "v1"), 7);
+  assert.equal(await api.patch("organisations/o1", {}), 8);
+  assert.deepEqual(
+    sent.map(({ init }) => (init.headers as Record<string, string>)["If-Match"]),
+    [`"v1"`, `"v1"`, undefined],
+  );
+});
+
 test("an expired session and an unreachable service are reported", async () => {
   const over = asking([
     [401, { success: false, error: "svc_session_required", error_description: "Sign in.", request_id: "r-3" }],

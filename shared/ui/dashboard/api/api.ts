@@ -48,7 +48,9 @@ export class Api {
   get = <T>(path: string, query: Query = {}): Promise<T> => this.#ask<T>("GET", path + written(query));
   post = <T = void>(path: string, body: unknown = {}): Promise<T> => this.#ask<T>("POST", path, body);
   put = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PUT", path, body);
-  patch = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PATCH", path, body);
+  /** Sends an edit. If a version is given, the service refuses the edit of any other version with status 409. */
+  patch = <T = void>(path: string, body: unknown, version?: string): Promise<T> =>
+    this.#ask<T>("PATCH", path, body, version);
   /** Calls an endpoint of the public API, which has the same base URL as the dashboard's. */
   bridge = <T>(path: string, query: Query, body: unknown): Promise<T> =>
     this.#ask<T>("POST", `../bridge/${path}${written(query)}`, body);
@@ -60,8 +62,8 @@ export class Api {
     return session;
   }
 
-  async #ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await this.#send(method, path, body);
+  async #ask<T>(method: string, path: string, body?: unknown, version?: string): Promise<T> {
+    const response = await this.#send(method, path, body, version);
     const envelope = (await response
       .clone()
       .json()
@@ -69,15 +71,16 @@ export class Api {
     if (response.ok && envelope.success === true) return envelope.data as T;
     const refused = await refusal(response);
     if (refused.failure.error === "svc_proof_required" && !path.startsWith("session") && (await this.#host.prove()))
-      return this.#ask<T>(method, path, body);
+      return this.#ask<T>(method, path, body, version);
     if (refused.failure.error === "svc_session_required") this.#host.signedOut();
     throw refused;
   }
 
-  async #send(method: string, path: string, body: unknown): Promise<Response> {
+  async #send(method: string, path: string, body: unknown, version?: string): Promise<Response> {
     const headers: Record<string, string> = {};
     if (method !== "GET" && this.#token !== "") headers["X-CSRF-Token"] = this.#token;
     if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (version !== undefined) headers["If-Match"] = `"${version}"`;
     try {
       return await this.#host.fetch(`${this.#host.base}/${path}`, {
         method,

@@ -12,6 +12,11 @@ export type Role = "owner" | "admin" | "developer" | "viewer";
  */
 export type Listed<Name extends string, T> = Record<Name, T[]> & { next?: string };
 
+/** An object that can be edited. Its version identifies the values of the fields that an edit can change. */
+export interface Versioned {
+  version: string;
+}
+
 export interface DashboardSession {
   account: Account;
   csrf_token: string;
@@ -51,7 +56,7 @@ export interface SentCode {
   resend_after: string;
 }
 
-export interface BrandedOrganisation {
+export interface BrandedOrganisation extends Versioned {
   id: string;
   name: string;
   logo_uri: string;
@@ -104,7 +109,7 @@ export interface Overview {
 export type Step =
   "credential_made" | "redirect_registered" | "webhook_made" | "webhook_verified" | "first_connection" | "first_export";
 
-export interface Credential {
+export interface Credential extends Versioned {
   public_id: string;
   note: string;
   redirect_uris: string[];
@@ -133,7 +138,7 @@ export interface WebhookType {
   default: "required" | "on" | "opt-in";
 }
 
-export interface Webhook {
+export interface Webhook extends Versioned {
   webhook_id: string;
   url: string;
   note: string;
@@ -296,7 +301,7 @@ export interface InquiryDetail extends Inquiry {
   answers: { at: string; by: string; text: string; delivery: "sending" | "sent" | "refused" }[]; // oldest first
 }
 
-export interface Member {
+export interface Member extends Versioned {
   recovers_at?: string; // set while an operator's recovery of an owner's account is pending
   account_id: string;
   email: string;

@@ -235,12 +235,14 @@ interface FormProps {
   send: string;
   kind?: "main" | "bad";
   cancel?: () => void;
+  cancelLabel?: string;
   /** Whether the form's input is not worth a warning when the user leaves the page. */
   isDisposable?: boolean;
 }
 
 /** A form with its fields, failure message and buttons. Unsaved input causes a warning when the user leaves the page. */
-export function Form({ children, action, does, send, kind = "main", cancel, isDisposable }: FormProps): JSX.Element {
+export function Form({ children, action, does, send, kind = "main", ...options }: FormProps): JSX.Element {
+  const { cancel, cancelLabel = "Cancel", isDisposable } = options;
   const declare = useUnsaved();
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -260,7 +262,7 @@ export function Form({ children, action, does, send, kind = "main", cancel, isDi
         <Button submit kind={kind} busy={action.busy}>
           {action.busy ? "One moment…" : send}
         </Button>
-        {cancel && <Button onClick={cancel}>Cancel</Button>}
+        {cancel && <Button onClick={cancel}>{cancelLabel}</Button>}
       </div>
     </form>
   );

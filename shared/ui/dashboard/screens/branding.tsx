@@ -1,10 +1,11 @@
 /** The organisation's branding, with a preview in each possible colour scheme. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { BrandedOrganisation } from "../api/records.ts";
 import { defaultAccent } from "../../kit/colour.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
-import { Field, Form, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
+import { useEdit, type Fields } from "../app/edit.ts";
+import { Field, LinkButton, Load, Notice, Panel, Title } from "../parts/controls.tsx";
+import { EditForm } from "../parts/edit.tsx";
 import { Addresses } from "./addresses.tsx";
 import { Leaving } from "./leaving.tsx";
 import { isColour, Preview, schemesOf, warnings } from "./preview.tsx";
@@ -22,6 +23,31 @@ type Texts = Pick<
   | "website_uri"
 >;
 type Draft = Texts & { emails: string; radius: string; color_scheme: string };
+
+const FIELDS: Fields<BrandedOrganisation, Draft> = {
+  name: { label: "Name", of: (one) => one.name },
+  logo_uri: { label: "Logo", of: (one) => one.logo_uri },
+  accent: { label: "Accent", of: (one) => one.accent },
+  radius: { label: "Corner radius", of: (one) => String(one.radius ?? "") },
+  font: { label: "Font", of: (one) => one.font },
+  color_scheme: { label: "Colour scheme", of: (one) => one.color_scheme },
+  purpose: { label: "Purpose in English", of: (one) => one.purpose },
+  purpose_es: { label: "Purpose in Spanish", of: (one) => one.purpose_es },
+  privacy_policy_uri: { label: "Privacy policy", of: (one) => one.privacy_policy_uri },
+  terms_uri: { label: "Terms", of: (one) => one.terms_uri },
+  website_uri: { label: "Website", of: (one) => one.website_uri },
+  emails: {
+    label: "Email addresses for notices",
+    of: (one) => one.emails.join("\n"),
+    saved: (one) => one.emails,
+    typed: addressesIn,
+  },
+};
+
+/** Splits a text into email addresses at commas, spaces and line breaks. */
+function addressesIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((one) => one !== "");
+}
 
 const schemes = [
   ["auto", "Follow the device"],
@@ -50,52 +76,25 @@ export function Branding(): JSX.Element {
 
 function Editor({ data, done }: { data: BrandedOrganisation; done: (data: BrandedOrganisation) => void }): JSX.Element {
   const { api, orgBase, may, say, refresh, link } = useHere();
-  const {
-    name,
-    logo_uri,
-    accent,
-    font,
-    color_scheme,
-    purpose,
-    purpose_es,
-    privacy_policy_uri,
-    terms_uri,
-    website_uri,
-  } = data;
-  const [draft, setDraft] = useState<Draft>({
-    name,
-    logo_uri,
-    accent,
-    radius: String(data.radius ?? ""),
-    font,
-    color_scheme,
-    purpose,
-    purpose_es,
-    privacy_policy_uri,
-    terms_uri,
-    website_uri,
-    emails: data.emails.join("\n"),
-  });
   const action = useAction();
-  const field = (of: keyof Draft) => ({
-    value: draft[of],
-    set: (value: string) => setDraft({ ...draft, [of]: value }),
+  const edit = useEdit({
+    data,
+    fields: FIELDS,
+    load: () => api.get<BrandedOrganisation>(orgBase),
+    save: ({ emails, radius, ...rest }, version) => {
+      const body = { ...rest, radius: radius === "" ? null : Number(radius), emails: addressesIn(emails) };
+      return api.patch<BrandedOrganisation>(orgBase, body, version);
+    },
+    done: (current, isSaved) => {
+      done(current);
+      if (isSaved) void refresh().then(() => say("Saved."));
+    },
   });
-  const save = async (): Promise<void> => {
-    const { emails, radius, ...rest } = draft;
-    done(
-      await api.patch<BrandedOrganisation>(orgBase, {
-        ...rest,
-        radius: radius === "" ? null : Number(radius),
-        emails: emails.split(/[\s,]+/).filter((one) => one !== ""),
-      }),
-    );
-    await refresh();
-    say("Saved.");
-  };
+  const { draft } = edit;
+  const field = (of: keyof Draft) => ({ value: draft[of], set: (value: string) => edit.set(of, value) });
   const isReviewed = data.live_access === "granted" || data.live_access === "requested";
   const form = (
-    <Form action={action} does={save} send="Save">
+    <EditForm edit={edit} action={action} what="organisation">
       {isReviewed && (
         <Notice>
           <p>Our live mode review covers these details. Contact us to change your name, logo or website.</p>
@@ -149,7 +148,7 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
         help="We email these addresses about failing webhooks and new credentials. Patients can’t see these email addresses. Verify new addresses below."
         {...field("emails")}
       />
-    </Form>
+    </EditForm>
   );
   return (
     <div class="two">

@@ -3,7 +3,9 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential as Record, Key, NewCredential } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
-import { Button, Confirm, Copy, Field, Form, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { useEdit, type Fields } from "../app/edit.ts";
+import { Button, Confirm, Copy, Field, Load, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { EditForm } from "../parts/edit.tsx";
 import { Badge, Facts, Id, Table, Time, Used } from "../parts/show.tsx";
 import { Addresses, lines, Once } from "./credentials.tsx";
 
@@ -17,9 +19,7 @@ export function Credential({ id }: { id: string }): JSX.Element {
         <a href={link("credentials")}>Credentials</a>
       </p>
       <Title>Credential</Title>
-      <Load answer={answer}>
-        {(data) => <Shown key={JSON.stringify(data)} path={path} data={data} reload={answer.reload} />}
-      </Load>
+      <Load answer={answer}>{(data) => <Shown key={id} path={path} data={data} reload={answer.reload} />}</Load>
     </>
   );
 }
@@ -65,6 +65,10 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
     const { private_key } = await api.post<{ private_key: string }>(`${path}/keys`);
     setMade({ credential: data, private_key });
   };
+  const done = (): void => {
+    setMade(undefined);
+    reload();
+  };
   const lead =
     "You can have two active keys. To rotate keys, create and deploy a second key, then revoke the first key.";
   return (
@@ -85,7 +89,7 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
         <>
           <Once made={made} />
           <div class="row">
-            <Button onClick={reload}>Done</Button>
+            <Button onClick={done}>Done</Button>
           </div>
         </>
       )}
@@ -132,23 +136,52 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
   );
 }
 
+type Draft = { note: string; redirects: string; origins: string };
+
+const FIELDS: Fields<Record, Draft> = {
+  note: { label: "Note", of: ({ note }) => note },
+  redirects: {
+    label: "Redirect URIs",
+    of: (one) => one.redirect_uris.join("\n"),
+    saved: (one) => one.redirect_uris,
+    typed: lines,
+  },
+  origins: {
+    label: "Allowed origins",
+    of: (one) => one.allowed_origins.join("\n"),
+    saved: (one) => one.allowed_origins,
+    typed: lines,
+  },
+};
+
 function Settings({ path, data, reload }: ShownProps): JSX.Element {
   const { api, say } = useHere();
   const action = useAction();
-  const [note, setNote] = useState(data.note);
-  const [redirects, setRedirects] = useState(data.redirect_uris.join("\n"));
-  const [origins, setOrigins] = useState(data.allowed_origins.join("\n"));
-  const save = async (): Promise<void> => {
-    await api.patch(path, { note: note.trim(), redirect_uris: lines(redirects), allowed_origins: lines(origins) });
-    say("Saved.");
-    reload();
-  };
+  const edit = useEdit({
+    data,
+    fields: FIELDS,
+    load: () => api.get<Record>(path),
+    save: ({ note, redirects, origins }, version) => {
+      const body = { note: note.trim(), redirect_uris: lines(redirects), allowed_origins: lines(origins) };
+      return api.patch<Record>(path, body, version);
+    },
+    done: (_, isSaved) => {
+      if (isSaved) say("Saved.");
+      reload();
+    },
+  });
+  const { note, redirects, origins } = edit.draft;
   return (
     <Panel title="Settings">
-      <Form action={action} does={save} send="Save">
-        <Field label="Note" value={note} set={setNote} maxLength={200} />
-        <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
-      </Form>
+      <EditForm edit={edit} action={action} what="credential">
+        <Field label="Note" value={note} set={(to) => edit.set("note", to)} maxLength={200} />
+        <Addresses
+          redirects={redirects}
+          setRedirects={(to) => edit.set("redirects", to)}
+          origins={origins}
+          setOrigins={(to) => edit.set("origins", to)}
+        />
+      </EditForm>
     </Panel>
   );
 }

@@ -3,7 +3,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Invitation, Member, Role } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
-import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import type { Action } from "../app/app.ts";
+import { useEdit, type Fields } from "../app/edit.ts";
+import { Button, Confirm, Dialog, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { EditForm } from "../parts/edit.tsx";
 import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
@@ -41,15 +44,6 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
   const [leaving, setLeaving] = useState<Member>();
   const canChange = (one: Member): boolean => (one.role === "owner" ? may("own") : may("manage"));
   const path = ({ account_id: id }: Member): string => `${orgBase}/members/${encodeURIComponent(id)}`;
-  const change = (one: Member, role: string): void =>
-    action.run(async () => {
-      try {
-        await api.patch(path(one), { role });
-        say("Role changed.");
-      } finally {
-        reload();
-      }
-    });
   const recovering = members.filter((one) => one.recovers_at);
   const stop = (one: Member) => () =>
     action.run(async () => {
@@ -82,16 +76,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
           <>
             {one.email} {one.account_id === session.account.id && <span class="soft">(you)</span>}
           </>,
-          canChange(one) ? (
-            <RoleField
-              key={one.role}
-              label={`Role of ${one.email}`}
-              role={one.role}
-              set={(role) => change(one, role)}
-            />
-          ) : (
-            one.role
-          ),
+          canChange(one) ? <RoleField member={one} path={path(one)} action={action} reload={reload} /> : one.role,
           <Time at={one.since} />,
           canChange(one) && (
             <Button kind="quiet" onClick={() => setLeaving(one)} label={`Remove ${one.email}`}>
@@ -120,22 +105,60 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
   );
 }
 
-function RoleField({ label, role, set }: { label: string; role: Role; set: (role: string) => void }): JSX.Element {
-  const { may } = useHere();
-  const [chosen, choose] = useState<string>(role);
+const ROLE_FIELD: Fields<Member, { role: string }> = { role: { label: "Role", of: ({ role }) => role } };
+
+/** A member's role. Choosing a role shows a button that changes the role. */
+function RoleField({
+  member,
+  path,
+  action,
+  reload,
+}: {
+  member: Member;
+  path: string;
+  action: Action;
+  reload: () => void;
+}): JSX.Element {
+  const { api, orgBase, may, say } = useHere();
+  const load = async (): Promise<Member> => {
+    const { members } = await api.get<{ members: Member[] }>(`${orgBase}/members`);
+    const found = members.find((one) => one.account_id === member.account_id);
+    if (found === undefined) throw new Error("This member was removed.");
+    return found;
+  };
+  const edit = useEdit({
+    data: member,
+    fields: ROLE_FIELD,
+    load,
+    save: async ({ role }, version) => {
+      await api.patch(path, { role }, version);
+      return load();
+    },
+    done: (_, isSaved) => {
+      if (isSaved) say("Role changed.");
+      reload();
+    },
+  });
+  const label = `Role of ${member.email}`;
+  const { role } = edit.draft;
   return (
     <>
-      <select aria-label={label} value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+      <select aria-label={label} value={role} onChange={(event) => edit.set("role", event.currentTarget.value)}>
         {ROLES.filter(([of]) => of !== "owner" || may("own")).map(([of]) => (
-          <option key={of} value={of} selected={of === chosen}>
+          <option key={of} value={of} selected={of === role}>
             {of}
           </option>
         ))}
       </select>
-      {chosen !== role && (
-        <Button onClick={() => set(chosen)} label={`${label}: change to ${chosen}`}>
+      {edit.isChanged && (
+        <Button busy={action.busy} onClick={() => action.run(edit.save)} label={`${label}: change to ${role}`}>
           Change
         </Button>
+      )}
+      {edit.conflict && (
+        <Dialog title={label} close={edit.discard}>
+          <EditForm edit={edit} action={action} what="role" />
+        </Dialog>
       )}
     </>
   );

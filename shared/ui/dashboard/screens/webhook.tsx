@@ -67,7 +67,7 @@ function Whole(props: WebhookProps): JSX.Element {
           <SigningKey {...props} />
         </>
       )}
-      {section === "settings" && <Settings key={JSON.stringify(data)} {...props} />}
+      {section === "settings" && <Settings {...props} />}
       {section === "removal" && <End {...props} />}
     </>
   );

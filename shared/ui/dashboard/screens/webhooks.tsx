@@ -89,7 +89,7 @@ export function Types({
   set,
 }: {
   all: WebhookType[];
-  chosen: string[];
+  chosen: readonly string[];
   set: (chosen: string[]) => void;
 }): JSX.Element {
   return (

@@ -1,9 +1,11 @@
 /** A webhook's settings, and how to disable or remove it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { WebhookType } from "../api/records.ts";
+import type { Webhook, WebhookType } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
-import { Button, Check, Confirm, Field, Form, Load, Notice, Panel } from "../parts/controls.tsx";
+import { useEdit, type Fields } from "../app/edit.ts";
+import { Button, Check, Confirm, Field, Load, Notice, Panel } from "../parts/controls.tsx";
+import { EditForm } from "../parts/edit.tsx";
 import { Types, type WebhookProps } from "./webhooks.tsx";
 
 /** Parses headers. Each line has the form "name: value". */
@@ -23,30 +25,52 @@ export function leaves(from: string, to: string): boolean {
   return URL.canParse(to) && URL.canParse(from) && new URL(from).origin !== new URL(to).origin;
 }
 
+type Draft = { url: string; note: string; types: readonly string[]; headers: string | null; rate: string };
+
+const FIELDS: Fields<Webhook, Draft> = {
+  url: { label: "URL", of: ({ url }) => url },
+  note: { label: "Note", of: ({ note }) => note },
+  types: { label: "Events", of: ({ types }) => types },
+  // empty to keep the current headers, null to remove them
+  headers: {
+    label: "Custom headers",
+    of: () => "",
+    saved: ({ headers }) => headers,
+    typed: (text) => Object.keys(headersOf(text ?? "")),
+  },
+  rate: { label: "Attempts per second", of: ({ rate }) => String(rate || "") },
+};
+
 export function Settings({ path, data, reload }: WebhookProps): JSX.Element {
   const { api, base, say } = useHere();
   const known = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
   const action = useAction();
-  const [url, setUrl] = useState(data.url);
-  const [note, setNote] = useState(data.note);
-  const [types, setTypes] = useState(data.types);
-  const [headers, setHeaders] = useState("");
-  const [bare, setBare] = useState(false);
-  const [rate, setRate] = useState(String(data.rate || ""));
-  const save = async (): Promise<void> => {
-    const chosen = types.filter((type) =>
-      known.data?.types.some((one) => one.type === type && one.default !== "required"),
-    );
-    const own = headers.trim() === "" && !bare ? {} : { headers: headersOf(bare ? "" : headers) };
-    await api.patch(path, { url: url.trim(), note: note.trim(), types: chosen, rate: Number(rate), ...own });
-    say("Saved.");
-    reload();
-  };
+  const edit = useEdit({
+    data,
+    fields: FIELDS,
+    load: () => api.get<Webhook>(path),
+    save: ({ url, note, types, headers, rate }, version) => {
+      const optional = known.data?.types.filter((one) => one.default !== "required").map(({ type }) => type);
+      const body = {
+        url: url.trim(),
+        note: note.trim(),
+        rate: Number(rate),
+        ...(optional && { types: types.filter((type) => optional.includes(type)) }),
+        ...(headers?.trim() !== "" && { headers: headersOf(headers ?? "") }),
+      };
+      return api.patch<Webhook>(path, body, version);
+    },
+    done: (_, isSaved) => {
+      if (isSaved) say("Saved.");
+      reload();
+    },
+  });
+  const { url, note, types, headers, rate } = edit.draft;
   return (
     <Panel title="Settings">
-      <Form action={action} does={save} send="Save">
-        <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} />
-        {data.headers.length > 0 && headers.trim() === "" && leaves(data.url, url.trim()) && (
+      <EditForm edit={edit} action={action} what="webhook">
+        <Field label="URL" type="url" value={url} set={(to) => edit.set("url", to)} required maxLength={2000} />
+        {data.headers.length > 0 && headers?.trim() === "" && leaves(data.url, url.trim()) && (
           <Notice tone="warn">
             <p>
               This URL is on a different host, so saving will remove your custom headers ({data.headers.join(", ")}).
@@ -54,26 +78,34 @@ export function Settings({ path, data, reload }: WebhookProps): JSX.Element {
             </p>
           </Notice>
         )}
-        <Field label="Note" value={note} set={setNote} maxLength={200} />
-        <Load answer={known}>{({ types: all }) => <Types all={all} chosen={types} set={setTypes} />}</Load>
+        <Field label="Note" value={note} set={(to) => edit.set("note", to)} maxLength={200} />
+        <Load answer={known}>
+          {({ types: all }) => <Types all={all} chosen={types} set={(to) => edit.set("types", to)} />}
+        </Load>
         <Field
           label="Custom headers, one per line"
           rows={3}
-          value={headers}
-          set={setHeaders}
+          value={headers ?? ""}
+          set={(to) => edit.set("headers", to)}
           help={`For example, Authorization: Bearer x. You won’t see header values again. ${data.headers.length === 0 ? "No headers are set." : `Current headers: ${data.headers.join(", ")}. New headers replace all current headers. Leave this field empty to keep the current headers.`}`}
         />
-        {data.headers.length > 0 && <Check label="Remove all custom headers" checked={bare} set={setBare} />}
+        {data.headers.length > 0 && (
+          <Check
+            label="Remove all custom headers"
+            checked={headers === null}
+            set={(on) => edit.set("headers", on ? null : "")}
+          />
+        )}
         <Field
           label="Attempts per second"
           type="number"
           min={1}
           max={1000}
           value={rate}
-          set={setRate}
+          set={(to) => edit.set("rate", to)}
           help="The default is 50. Attempts beyond this limit are queued."
         />
-      </Form>
+      </EditForm>
     </Panel>
   );
 }

@@ -1,5 +1,5 @@
 /** An in-memory fake of the dashboard's API (docs/openapi.yaml), so that tests can show every screen without a service. */
-import type { Mode, Overview, Webhook } from "../api/records.ts";
+import type { Mode, Overview, Versioned, Webhook } from "../api/records.ts";
 import { before, credential, delivery, id, ORG, TYPES, webhook, world } from "./world.ts";
 import type { World } from "./world.ts";
 import { institutions } from "./catalogue.ts";
@@ -9,6 +9,7 @@ export interface Asked {
   path: string; // path below /dashboard/
   query: URLSearchParams;
   body: Record<string, unknown>;
+  ifMatch?: string | undefined;
 }
 
 export interface Told {
@@ -207,7 +208,7 @@ export class Fake {
       ["GET M/credentials/:id", (_, at) => own().find((found) => found.public_id === at) ?? missing()],
       [
         "PATCH M/credentials/:id",
-        ({ body }, at) => Object.assign(own().find((found) => found.public_id === at) ?? missing(), body),
+        (asked, at) => edited(own().find((found) => found.public_id === at) ?? missing(), asked),
       ],
       [
         "DELETE M/credentials/:id",
@@ -240,7 +241,16 @@ export class Fake {
         },
       ],
       ["GET M/webhooks/:id", (_, at) => one(at)],
-      ["PATCH M/webhooks/:id", ({ body }, at) => Object.assign(one(at), { url: body["url"], note: body["note"] })],
+      [
+        "PATCH M/webhooks/:id",
+        (asked, at) => {
+          const { types = one(at).types, headers, ...rest } = asked.body as Partial<Webhook>;
+          const required = TYPES.filter((of) => of.default === "required").map(({ type }) => type);
+          const names = headers === undefined ? one(at).headers : Object.keys(headers);
+          const body = { ...rest, types: [...new Set([...required, ...types])], headers: names };
+          return edited(one(at), { ...asked, body });
+        },
+      ],
       ["POST M/webhooks/:id/secret/reveal", secret],
       ["POST M/webhooks/:id/secret/rotate", (_, at) => ({ webhook: one(at), secret: SECRET })],
       [
@@ -348,7 +358,7 @@ export class Fake {
     const { world: w } = this;
     return [
       ["GET O", () => w.organisation],
-      ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
+      ["PATCH O", (asked) => edited(w.organisation, asked)],
       ["GET O/deletion", () => w.deletion ?? missing()],
       [
         "POST O/deletion",
@@ -387,7 +397,7 @@ export class Fake {
       ["GET O/members", () => ({ members: w.members })],
       [
         "PATCH O/members/:id",
-        ({ body }, at) => Object.assign(w.members.find((one) => one.account_id === at) ?? missing(), body),
+        (asked, at) => void edited(w.members.find((one) => one.account_id === at) ?? missing(), asked),
       ],
       [
         "DELETE O/members/:id/recovery",
@@ -460,6 +470,13 @@ export class Fake {
       ],
     };
   }
+}
+
+/** Applies an edit, unless it was made from another version. */
+function edited<T extends Versioned>(found: T, { body, ifMatch }: Asked): T {
+  if (ifMatch !== undefined && ifMatch !== `"${found.version}"`)
+    stop(409, "svc_conflict", "The item changed after you loaded it, so nothing was saved.");
+  return Object.assign(found, body, { version: String(Number(found.version) + 1) });
 }
 
 function stop(status: number, code: string, text: string): never {

@@ -148,6 +148,7 @@ function failed(n: number): DeliveryDetail {
 
 export function webhook(n: number, over: Partial<Webhook> = {}): Webhook {
   return {
+    version: "1",
     webhook_id: id(200 + n),
     url: "https://app.example/webhooks/records",
     note: "",
@@ -163,6 +164,7 @@ export function webhook(n: number, over: Partial<Webhook> = {}): Webhook {
 
 export function credential(mode: Mode, n: number, over: Partial<Credential> = {}): Credential {
   return {
+    version: "1",
     public_id: `public_${mode}_${id(100 + n)}`,
     note: "Web app",
     redirect_uris: ["http://localhost:3000/connected"],
@@ -281,6 +283,7 @@ export function world(isNew = false): World {
       ),
     },
     organisation: {
+      version: "1",
       id: ORG,
       name: "Alder Health",
       logo_uri: "",
@@ -369,8 +372,14 @@ export function world(isNew = false): World {
       },
     ),
     members: all(
-      { account_id: id(11), email: "ada@alder.example", role: "owner" as const, since: before(90 * day) },
-      { account_id: id(12), email: "grace@alder.example", role: "developer" as const, since: before(12 * day) },
+      { version: "1", account_id: id(11), email: "ada@alder.example", role: "owner" as const, since: before(90 * day) },
+      {
+        version: "1",
+        account_id: id(12),
+        email: "grace@alder.example",
+        role: "developer" as const,
+        since: before(12 * day),
+      },
     ),
     invitations: all({
       id: id(801),

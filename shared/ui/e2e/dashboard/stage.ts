@@ -24,6 +24,7 @@ async function answer(fake: Fake, route: Route): Promise<void> {
     path,
     query,
     body: (request.postDataJSON() ?? {}) as Record<string, unknown>,
+    ifMatch: request.headers()["if-match"],
   });
   await route.fulfill(told);
 }
