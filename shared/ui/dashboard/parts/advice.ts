@@ -6,8 +6,8 @@ export function advice({ status, error, retryAfter }: Failure): string {
   if (error === "svc_proof_required") return "Your changes weren’t saved because you didn’t confirm your identity.";
   if (status === 403) return "Ask an owner or admin for access. You’ll find owners and admins under Members.";
   if (status === 404) return "This item may have been removed, or it may be in a different mode or organisation.";
-  if (status === 409)
-    return "Someone may have changed this item, or it may be in use. Reload the page and check the item before you try again.";
+  // Other conflicts describe their remedy.
+  if (status === 409) return error === "svc_unavailable" ? "Reload the page before you try again." : "";
   if (status === 429) return `Too many requests. Try again ${inTime(retryAfter)}.`;
   if (status === 503 && retryAfter) return `Try again ${inTime(retryAfter)}.`;
   return status < 500 ? "" : "Try again. If the error persists, contact us with the request ID.";
