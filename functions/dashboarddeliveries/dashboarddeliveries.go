@@ -18,6 +18,7 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Endpoint paths.
@@ -68,7 +69,9 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (deliveryL
 	if err != nil {
 		return deliveryList{}, err
 	}
-	shown := deliveryList{Deliveries: make([]delivery, 0, len(page.Entries)), Next: page.Next}
+	shown := deliveryList{
+		Deliveries: make([]delivery, 0, len(page.Entries)), Next: page.Next, SearchedTo: timestamp.Of(page.SearchedTo),
+	}
 	for _, e := range page.Entries {
 		shown.Deliveries = append(shown.Deliveries, deliveryOf(e))
 	}

@@ -180,7 +180,13 @@ func (c *console) useWebhooks() {
 		!strings.Contains(fmt.Sprint(got), "noted") {
 		c.t.Errorf("the simulated delivery is %v", got)
 	}
-	c.do(http.MethodGet, "/deliveries?type=webhook.test", nil)
+	for filter, want := range map[string]int{
+		"type=webhook.test": 1, "webhook_id=" + text(made, "webhook", "webhook_id"): 1, "subject=" + c.own: 0,
+	} {
+		if found, _ := c.do(http.MethodGet, "/deliveries?"+filter, nil)["deliveries"].([]any); len(found) != want {
+			c.t.Errorf("%s finds %v, want %d", filter, found, want)
+		}
+	}
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/disable", nil)

@@ -376,6 +376,10 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 // listKey returns the byOrg index key for a tenant's rows of one kind.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
+// foundList returns the key of the list of a tenant's rows that have a value of a property, in the byFilter and byOrg
+// indexes or in the Work table.
+func foundList(t org.Tenant, by, value string) string { return t.Key() + "#FIND#" + by + "#" + value }
+
 // externalList returns the byExternal index key of a tenant's connections with an external ID, or "" if external is
 // empty.
 func externalList(t org.Tenant, external secret.Mark) string {
