@@ -54,17 +54,17 @@ func TestDeliveryMovesBetweenStatusListsOnEveryChange(t *testing.T) {
 func TestRemoveDeliveryRemovesIndexRows(t *testing.T) {
 	t.Parallel()
 	for body, subjects := range map[string][]string{
-		`{}`: {eventID},
-		`{"data":{"org_connection_id":"c"}}`:               {"c"},
+		`{}`:                                 {eventID},
+		`{"data":{"org_connection_id":"c"}}`: {"c"},
 		`{"data":{"org_connection_id":"c","task_id":"t"}}`: {"c", "t"},
 	} {
 		s := newStores(t)
 		event, d := eventOf(tenant, eventID), deliveryOf(tenant)
 		event.Body = []byte(body)
 		expect.NoError(t, s.events.CreateDirectedEvent(t.Context(), event, d))
-		lists := []deliverylog.Property{
-			{By: deliverylog.ByWebhook, Value: d.SubscriptionID}, {By: deliverylog.ByType, Value: string(event.Type)},
-		}
+		lists := make([]deliverylog.Property, 0, 4)
+		lists = append(lists, deliverylog.Property{By: deliverylog.ByWebhook, Value: d.SubscriptionID},
+			deliverylog.Property{By: deliverylog.ByType, Value: string(event.Type)})
 		for _, subject := range subjects {
 			lists = append(lists, deliverylog.Property{By: deliverylog.BySubject, Value: subject})
 		}

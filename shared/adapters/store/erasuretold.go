@@ -45,7 +45,7 @@ func (s Erasures) RemoveDelivery(ctx context.Context, tenant org.Tenant, id stri
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
-	for _, subject := range strings.Fields(row.text("found_by")) {
+	for subject := range strings.FieldsSeq(row.text("found_by")) {
 		keys = append(keys, subjectKey(tenant, subject, row))
 	}
 	for _, k := range append(keys, deliveryKey(tenant, id)) {

@@ -188,8 +188,8 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
-		set: "SET #status = :status, filter_list = :list, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, " +
-			"slowly = :slowly, last_status = :answered, last_failure = :failure",
+		set: "SET #status = :status, filter_list = :list, attempt = :attempt, next_at = :next, " +
+			"attempt_trigger = :trigger, paced = :paced, slowly = :slowly, last_status = :answered, last_failure = :failure",
 		when: "#status = :inflight", names: map[string]string{"#status": "status"},
 		values: item{
 			":status": text(string(d.Status)), ":list": statusList(d.Tenant, d.Status),

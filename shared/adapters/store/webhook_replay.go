@@ -64,7 +64,8 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 		when:  "fence = :fence AND #status <> :inflight",
 		names: map[string]string{"#status": "status", "#ttl": "ttl"},
 		values: item{
-			":ttl": ttl, ":scheduled": text(string(d.Status)), ":list": statusList(d.Tenant, d.Status), ":attempt": number(int64(d.Attempt)),
+			":ttl": ttl, ":scheduled": text(string(d.Status)), ":list": statusList(d.Tenant, d.Status),
+			":attempt": number(int64(d.Attempt)),
 			":trigger": text(string(d.Trigger)),
 			":next":    moment(d.NextAt), ":due": moment(d.DueAt), ":shard": text(shardOf(d.ID)), ":fence": number(d.Fence),
 			":inflight": text(string(webhook.InFlight)),

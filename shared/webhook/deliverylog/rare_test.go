@@ -142,10 +142,13 @@ func TestSearchReadsAllDeliveriesWhenOldestIsNotIndexed(t *testing.T) {
 		},
 	})
 	expect.NoError(t, err)
-	for after, want := range map[time.Duration]int{time.Minute: 4, 15*day + time.Millisecond: 3} {
-		w.now = noon.Add(after)
-		if got := w.follow(t, tenant, deliverylog.Query{Status: webhook.Held, Limit: 1}, nothing); len(got) != want {
-			t.Errorf("after %s: %d deliveries, want %d", after, len(got), want)
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{time.Minute, 4}, {15*day + time.Millisecond, 3}} {
+		w.now = noon.Add(c.after)
+		if got := w.follow(t, tenant, deliverylog.Query{Status: webhook.Held, Limit: 1}, nothing); len(got) != c.want {
+			t.Errorf("after %s: %d deliveries, want %d", c.after, len(got), c.want)
 		}
 	}
 }
