@@ -152,12 +152,15 @@ func TestEraseRequiresRecentProof(t *testing.T) {
 	}
 }
 
-func TestListConnectionsFiltersByStatus(t *testing.T) {
+func TestListConnectionsAppliesFilters(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {})
 	s.Connect(t, managed.Tenant(membertest.OrgB, org.Test), func(*connection.Connection) {})
-	for query, count := range map[string]int{"": 1, "?status=authorized": 1, "?status=revoked": 0} {
+	for query, count := range map[string]int{
+		"": 1, "?status=authorized": 1, "?status=revoked": 0, "?cause=declined": 0, "?brand_id=none": 0, "?portal_id=none": 0,
+		"?from=2026-03-04T00:00:00Z": 1, "?to=2026-03-04T00:00:00Z": 0,
+	} {
 		got := data[struct {
 			Connections []struct {
 				ID string `json:"org_connection_id"`
@@ -167,7 +170,9 @@ func TestListConnectionsFiltersByStatus(t *testing.T) {
 			t.Errorf("%s finds %v, want %d", query, got, count)
 		}
 	}
-	for query, status := range map[string]int{"?status=x": 400, "?cursor=x": 400, "?endpoint_id=nobodys": 404} {
+	for query, status := range map[string]int{
+		"?status=x": 400, "?cause=x": 400, "?from=x": 400, "?to=x": 400, "?cursor=x": 400, "?endpoint_id=nobodys": 404,
+	} {
 		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute,
 			handler(s)); got.Code != status {
 			t.Errorf("%s: %d, want %d", query, got.Code, status)

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/manage/account"
@@ -108,22 +107,13 @@ func (in wanted) query() (deliverylog.Query, error) {
 		q.Subject = id
 	}
 	var err error
-	if q.From, err = moment(in.From); err == nil {
-		q.To, err = moment(in.To)
+	if q.From, err = timestamp.Parse(in.From); err == nil {
+		q.To, err = timestamp.Parse(in.To)
 	}
-	return q, err
-}
-
-// moment parses a time, or returns the zero time if text is empty.
-func moment(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
+		return q, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
 	}
-	return at, nil
+	return q, nil
 }
 
 // missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery. Other errors are

@@ -210,7 +210,11 @@ func (c *console) useConnections() {
 	c.clock.advance(1)
 	c.do(http.MethodGet, "/connections", nil)
 	c.do(http.MethodGet, "/connections?external_id=patient-7", nil)
-	c.do(http.MethodGet, "/connections/"+id, nil)
+	for _, filter := range []string{"status=authorized", "cause=declined", "brand_id=b", "portal_id=p"} {
+		c.do(http.MethodGet, "/connections?"+filter, nil)
+	}
+	shown := c.do(http.MethodGet, "/connections/"+id, nil)
+	c.do(http.MethodGet, "/connections?endpoint_id="+text(shown, "endpoint_id"), nil)
 	c.do(http.MethodGet, "/exports", nil)
 	c.do(http.MethodGet, "/exports?connection_id="+id, nil)
 	if got := c.do(http.MethodGet, "/exports/"+done, nil); text(got, "status") != "success" ||

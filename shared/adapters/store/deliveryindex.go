@@ -54,14 +54,16 @@ func subjectKey(t org.Tenant, subject string, delivery item) key {
 func (s DeliveryLog) DeliveriesBefore(
 	ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time, limit int,
 ) ([]deliverylog.Place, bool, error) {
-	return s.places(ctx, index{s.Table, "byOrg", "org_list"}, listKey(tenant, kindName(due.Delivery)), before, from, limit)
+	byOrg := index{s.Table, "byOrg", "org_list", "org_order"}
+	return s.places(ctx, byOrg, listKey(tenant, kindName(due.Delivery)), before, from, limit)
 }
 
 // DeliveriesWith implements deliverylog.Rows. Only the list of a subject is strongly consistent.
 func (s DeliveryLog) DeliveriesWith(
 	ctx context.Context, tenant org.Tenant, with deliverylog.Property, before deliverylog.Place, from time.Time, limit int,
 ) ([]deliverylog.Place, bool, error) {
-	byFilter, byOrg := index{s.Table, "byFilter", "filter_list"}, index{s.Table, "byOrg", "org_list"}
+	byFilter := index{s.Table, "byFilter", "filter_list", "org_order"}
+	byOrg := index{s.Table, "byOrg", "org_list", "org_order"}
 	switch with.By {
 	case deliverylog.ByStatus:
 		return s.places(ctx, byFilter, foundList(tenant, "STATUS", with.Value), before, from, limit)
@@ -70,7 +72,7 @@ func (s DeliveryLog) DeliveriesWith(
 	case deliverylog.ByWebhook:
 		return s.places(ctx, byOrg, foundList(tenant, "WEBHOOK", with.Value), before, from, limit)
 	case deliverylog.BySubject:
-		return s.places(ctx, index{table: s.Table, list: "pk"}, foundList(tenant, "SUBJECT", with.Value), before, from, limit)
+		return s.places(ctx, index{table: s.Table, list: "pk", order: "sk"}, foundList(tenant, "SUBJECT", with.Value), before, from, limit)
 	}
 	return nil, false, fmt.Errorf("deliveries have no list by %s", with.By)
 }
@@ -97,7 +99,7 @@ func (s DeliveryLog) AreIndexed(ctx context.Context, tenant org.Tenant, from tim
 	return rows[item(out.Items[0]).text("pk")].text("found_by") != "", nil
 }
 
-func orderOf(p deliverylog.Place) string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
+func orderOf(p deliverylog.Place) string { return orderText(p.MadeAt, p.ID) }
 
 // longestKey is the maximum length of a partition key in DynamoDB. A longer list has no entries.
 const longestKey = 2048
@@ -107,7 +109,7 @@ const longestKey = 2048
 func (s DeliveryLog) places(
 	ctx context.Context, of index, list string, before deliverylog.Place, from time.Time, limit int,
 ) ([]deliverylog.Place, bool, error) {
-	upto, since, order := orderOf(before), orderOf(deliverylog.Place{MadeAt: from}), "org_order"
+	upto, since := orderOf(before), orderOf(deliverylog.Place{MadeAt: from})
 	if since >= upto || len(list) > longestKey {
 		return nil, false, nil // BETWEEN requires the lower bound first
 	}
@@ -118,18 +120,18 @@ func (s DeliveryLog) places(
 		ExpressionAttributeValues: item{":list": text(list), ":from": text(since), ":to": text(upto)},
 	}
 	if of.name == "" {
-		order, in.ConsistentRead = "sk", aws.Bool(true)
+		in.ConsistentRead = aws.Bool(true)
 	} else {
 		in.IndexName = &of.name
 	}
-	in.KeyConditionExpression = aws.String(of.list + " = :list AND " + order + " BETWEEN :from AND :to")
+	in.KeyConditionExpression = aws.String(of.list + " = :list AND " + of.order + " BETWEEN :from AND :to")
 	out, err := s.DB.Query(ctx, in)
 	if err != nil {
 		return nil, false, fmt.Errorf("query deliveries: %w", err)
 	}
 	places := make([]deliverylog.Place, 0, len(out.Items))
 	for _, attributes := range out.Items {
-		at := item(attributes).text(order)
+		at := item(attributes).text(of.order)
 		if at == upto {
 			continue // skip the row at the cursor
 		}
