@@ -62,8 +62,8 @@ func (s Connections) RefreshDue(ctx context.Context, tenant org.Tenant, id strin
 	return err
 }
 
-// putConnection returns the writes that replace revision c.Rev of a connection. Only the end of a connection changes its
-// index row.
+// putConnection returns the writes that replace revision c.Rev of a connection. Its index row changes only when the
+// connection ends.
 func putConnection(table string, c connection.Connection) []types.TransactWriteItem {
 	writes := []types.TransactWriteItem{putOver(table, connectionItem(c), c.Rev)}
 	if c.Status != connection.Authorized {

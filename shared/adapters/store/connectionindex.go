@@ -16,16 +16,19 @@ import (
 )
 
 // findConnection returns the write that creates or updates a connection's index row. The index row lists the connection
-// by its status (byFilter), endpoint (byOrg), brand (byExternal) and portal (byDue). An unhealthy connection's own
-// row lists it by its cause. A connection's institution and status change only when a patient connects or the connection ends.
+// by its status (byFilter), endpoint (byOrg), brand (byExternal) and portal (byDue). An unhealthy connection's own row
+// lists it by its cause. A connection's institution and status change only when a patient connects or the connection
+// ends.
 func findConnection(table string, c connection.Connection) types.TransactWriteItem {
 	order := text(orderText(c.CreatedAt, c.ID))
 	row := item{"org_order": order, "filter_list": text(foundList(c.Tenant, connection.ByStatus, string(c.Status)))}
-	for name, by := range map[string][2]string{
-		"org_list": {connection.ByEndpoint, c.EndpointID}, "external_list": {connection.ByBrand, c.BrandID}, "due_shard": {connection.ByPortal, c.PortalID},
+	for name, of := range map[string]connection.Property{
+		"org_list":      {By: connection.ByEndpoint, Value: c.EndpointID},
+		"external_list": {By: connection.ByBrand, Value: c.BrandID},
+		"due_shard":     {By: connection.ByPortal, Value: c.PortalID},
 	} {
-		if by[1] != "" {
-			row[name] = text(foundList(c.Tenant, by[0], by[1]))
+		if of.Value != "" {
+			row[name] = text(foundList(c.Tenant, of.By, of.Value))
 		}
 	}
 	if c.PortalID != "" {
@@ -38,11 +41,12 @@ func findConnection(table string, c connection.Connection) types.TransactWriteIt
 
 // putFound returns the write that sets an index row's lists and keeps its flag all_newer.
 func putFound(table string, k key, row item) types.TransactWriteItem {
-	values, sets, gone := item{}, []string{}, []string{}
+	values, sets := item{}, make([]string, 0, len(row))
 	for _, name := range slices.Sorted(maps.Keys(row)) {
 		sets = append(sets, name+" = :"+name)
 		values[":"+name] = row[name]
 	}
+	var gone []string
 	for _, name := range []string{"due_at", "due_shard", "external_list", "org_list"} {
 		if row[name] == nil {
 			gone = append(gone, name)

@@ -65,7 +65,7 @@ func TestReconnectionAtOtherInstitutionMovesConnection(t *testing.T) {
 	back.Events = []webhook.Event{}
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), back))
 	s.wantConnectionIn(t, map[string]string{
-		connection.ByStatus: "authorized", connection.ByCause: "none", connection.ByBrand: "another", connection.ByPortal: "none",
-		connection.ByEndpoint: "endpoint",
+		connection.ByStatus: "authorized", connection.ByCause: "none", connection.ByBrand: "another",
+		connection.ByPortal: "none", connection.ByEndpoint: "endpoint",
 	})
 }

@@ -72,7 +72,8 @@ func (s DeliveryLog) DeliveriesWith(
 	case deliverylog.ByWebhook:
 		return s.places(ctx, byOrg, foundList(tenant, "WEBHOOK", with.Value), before, from, limit)
 	case deliverylog.BySubject:
-		return s.places(ctx, index{table: s.Table, list: "pk", order: "sk"}, foundList(tenant, "SUBJECT", with.Value), before, from, limit)
+		rows := index{table: s.Table, list: "pk", order: "sk"}
+		return s.places(ctx, rows, foundList(tenant, "SUBJECT", with.Value), before, from, limit)
 	}
 	return nil, false, fmt.Errorf("deliveries have no list by %s", with.By)
 }

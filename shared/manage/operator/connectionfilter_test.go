@@ -119,7 +119,8 @@ func TestListFindsRareConnectionOnFirstPage(t *testing.T) {
 			t.Errorf("%s: %d connections, next %q in %d queries", name, len(page.Connections), page.Next, queries.count)
 		}
 	}
-	page, err := listing.List(t.Context(), owner, operator.ConnectionQuery{From: noon.Add(time.Duration(count-3) * time.Second)})
+	last := operator.ConnectionQuery{From: noon.Add(time.Duration(count-3) * time.Second)}
+	page, err := listing.List(t.Context(), owner, last)
 	if err != nil || len(page.Connections) != 3 || page.Next != "" {
 		t.Errorf("since a time: %d connections, next %q (%v)", len(page.Connections), page.Next, err)
 	}

@@ -31,9 +31,9 @@ func NewIndexes(service OrganisationReader, rows ConnectionIndexer, by Journal) 
 	return Indexes{service: service, rows: rows, by: by}
 }
 
-// Index indexes a tenant's connections, so that filters find those that release 0.1.0 created with few reads. It returns
-// the number of connections, and can be repeated if it fails. Connections are indexed newest first, because an indexed
-// connection implies that all newer ones are also indexed.
+// Index indexes a tenant's connections, so that filters find the connections of release 0.1.0 with few reads. It
+// returns the number of connections, and can be repeated if it fails. Connections are indexed newest first, because an
+// indexed connection implies that all newer ones are also indexed.
 func (o Indexes) Index(ctx context.Context, tenant org.Tenant) (int, error) {
 	if _, err := findOrganisation(ctx, o.service, tenant); err != nil {
 		return 0, err
