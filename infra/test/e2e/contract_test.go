@@ -140,7 +140,7 @@ func neverSeen() map[string]string {
 		"POST /bridge/connect 503": contended,
 		"GET /dashboard/organisations/{orgId}/{mode}/connections 200 data.searched_to": long,
 		"GET /dashboard/organisations/{orgId}/{mode}/deliveries 200 data.searched_to":  long,
-		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].choice": "as with GET /bridge/catalog",
+		"POST /bridge/catalog/search 200 data.hits.hits[]._source.portals[].choice":    "as with GET /bridge/catalog",
 		"GET /bridge/catalog 200 data.choice": "portals that look alike: " +
 			"shared/catalog/compose has those",
 		"GET /bridge/catalog 200 data.hosts": "a portal that is one of several: " +
