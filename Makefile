@@ -132,7 +132,8 @@ soak: ## run the randomised tests with many seeds and large records, for SOAK (1
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m \
 		-run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
 	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./infra/test/waits ./shared/catalog/health/rounds \
-		./shared/catalog/compose ./infra/catalog ./shared/manage/account/members
+		./shared/catalog/compose ./infra/catalog ./shared/manage/account/members ./shared/webhook/deliverylog \
+		./shared/manage/operator
 
 conformance: ## compare the embedded AWS with third-party servers, which it installs into SERVERS
 	.ci/conformance $(SERVERS)

@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Endpoint paths.
@@ -56,8 +57,13 @@ func New(d Deps) http.Handler {
 
 type wanted struct {
 	ExternalID string `query:"external_id"`
+	BrandID    string `query:"brand_id"`
+	PortalID   string `query:"portal_id"`
 	EndpointID string `query:"endpoint_id"`
 	Status     string `query:"status"`
+	Cause      string `query:"cause"`
+	From       string `query:"from"`
+	To         string `query:"to"`
 	Cursor     string `query:"cursor"`
 }
 
@@ -66,17 +72,27 @@ type one struct {
 }
 
 func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectionList, error) {
-	page, err := d.Connections.List(ctx, v.Tenant, operator.ConnectionQuery{
-		Paging: operator.Paging{After: in.Cursor}, ExternalID: in.ExternalID, EndpointID: in.EndpointID,
-		Status: connection.Status(in.Status),
-	})
+	q := operator.ConnectionQuery{
+		Paging: operator.Paging{After: in.Cursor}, ExternalID: in.ExternalID, BrandID: in.BrandID, PortalID: in.PortalID,
+		EndpointID: in.EndpointID, Status: connection.Status(in.Status), Cause: connection.Cause(in.Cause),
+	}
+	var err error
+	if q.From, err = timestamp.Parse(in.From); err == nil {
+		q.To, err = timestamp.Parse(in.To)
+	}
+	if err != nil {
+		return connectionList{}, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
+	}
+	page, err := d.Connections.List(ctx, v.Tenant, q)
 	if errors.Is(err, fault.NotFound) {
 		return connectionList{}, fault.Missing("Endpoint not found.").Because(err)
 	}
 	if err != nil {
 		return connectionList{}, err
 	}
-	shown := connectionList{Connections: make([]link, 0, len(page.Connections)), Next: page.Next}
+	shown := connectionList{
+		Connections: make([]link, 0, len(page.Connections)), Next: page.Next, SearchedTo: timestamp.Of(page.SearchedTo),
+	}
 	for _, c := range page.Connections {
 		shown.Connections = append(shown.Connections, linkOf(c))
 	}

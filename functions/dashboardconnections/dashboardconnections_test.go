@@ -14,10 +14,13 @@ import (
 	"recordbridge/infra/test/managed"
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/export"
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 )
 
 const (
@@ -170,12 +173,15 @@ func TestEraseRequiresRecentProof(t *testing.T) {
 	}
 }
 
-func TestListConnectionsFiltersByStatus(t *testing.T) {
+func TestListConnectionsAppliesFilters(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {})
 	s.Connect(t, managed.Tenant(membertest.OrgB, org.Test), func(*connection.Connection) {})
-	for query, count := range map[string]int{"": 1, "?status=authorized": 1, "?status=revoked": 0} {
+	for query, count := range map[string]int{
+		"": 1, "?status=authorized": 1, "?status=revoked": 0, "?cause=declined": 0, "?brand_id=none": 0, "?portal_id=none": 0,
+		"?from=2026-03-04T00:00:00Z": 1, "?to=2026-03-04T00:00:00Z": 0,
+	} {
 		got := data[struct {
 			Connections []struct {
 				ID string `json:"org_connection_id"`
@@ -185,11 +191,43 @@ func TestListConnectionsFiltersByStatus(t *testing.T) {
 			t.Errorf("%s finds %v, want %d", query, got, count)
 		}
 	}
-	for query, status := range map[string]int{"?status=x": 400, "?cursor=x": 400, "?endpoint_id=nobodys": 404} {
+	for query, status := range map[string]int{
+		"?status=x": 400, "?cause=x": 400, "?from=x": 400, "?to=x": 400, "?cursor=x": 400, "?endpoint_id=nobodys": 404,
+	} {
 		if got := (membertest.Exchange{Path: listPath + query, As: membertest.Viewer}).Send(t, listRoute,
 			handler(s)); got.Code != status {
 			t.Errorf("%s: %d, want %d", query, got.Code, status)
 		}
+	}
+}
+
+// stale lists only connections that no longer exist.
+type stale struct{ store.Connections }
+
+func (stale) ConnectionsBefore(_ context.Context, _ org.Tenant, _ string, limit int) ([]string, bool, error) {
+	places := make([]string, limit)
+	for i := range places {
+		places[i] = "2026-03-04T05:06:07.000000Z#" + membertest.OrgA
+	}
+	return places, true, nil
+}
+
+func TestListConnectionsReportsHowFarItSearchedWhenLimitEndsPage(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	db := store.NewClient(s.AWS)
+	rows := stale{store.Connections{DB: db, Table: s.Outputs["ConnectionTable"]}}
+	endpoint := dashboardconnections.New(dashboardconnections.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Connections: operator.NewConnections(
+			store.NewAccess(store.Control{DB: db, Table: s.Outputs["ControlTable"]}), rows,
+			store.Tasks{DB: db, Table: s.Outputs["WorkTable"]}, secret.Keyring{}, keyedtest.Moment),
+	})
+	got := data[struct {
+		Next     string
+		Searched string `json:"searched_to"`
+	}](t, membertest.Exchange{Path: listPath, As: membertest.Viewer}.Send(t, listRoute, endpoint))
+	if got.Next == "" || got.Searched != "2026-03-04T05:06:07Z" {
+		t.Errorf("got %+v", got)
 	}
 }
 

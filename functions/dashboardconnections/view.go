@@ -14,6 +14,7 @@ import (
 type connectionList struct {
 	Connections []link `json:"connections"` // newest first
 	Next        string `json:"next,omitempty"`
+	SearchedTo  string `json:"searched_to,omitempty"` // present if the search stopped before finding a full page
 }
 
 // link is the JSON form of a connection. Empty fields are omitted. Times are in RFC 3339 format.
@@ -140,24 +141,22 @@ func timeline(c operator.Connection) []fact {
 // are empty if the connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
-	switch {
-	case c.Status == connection.Rejected:
-		return "declined", "The patient declined at the portal. Ask the patient to reconnect and allow access."
-	case c.Status == connection.Revoked && c.Refresh.Ended == connection.Disconnected:
-		return "disconnected", "Your organisation revoked this connection. To use it again, ask the patient to " +
-			"reconnect."
-	case c.Status == connection.Revoked && c.Refresh.Ended == connection.AccessEnded:
-		return "access_ended", "The portal doesn't support refreshing this connection's access. " + reconnect
-	case c.Status == connection.Revoked:
-		return "consent_ended", reconnect
-	case !c.Refresh.RefusedAt.IsZero():
-		return "renewal_refused", "The portal is refusing many token refreshes, probably by mistake. We'll retry " +
-			"automatically."
-	case c.Refresh.Failures > 0:
-		return "renewal_failing", "The portal is unreachable or failing. We'll retry automatically; no data is lost."
-	case c.Refresh.Unrenewable:
-		return "not_renewable", "The portal issued no refresh token, so access ends on this date. Export now, and " +
-			"ask the patient to reconnect later."
+	switch c.Cause() {
+	case connection.CauseDeclined:
+		action = "The patient declined at the portal. Ask the patient to reconnect and allow access."
+	case connection.CauseDisconnected:
+		action = "Your organisation revoked this connection. To use it again, ask the patient to reconnect."
+	case connection.CauseAccessEnded:
+		action = "The portal doesn't support refreshing this connection's access. " + reconnect
+	case connection.CauseConsentEnded:
+		action = reconnect
+	case connection.CauseRenewalRefused:
+		action = "The portal is refusing many token refreshes, probably by mistake. We'll retry automatically."
+	case connection.CauseRenewalFailing:
+		action = "The portal is unreachable or failing. We'll retry automatically; no data is lost."
+	case connection.CauseNotRenewable:
+		action = "The portal issued no refresh token, so access ends on this date. Export now, and ask the patient to " +
+			"reconnect later."
 	}
-	return "", ""
+	return string(c.Cause()), action
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/manage/account"
@@ -18,6 +17,7 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/timestamp"
 )
 
 // Endpoint paths.
@@ -68,7 +68,9 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (deliveryL
 	if err != nil {
 		return deliveryList{}, err
 	}
-	shown := deliveryList{Deliveries: make([]delivery, 0, len(page.Entries)), Next: page.Next}
+	shown := deliveryList{
+		Deliveries: make([]delivery, 0, len(page.Entries)), Next: page.Next, SearchedTo: timestamp.Of(page.SearchedTo),
+	}
 	for _, e := range page.Entries {
 		shown.Deliveries = append(shown.Deliveries, deliveryOf(e))
 	}
@@ -105,22 +107,13 @@ func (in wanted) query() (deliverylog.Query, error) {
 		q.Subject = id
 	}
 	var err error
-	if q.From, err = moment(in.From); err == nil {
-		q.To, err = moment(in.To)
+	if q.From, err = timestamp.Parse(in.From); err == nil {
+		q.To, err = timestamp.Parse(in.To)
 	}
-	return q, err
-}
-
-// moment parses a time, or returns the zero time if text is empty.
-func moment(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
+		return q, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
 	}
-	return at, nil
+	return q, nil
 }
 
 // missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery. Other errors are

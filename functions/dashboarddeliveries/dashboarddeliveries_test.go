@@ -1,6 +1,7 @@
 package dashboarddeliveries_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -14,7 +15,9 @@ import (
 	"recordbridge/infra/testkit/membertest"
 	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/org"
 )
 
@@ -106,6 +109,27 @@ func TestListDeliveriesAppliesFilters(t *testing.T) {
 			handler(s)); got.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d", query, got.Code)
 		}
+	}
+}
+
+// stopped is a delivery log whose searches reach their limit without a match.
+type stopped struct{ operator.DeliveryLog }
+
+func (stopped) Search(context.Context, org.Tenant, deliverylog.Query) (deliverylog.Page, error) {
+	return deliverylog.Page{Next: "older", SearchedTo: keyedtest.Moment()}, nil
+}
+
+func TestListDeliveriesReportsHowFarItSearchedWhenLimitEndsPage(t *testing.T) {
+	t.Parallel()
+	endpoint := dashboarddeliveries.New(dashboarddeliveries.Deps{
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Log: operator.NewLog(stopped{}),
+	})
+	got := data[struct {
+		Next     string
+		Searched time.Time `json:"searched_to"`
+	}](t, membertest.Exchange{Path: listPath, As: membertest.Viewer}.Send(t, listRoute, endpoint))
+	if got.Next != "older" || !got.Searched.Equal(keyedtest.Moment().Truncate(time.Second)) {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 type deliveryList struct {
 	Deliveries []delivery `json:"deliveries"` // newest first
 	Next       string     `json:"next,omitempty"`
+	SearchedTo string     `json:"searched_to,omitempty"` // present if the search stopped before finding a full page
 }
 
 // delivery is the JSON form of a webhook delivery. Empty members are omitted. Times are in RFC 3339 format.

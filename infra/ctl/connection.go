@@ -24,6 +24,10 @@ func connectionCommands() []command {
 			needs: []string{"org", "id"}, declare: showConnection,
 		},
 		{
+			name: "connection index", flags: ofTenant, needs: []string{"org"}, declare: indexConnections,
+			help: "Indexes connections that release 0.1.0 created, so that the dashboard's filters find them quickly",
+		},
+		{
 			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"},
 			declare: purgeConnection,
 			help:    "Erases a connection with all its data and verifies the erasure; run the command again to see the progress",
@@ -80,6 +84,13 @@ func showConnection(flags *flag.FlagSet) action {
 		shown := connectionShown(c)
 		shown["exports"] = exports
 		return shown, nil
+	})
+}
+
+func indexConnections(flags *flag.FlagSet) action {
+	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		count, err := s.Indexes.Index(ctx, tenant)
+		return map[string]any{"indexed": count}, err
 	})
 }
 

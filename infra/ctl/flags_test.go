@@ -60,6 +60,7 @@ func (w world) right(command string) map[string]string {
 		"webhook create":        with(tenant, "url", "https://app.example/hook"),
 		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
 		"webhook list":          tenant,
+		"connection index":      tenant,
 		"webhook log":           tenant,
 		"webhook test":          tenant,
 		"webhook simulate":      with(tenant, "type", "webhook.test"),

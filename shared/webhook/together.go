@@ -19,8 +19,8 @@ type Reference struct {
 type BatchStore interface {
 	// Events reads events with a consistent read. The result omits events that no longer exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll writes several events and their deliveries atomically. A call may include at most 100 events and
-	// deliveries in total.
+	// FanOutAll writes several events and their deliveries atomically. A call may write at most 100 rows: one
+	// for each event and WritesPerDelivery for each delivery.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
@@ -34,8 +34,11 @@ const (
 	// longestTogether limits how long the events in a batch wait for one another. An event that takes longer to read or
 	// admit is handled separately, with its own message.
 	longestTogether = 500 * time.Millisecond
-	// mostWrites is the maximum number of events and deliveries in a transaction. DynamoDB allows 100.
+	// mostWrites is the maximum number of rows in a transaction. DynamoDB allows 100.
 	mostWrites = 100
+	// WritesPerDelivery is the maximum number of rows that a new delivery needs: its own, and an index row for each
+	// subject of its event.
+	WritesPerDelivery = 3
 )
 
 // PlanTogether plans the deliveries of distinct events with fewer store calls than DeliverEvent, and returns the plans
@@ -51,7 +54,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 	room := mostWrites
 	for _, r := range references {
 		p, isPlanned := plans[r]
-		writes := 1 + len(p.dispatches)
+		writes := 1 + WritesPerDelivery*len(p.dispatches)
 		if !isPlanned || p.event.FannedOut || writes > room {
 			continue
 		}

@@ -57,6 +57,7 @@ type Operator struct {
 	Restores         operator.Restores
 	Reseals          operator.Reseals
 	Catalog          operator.Catalog
+	Indexes          operator.Indexes
 	CatalogSources   operator.CatalogSources
 	CatalogOverrides operator.CatalogOverrides
 }
@@ -158,6 +159,7 @@ func newOperator(a adapters, parts catalogue) *Operator {
 		ClientKeys:     operator.NewClientKeys(baseURL, get),
 		Registrations:  operator.NewRegistrations(portals, a.servers, baseURL, by),
 		Connections:    operator.NewConnections(access, connections, tasks, a.hashing, o.Now),
+		Indexes:        operator.NewIndexes(access, connections, by),
 		Erasures: operator.NewErasures(
 			erase.Requests{Rows: store.ErasureRequests(work), Connections: connections, Now: o.Now}, by),
 		Exports:          operator.NewExports(access, connections, tasks, a.log, o.Now),

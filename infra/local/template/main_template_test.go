@@ -92,7 +92,8 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 			},
 			{
 				Sid: "NewDelivery", Actions: []string{"dynamodb:PutItem"}, Resources: []string{tables + "WorkTable"},
-				Condition: leading("test#*#DELIV#*", "live#*#DELIV#*", "test#*#NOTICE#*", "live#*#NOTICE#*"),
+				Condition: leading("test#*#DELIV#*", "live#*#DELIV#*", "test#*#FIND#*", "live#*#FIND#*", "test#*#NOTICE#*",
+					"live#*#NOTICE#*"),
 			},
 			{
 				Sid: "OpenWebhookSecret", Actions: []string{"kms:Decrypt"},
@@ -224,11 +225,13 @@ func TestLoadReadsTableKeysIndexesAndTTL(t *testing.T) {
 		ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/recordbridge-WorkTable",
 		Attributes: map[string]string{
 			"pk": "S", "sk": "S", "org_list": "S", "org_order": "S", "due_shard": "S", "due_at": "S",
+			"filter_list": "S",
 		},
 		Key: template.KeySchema{Hash: "pk", Range: "sk"},
 		Indexes: []template.Index{
 			{Name: "byOrg", Key: template.KeySchema{Hash: "org_list", Range: "org_order"}, Projection: "KEYS_ONLY"},
 			{Name: "byDue", Key: template.KeySchema{Hash: "due_shard", Range: "due_at"}, Projection: "KEYS_ONLY"},
+			{Name: "byFilter", Key: template.KeySchema{Hash: "filter_list", Range: "org_order"}, Projection: "KEYS_ONLY"},
 		},
 		TTLAttribute: "ttl",
 	}

@@ -193,7 +193,13 @@ func (c *console) useWebhooks() {
 		!strings.Contains(fmt.Sprint(got), "noted") {
 		c.t.Errorf("the simulated delivery is %v", got)
 	}
-	c.do(http.MethodGet, "/deliveries?type=webhook.test", nil)
+	for filter, want := range map[string]int{
+		"type=webhook.test": 1, "webhook_id=" + text(made, "webhook", "webhook_id"): 1, "subject=" + c.own: 0,
+	} {
+		if found, _ := c.do(http.MethodGet, "/deliveries?"+filter, nil)["deliveries"].([]any); len(found) != want {
+			c.t.Errorf("%s finds %v, want %d", filter, found, want)
+		}
+	}
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/disable", nil)
@@ -217,7 +223,11 @@ func (c *console) useConnections() {
 	c.clock.advance(1)
 	c.do(http.MethodGet, "/connections", nil)
 	c.do(http.MethodGet, "/connections?external_id=patient-7", nil)
-	c.do(http.MethodGet, "/connections/"+id, nil)
+	for _, filter := range []string{"status=authorized", "cause=declined", "brand_id=b", "portal_id=p"} {
+		c.do(http.MethodGet, "/connections?"+filter, nil)
+	}
+	shown := c.do(http.MethodGet, "/connections/"+id, nil)
+	c.do(http.MethodGet, "/connections?endpoint_id="+text(shown, "endpoint_id"), nil)
 	c.do(http.MethodGet, "/exports", nil)
 	c.do(http.MethodGet, "/exports?connection_id="+id, nil)
 	if got := c.do(http.MethodGet, "/exports/"+done, nil); text(got, "status") != "success" ||

@@ -241,8 +241,11 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	after := m.row(q.TableName, "", key)
 	cost.On, cost.Writes = kindOfRow(q.TableName, key), times*unitsOf(max(before.Size, after.Size), 1024)
 	m.add(cost)
-	for index, by := range map[string][2]string{"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}} {
-		was, is := string(before.Item[by[0]])+string(before.Item[by[1]]), string(after.Item[by[0]])+string(after.Item[by[1]])
+	for index, by := range map[string][2]string{
+		"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}, "byFilter": {"filter_list", "org_order"},
+		"byExternal": {"external_list", "org_order"},
+	} {
+		was, is := entryOf(before, by), entryOf(after, by)
 		if was == is {
 			continue
 		}
@@ -252,6 +255,14 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 		}
 		m.add(cost)
 	}
+}
+
+// entryOf returns the values of a row's index key, or "" if the index omits the row.
+func entryOf(row ddb.Row, by [2]string) string {
+	if row.Item[by[0]] == nil || row.Item[by[1]] == nil {
+		return ""
+	}
+	return string(row.Item[by[0]]) + string(row.Item[by[1]])
 }
 
 // row returns the current row or, if index is set, its entry in that index. A missing row or entry yields the zero
@@ -288,7 +299,7 @@ func (m *meter) stored() []journey.Cost {
 			key.PK.S, key.SK.S = textOf(m.stack.t, row.Item["pk"]), textOf(m.stack.t, row.Item["sk"])
 			count(kindOfRow("test-"+table+"Table", key), key.PK.S, row)
 		}
-		for _, index := range []string{"byOrg", byDue} {
+		for _, index := range []string{"byOrg", byDue, "byFilter"} {
 			if table == "Tokens" {
 				continue
 			}

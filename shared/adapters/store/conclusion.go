@@ -44,7 +44,7 @@ func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connec
 func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {
-		writes = append(writes, s.connecting(c.Connection))
+		writes = append(writes, s.connecting(c.Connection)...)
 	}
 	if len(c.Tokens.Sealed) > 0 {
 		writes = append(writes, s.keeping(c.Tokens))
@@ -89,13 +89,13 @@ func (s Conclusions) ending(c flow.Conclusion) change {
 	return end
 }
 
-func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem {
+func (s Conclusions) connecting(c connection.Connection) []types.TransactWriteItem {
 	put := putNew(s.connections.Table, connectionItem(c))
 	if c.Rev > 0 {
 		put.Put.ConditionExpression = aws.String("rev = :rev")
 		put.Put.ExpressionAttributeValues = item{":rev": number(c.Rev)}
 	}
-	return put
+	return []types.TransactWriteItem{put, findConnection(s.connections.Table, c)}
 }
 
 // keeping stores a connection's first token set, or replaces the previous version, including its lease.

@@ -63,9 +63,14 @@ func (s Connections) RefreshDue(ctx context.Context, tenant org.Tenant, id strin
 	return err
 }
 
-// putConnection replaces revision c.Rev of a connection.
-func putConnection(table string, c connection.Connection) types.TransactWriteItem {
-	return putOver(table, connectionItem(c), c.Rev)
+// putConnection returns the writes that replace revision c.Rev of a connection. Its index row changes only when the
+// connection ends.
+func putConnection(table string, c connection.Connection) []types.TransactWriteItem {
+	writes := []types.TransactWriteItem{putOver(table, connectionItem(c), c.Rev)}
+	if c.Status != connection.Authorized {
+		writes = append(writes, findConnection(table, c))
+	}
+	return writes
 }
 
 func connectionItem(c connection.Connection) item {
@@ -104,5 +109,8 @@ func connectionItem(c connection.Connection) item {
 		row.setDue(c.ID, at)
 	}
 	row.listed(c.Tenant, "CONN", c.ID, c.CreatedAt)
+	if cause := c.Cause(); cause != "" {
+		row.setText("filter_list", foundList(c.Tenant, connection.ByCause, string(cause)))
+	}
 	return row
 }

@@ -11,7 +11,6 @@ import (
 
 	"recordbridge/shared/platform/due"
 	"recordbridge/shared/webhook"
-	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/org"
 )
 
@@ -19,45 +18,6 @@ import (
 type DeliveryLog struct {
 	DB    EventDB
 	Table string // name of the Work table
-}
-
-// DeliveriesBefore implements deliverylog.Rows. The index is eventually consistent.
-func (s DeliveryLog) DeliveriesBefore(
-	ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time, limit int,
-) ([]deliverylog.Place, bool, error) {
-	upto, since := item{}, item{}
-	upto.listed(tenant, kindName(due.Delivery), before.ID, before.MadeAt)
-	since.listed(tenant, kindName(due.Delivery), "", from)
-	if since.text("org_order") >= upto.text("org_order") {
-		return nil, false, nil // BETWEEN requires the lower bound first
-	}
-	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Table, IndexName: aws.String("byOrg"), ScanIndexForward: aws.Bool(false),
-		//nolint:gosec // G115: limits are small. One for the place itself, one tells whether there are more.
-		Limit:                  aws.Int32(int32(limit) + 2),
-		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
-		ExpressionAttributeValues: item{
-			":list": upto["org_list"], ":from": since["org_order"], ":to": upto["org_order"],
-		},
-	})
-	if err != nil {
-		return nil, false, fmt.Errorf("query deliveries: %w", err)
-	}
-	places := make([]deliverylog.Place, 0, len(out.Items))
-	for _, attributes := range out.Items {
-		row := item(attributes)
-		found, ok := parseRowKey(row.text("pk"))
-		if !ok || row.text("org_order") == upto.text("org_order") {
-			continue // skip the row that the cursor points to
-		}
-		made, err := time.Parse(stamp, row.text("org_order")[:len(stamp)])
-		if err != nil {
-			return nil, false, fmt.Errorf("read order: %w", err)
-		}
-		places = append(places, deliverylog.Place{MadeAt: made, ID: found.ID})
-	}
-	more := len(places) > limit || len(places) > 0 && len(out.LastEvaluatedKey) > 0
-	return places[:min(limit, len(places))], more, nil
 }
 
 // Deliveries implements deliverylog.Rows.

@@ -84,10 +84,7 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 		newest.ConditionExpression = aws.String("task_id = :latest")
 		newest.ExpressionAttributeValues = item{":latest": text(e.LatestTask)}
 	}
-	writes := []types.TransactWriteItem{
-		putConnection(connections, c),
-		{ConditionCheck: newest},
-	}
+	writes := append(putConnection(connections, c), types.TransactWriteItem{ConditionCheck: newest})
 	if e.Failed.ID != "" {
 		writes = append(writes, failing(work, e.Failed, e.Event)...)
 	}

@@ -186,6 +186,7 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 	writes := []types.TransactWriteItem{
 		unlist(s.Tokens.Table, tokensKey(tenant, connectionID)),
 		unlist(s.Tokens.Table, upstreamKey(tenant, connectionID)), gone,
+		unlist(s.Connections.Table, connectionFoundKey(tenant, connectionID)),
 	}
 	c, err := s.Connection(ctx, tenant, connectionID)
 	if err != nil && !errors.Is(err, fault.NotFound) {

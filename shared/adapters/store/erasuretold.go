@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +12,7 @@ import (
 
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/deliverylog"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
 
@@ -31,14 +34,21 @@ func (s Erasures) CountAttempts(ctx context.Context, tenant org.Tenant, delivery
 	return int64(len(attempts)), err
 }
 
-// RemoveDelivery implements erase.Store. RemoveDelivery removes the delivery last, because the delivery's attempts can
-// be found only through it.
+// RemoveDelivery implements erase.Store. RemoveDelivery removes the delivery last, because the delivery's attempts and
+// index rows can be found only through it.
 func (s Erasures) RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error {
-	attempts, err := s.attemptKeys(ctx, tenant, id)
+	keys, err := s.attemptKeys(ctx, tenant, id)
 	if err != nil {
 		return err
 	}
-	for _, k := range append(attempts, deliveryKey(tenant, id)) {
+	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return err
+	}
+	for subject := range strings.FieldsSeq(row.text("found_by")) {
+		keys = append(keys, subjectKey(tenant, subject, row))
+	}
+	for _, k := range append(keys, deliveryKey(tenant, id)) {
 		if err := s.drop(ctx, k); err != nil {
 			return err
 		}

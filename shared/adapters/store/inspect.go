@@ -32,7 +32,7 @@ func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, b
 func (s Connections) ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
 	limit int,
 ) ([]string, bool, error) {
-	return placesIn(ctx, s.DB, index{s.Table, "byExternal", "external_list"}, externalList(tenant, external),
+	return placesIn(ctx, s.DB, index{s.Table, "byExternal", "external_list", "org_order"}, externalList(tenant, external),
 		before, limit)
 }
 
@@ -94,11 +94,11 @@ func (r item) unreadable(names ...string) []fault.Spot {
 func placesBefore(ctx context.Context, db DB, table, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {
-	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
+	return placesIn(ctx, db, index{table, "byOrg", "org_list", "org_order"}, list, before, limit)
 }
 
-// index is a table's index, in which each list is ordered by org_order.
-type index struct{ table, name, list string }
+// index is a table's index, with the attributes that contain an entry's list and its cursor in the list.
+type index struct{ table, name, list, order string }
 
 // placesIn returns the cursors of the rows in an index's list, newest first. A cursor consists of the row's creation
 // time and ID, as in org_order. If before is not empty, the list starts after that cursor. The index is eventually
@@ -113,8 +113,11 @@ func placesIn(ctx context.Context, db DB, of index, list, before string,
 		KeyConditionExpression:    aws.String(of.list + " = :list"),
 		ExpressionAttributeValues: item{":list": text(list)},
 	}
+	if len(list) > longestKey {
+		return nil, false, nil
+	}
 	if before != "" {
-		in.KeyConditionExpression = aws.String(of.list + " = :list AND org_order < :before")
+		in.KeyConditionExpression = aws.String(of.list + " = :list AND " + of.order + " < :before")
 		in.ExpressionAttributeValues[":before"] = text(before)
 	}
 	out, err := db.Query(ctx, in)
@@ -122,7 +125,7 @@ func placesIn(ctx context.Context, db DB, of index, list, before string,
 		return nil, false, fmt.Errorf("list rows: %w", err)
 	}
 	for _, listed := range out.Items[:min(limit, len(out.Items))] {
-		places = append(places, item(listed).text("org_order"))
+		places = append(places, item(listed).text(of.order))
 	}
 	return places, len(places) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }

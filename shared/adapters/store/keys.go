@@ -370,11 +370,23 @@ func shardOf(id string) string {
 
 // listed adds the row to the organisation's list of rows of one kind, ordered by creation time.
 func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
-	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(created.UTC().Format(stamp)+"#"+id)
+	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(orderText(created, id))
 }
+
+// orderText returns a row's sort key in a list that is ordered by creation time and ID.
+func orderText(created time.Time, id string) string { return created.UTC().Format(stamp) + "#" + id }
 
 // listKey returns the byOrg index key for a tenant's rows of one kind.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
+
+// foundList returns the key of the list of a tenant's rows that have a value of a property, in the byFilter and byOrg
+// indexes or in the Work table.
+func foundList(t org.Tenant, by, value string) string { return t.Key() + "#FIND#" + by + "#" + value }
+
+// connectionFoundKey returns the key of a connection's index row.
+func connectionFoundKey(t org.Tenant, id string) key {
+	return key{foundList(t, "CONNECTION", id), meta}
+}
 
 // externalList returns the byExternal index key of a tenant's connections with an external ID, or "" if external is
 // empty.

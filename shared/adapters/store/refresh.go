@@ -71,8 +71,7 @@ func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id strin
 
 // saving returns the writes that replace revision c.Rev of the connection and store the events.
 func (s Refresh) saving(c connection.Connection, events ...webhook.Event) []types.TransactWriteItem {
-	writes := make([]types.TransactWriteItem, 0, 1+len(events))
-	writes = append(writes, putConnection(s.connections.Table, c))
+	writes := putConnection(s.connections.Table, c)
 	for _, event := range events {
 		writes = append(writes, putNew(s.events.Table, eventItem(event)))
 	}

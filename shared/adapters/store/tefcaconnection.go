@@ -54,10 +54,8 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
 // the connection was erased after the attempt looked it up.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
-	writes := []types.TransactWriteItem{
-		putOver(s.Work.Table, facilityItem(conn.Tenant, c.AttemptID, c.Facility), c.Facility.Rev),
-		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
-	}
+	writes := append(s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
+		putOver(s.Work.Table, facilityItem(conn.Tenant, c.AttemptID, c.Facility), c.Facility.Rev))
 	if conn.Rev > 0 {
 		// Remove the pending revocation because revoking the old grant upstream could also end the new grant.
 		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))

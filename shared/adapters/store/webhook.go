@@ -82,10 +82,10 @@ func (s Events) fanOut(event webhook.Event, deliveries []webhook.Delivery) []typ
 		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
 		values: item{":yes": &types.AttributeValueMemberBOOL{Value: true}},
 	}
-	writes := make([]types.TransactWriteItem, 0, 1+len(deliveries))
+	writes := make([]types.TransactWriteItem, 0, 1+webhook.WritesPerDelivery*len(deliveries))
 	writes = append(writes, mark.write())
 	for _, d := range deliveries {
-		writes = append(writes, putNew(s.Table, deliveryItem(d)))
+		writes = append(writes, newDelivery(s.Table, event, d)...)
 	}
 	return writes
 }
@@ -108,6 +108,7 @@ func deliveryItem(d webhook.Delivery) item {
 		row.setDue(d.ID, d.DueAt)
 	}
 	row.listed(d.Tenant, "DELIV", d.ID, d.CreatedAt)
+	row["filter_list"] = statusList(d.Tenant, d.Status)
 	return row
 }
 
@@ -116,10 +117,13 @@ func (s Deliveries) ClaimDelivery(ctx context.Context, tenant org.Tenant, id str
 	leaseUntil time.Time,
 ) (webhook.Delivery, error) {
 	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
-		table: s.Table, key: deliveryKey(tenant, id), set: ", #status = :inflight, due_at = :until",
-		when:   "(#status = :inflight OR #status = :scheduled AND next_at <= :now)",
-		names:  map[string]string{"#status": "status"},
-		values: item{":inflight": text(string(webhook.InFlight)), ":scheduled": text(string(webhook.Scheduled))},
+		table: s.Table, key: deliveryKey(tenant, id), set: ", #status = :inflight, filter_list = :list, due_at = :until",
+		when:  "(#status = :inflight OR #status = :scheduled AND next_at <= :now)",
+		names: map[string]string{"#status": "status"},
+		values: item{
+			":inflight": text(string(webhook.InFlight)), ":scheduled": text(string(webhook.Scheduled)),
+			":list": statusList(tenant, webhook.InFlight),
+		},
 	}, now, leaseUntil))
 	if err != nil {
 		return webhook.Delivery{}, err
@@ -184,11 +188,12 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
-		set: "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, " +
-			"slowly = :slowly, last_status = :answered, last_failure = :failure",
+		set: "SET #status = :status, filter_list = :list, attempt = :attempt, next_at = :next, " +
+			"attempt_trigger = :trigger, paced = :paced, slowly = :slowly, last_status = :answered, last_failure = :failure",
 		when: "#status = :inflight", names: map[string]string{"#status": "status"},
 		values: item{
-			":status": text(string(d.Status)), ":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
+			":status": text(string(d.Status)), ":list": statusList(d.Tenant, d.Status),
+			":attempt": number(int64(d.Attempt)), ":next": moment(d.NextAt),
 			":trigger": text(string(d.Trigger)), ":paced": &types.AttributeValueMemberBOOL{Value: d.Paced},
 			":slowly": &types.AttributeValueMemberBOOL{Value: d.Slowly}, ":inflight": text(string(webhook.InFlight)),
 			":answered": number(int64(d.LastStatus)), ":failure": text(string(d.LastFailure)),

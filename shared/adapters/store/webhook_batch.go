@@ -37,7 +37,7 @@ func (s EventBatches) Events(ctx context.Context,
 
 // FanOutAll implements webhook.BatchStore.
 func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
-	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // an event usually has only one delivery
+	writes := make([]types.TransactWriteItem, 0, 4*len(all)) // an event usually has only one delivery
 	for _, f := range all {
 		writes = append(writes, s.Rows.fanOut(f.Event, f.Deliveries)...)
 	}

@@ -59,12 +59,13 @@ func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) err
 	ttl := number(d.NextAt.Add(keepEvents).Unix())
 	restart := change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
-		set: "SET #status = :scheduled, attempt = :attempt, attempt_trigger = :trigger, next_at = :next, " +
-			"due_at = :due, due_shard = :shard, #ttl = :ttl REMOVE paced",
+		set: "SET #status = :scheduled, filter_list = :list, attempt = :attempt, attempt_trigger = :trigger, " +
+			"next_at = :next, due_at = :due, due_shard = :shard, #ttl = :ttl REMOVE paced",
 		when:  "fence = :fence AND #status <> :inflight",
 		names: map[string]string{"#status": "status", "#ttl": "ttl"},
 		values: item{
-			":ttl": ttl, ":scheduled": text(string(d.Status)), ":attempt": number(int64(d.Attempt)),
+			":ttl": ttl, ":scheduled": text(string(d.Status)), ":list": statusList(d.Tenant, d.Status),
+			":attempt": number(int64(d.Attempt)),
 			":trigger": text(string(d.Trigger)),
 			":next":    moment(d.NextAt), ":due": moment(d.DueAt), ":shard": text(shardOf(d.ID)), ":fence": number(d.Fence),
 			":inflight": text(string(webhook.InFlight)),

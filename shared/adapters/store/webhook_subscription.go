@@ -95,7 +95,7 @@ func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d 
 	for _, name := range []string{"due_shard", "due_at", "org_list", "org_order"} {
 		delete(row, name)
 	}
-	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, deliveryItem(d)))
+	return transact(ctx, s.DB, append(newDelivery(s.Table, event, d), putNew(s.Table, row))...)
 }
 
 // SaveSubscription stores a changed subscription. It returns fault.Conflict if the subscription has been changed or

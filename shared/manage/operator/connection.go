@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"recordbridge/shared/connect/connection"
@@ -57,8 +58,12 @@ type ConnectionQuery struct {
 	Paging
 
 	ExternalID string // patient's ID at the organisation, as of the latest authorisation
+	BrandID    string
+	PortalID   string
 	EndpointID string
 	Status     connection.Status
+	Cause      connection.Cause
+	From, To   time.Time // Creation time: at or after From, and before To. Zero means no limit.
 }
 
 // ConnectionPage is a page in a list of connections. Next is the cursor of the next page, or "" if there are no more
@@ -67,6 +72,7 @@ type ConnectionQuery struct {
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
+	SearchedTo  time.Time // the creation time back to which connections were searched, if the limit ended the page
 }
 
 // List returns a tenant's connections, newest first. The error is fault.Invalid or fault.NotFound.
@@ -74,11 +80,6 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	p, err := q.checked()
 	if err != nil {
 		return ConnectionPage{}, err
-	}
-	switch q.Status {
-	case "", connection.Authorized, connection.Revoked, connection.Rejected:
-	default:
-		return ConnectionPage{}, fault.BadRequest("The status must be authorized, revoked or rejected.").About("status")
 	}
 	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
@@ -89,20 +90,27 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 			return ConnectionPage{}, err
 		}
 	}
+	list, err := o.listed(ctx, tenant, q)
+	if err != nil {
+		return ConnectionPage{}, err
+	}
 	names := map[string]string{}
 	var page ConnectionPage
-	page.Connections, page.Next, err = collect(p, o.listed(ctx, tenant, q.ExternalID),
+	page.Connections, page.Next, err = collect(p, list,
 		func(id string) (c Connection, isWanted bool, err error) {
 			c, err = readConnection(ctx, o.service, o.rows, tenant, id, names)
 			if errors.Is(err, fault.NotFound) {
 				return c, false, nil
 			}
 			c.Organisation, c.Do = owner.Name, adviseConnection(c, o.now())
-			return c, o.isOf(c, q.ExternalID) && (q.EndpointID == "" || c.EndpointID == q.EndpointID) &&
-				(q.Status == "" || c.Status == q.Status), err
+			return c, o.isOf(c, q.ExternalID) && q.matches(c.Connection), err
 		})
 	if err != nil {
 		return ConnectionPage{}, fmt.Errorf("list connections: %w", err)
+	}
+	if page.Next != "" && len(page.Connections) < p.Limit {
+		at, _, _ := strings.Cut(page.Next, "#")
+		page.SearchedTo, _ = time.Parse(stamp, at) // placesIn returns only cursors in this format
 	}
 	return page, nil
 }

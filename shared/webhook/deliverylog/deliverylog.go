@@ -41,6 +41,13 @@ type Rows interface {
 	// deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
+	// DeliveriesWith is like DeliveriesBefore, but lists only deliveries with a property. The list may contain a
+	// delivery that no longer has the property, and omits deliveries that are not indexed.
+	DeliveriesWith(ctx context.Context, tenant org.Tenant, with Property, before Place, from time.Time,
+		limit int) (found []Place, more bool, err error)
+	// AreIndexed reports whether the tenant's oldest delivery that was created at or after from is indexed. If it is,
+	// all later deliveries are also indexed.
+	AreIndexed(ctx context.Context, tenant org.Tenant, from time.Time) (bool, error)
 	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. Deliveries that no longer
 	// exist are omitted.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
@@ -54,6 +61,17 @@ type Rows interface {
 type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
+
+// Property is a property by which deliveries are listed.
+type Property struct{ By, Value string }
+
+// Names of properties.
+const (
+	ByStatus  = "status"
+	ByWebhook = "webhook" // ID of the subscription
+	ByType    = "type"
+	BySubject = "subject" // ID of the connection or export
+)
 
 // Place is a delivery's cursor in its tenant's list, which is ordered by time and then by ID.
 type Place struct {

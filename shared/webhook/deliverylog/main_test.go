@@ -36,13 +36,14 @@ type world struct {
 	answer webhook.Answer
 	now    time.Time
 	counts *counted
+	made   tables.Tables
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	made := tables.New(t)
 	keys, key := made.Key(t)
-	w := &world{now: noon, answer: webhook.Answer{Status: 200}}
+	w := &world{made: made, now: noon, answer: webhook.Answer{Status: 200}}
 	clock := func() time.Time { return w.now }
 	w.sealer = kms.New(keys, key, webhook.SecretPurpose, clock)
 	w.rows = store.NewWebhooks(

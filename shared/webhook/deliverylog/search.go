@@ -33,6 +33,8 @@ type Page struct {
 	// Next is the cursor of the next page, for Query.After, or "" on the last page. The number of rows read for a page
 	// is limited, so a page may be short or empty even though more deliveries follow.
 	Next string
+	// SearchedTo is the time back to which the page's deliveries were searched, if the limit ended the page.
+	SearchedTo time.Time
 }
 
 // Search returns a tenant's deliveries, newest first. Each page starts where the previous page ended, even if
@@ -56,9 +58,13 @@ func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, erro
 	if err != nil {
 		return Page{}, err
 	}
+	next, err := l.list(ctx, tenant, q)
+	if err != nil {
+		return Page{}, err
+	}
 	var page Page
 	for read := 0; read < mostRead; {
-		found, more, err := l.Rows.DeliveriesBefore(ctx, tenant, at, from, q.readAtOnce())
+		found, more, err := next(ctx, at, from)
 		if err != nil {
 			return Page{}, fmt.Errorf("list deliveries: %w", err)
 		}
@@ -79,8 +85,47 @@ func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, erro
 		read += len(found)
 		at = found[len(found)-1]
 	}
-	page.Next = at.position()
+	page.Next, page.SearchedTo = at.position(), at.MadeAt
 	return page, nil
+}
+
+// lister returns the cursors of a list's next deliveries, and reports whether more follow.
+type lister func(ctx context.Context, before Place, from time.Time) (found []Place, more bool, err error)
+
+// list returns the shortest list that contains the query's deliveries. That list contains all of the tenant's
+// deliveries if the query has no filter, or if some deliveries aren't indexed because release 0.1.0 created them less
+// than 15 days ago.
+func (l Log) list(ctx context.Context, tenant org.Tenant, q Query) (lister, error) {
+	filters := q.filters()
+	isIndexed := len(filters) > 0
+	if isIndexed {
+		var err error
+		if isIndexed, err = l.Rows.AreIndexed(ctx, tenant, l.Now().Add(-kept)); err != nil {
+			return nil, fmt.Errorf("look for unindexed deliveries: %w", err)
+		}
+	}
+	limit := batch
+	if len(filters) == 0 || isIndexed && len(filters) == 1 {
+		limit = q.Limit
+	}
+	return func(ctx context.Context, before Place, from time.Time) ([]Place, bool, error) {
+		if isIndexed {
+			return l.Rows.DeliveriesWith(ctx, tenant, filters[0], before, from, limit)
+		}
+		return l.Rows.DeliveriesBefore(ctx, tenant, before, from, limit)
+	}, nil
+}
+
+// filters returns the properties that the query requires. Properties of few deliveries come first. Most deliveries are
+// delivered.
+func (q Query) filters() []Property {
+	all := []Property{{BySubject, q.Subject}, {ByWebhook, q.SubscriptionID}, {ByType, string(q.Type)}}
+	at := 1
+	if q.Status == webhook.Delivered {
+		at = len(all)
+	}
+	all = slices.Insert(all, at, Property{ByStatus, string(q.Status)})
+	return slices.DeleteFunc(all, func(p Property) bool { return p.Value == "" })
 }
 
 func (q Query) check() error {
@@ -106,14 +151,6 @@ func (q Query) start(now time.Time) (Place, error) {
 		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // a cursor's time may be less precise than To
 	}
 	return Place{MadeAt: now.Add(24 * time.Hour)}, nil
-}
-
-// readAtOnce returns the number of rows to read in the first batch.
-func (q Query) readAtOnce() int {
-	if q.SubscriptionID == "" && q.Type == "" && q.Subject == "" && q.Status == "" {
-		return q.Limit
-	}
-	return batch
 }
 
 // wanted reads the deliveries at the given cursors and returns those that match, in order.

@@ -158,31 +158,37 @@ func TestExpiredDeliveriesAreHidden(t *testing.T) {
 }
 
 // TestSearchLimitsReadsWithoutMatches checks that a search with few matches reads a limited number of rows and returns
-// a cursor.
+// a cursor and the time back to which it searched. Two filters share one list, in which few deliveries match both.
 func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 620 {
 		d := numbered(i, noon.Add(time.Duration(i)*time.Second))
-		if i == 0 {
-			d.Status = webhook.Held
+		d.SubscriptionID, d.Status = "few", webhook.Held
+		if i > 0 {
+			d.SubscriptionID = "many"
 		}
 		expect.NoError(t, w.put(t.Context(), d, webhook.TestEvent))
 	}
 	w.now = noon.Add(time.Hour)
-	q := deliverylog.Query{Status: webhook.Held}
+	q := deliverylog.Query{Status: webhook.Held, SubscriptionID: "few"}
 	page := w.search(t, tenant, q)
 	if len(page.Entries) != 0 || page.Next == "" || w.counts.read != 500 {
 		t.Errorf("%d found, next %q after %d rows, want none after 500", len(page.Entries), page.Next, w.counts.read)
 	}
+	if want := noon.Add(120 * time.Second); !page.SearchedTo.Equal(want) {
+		t.Errorf("searched back to %v, want %v", page.SearchedTo, want)
+	}
 	q.After = page.Next
 	page = w.search(t, tenant, q)
-	if len(page.Entries) != 1 || page.Next != "" {
+	if len(page.Entries) != 1 || page.Next != "" || !page.SearchedTo.IsZero() {
 		t.Errorf("the second page: %v", page)
 	}
-	w.counts.read = 0
-	if page = w.search(t, tenant, deliverylog.Query{Limit: 10}); len(page.Entries) != 10 || w.counts.read != 10 {
-		t.Errorf("%d rows were read for %d", w.counts.read, len(page.Entries))
+	for _, q := range []deliverylog.Query{{Limit: 10}, {Limit: 10, Status: webhook.Held}} {
+		w.counts.read = 0
+		if page = w.search(t, tenant, q); len(page.Entries) != 10 || w.counts.read != 10 || !page.SearchedTo.IsZero() {
+			t.Errorf("%d rows were read for %d", w.counts.read, len(page.Entries))
+		}
 	}
 }
 
@@ -306,6 +312,13 @@ func (f failing) DeliveriesBefore(ctx context.Context, of org.Tenant, before del
 	return f.Rows.DeliveriesBefore(ctx, of, before, from, limit)
 }
 
+func (f failing) AreIndexed(ctx context.Context, of org.Tenant, from time.Time) (bool, error) {
+	if f.what == "oldest" {
+		return false, errTrouble
+	}
+	return f.Rows.AreIndexed(ctx, of, from)
+}
+
 func (f failing) Deliveries(ctx context.Context, of org.Tenant, ids []string) ([]webhook.Delivery, error) {
 	if f.what == "deliveries" {
 		return nil, errTrouble
@@ -333,6 +346,11 @@ func TestReadFailureReturnsInternalError(t *testing.T) {
 	w.subscribe(t, tenant)
 	w.emit(t, tenant, webhook.TestEvent)
 	id := w.search(t, tenant, deliverylog.Query{}).Entries[0].ID
+	oldest := w.log
+	oldest.Rows = failing{Rows: w.log.Rows, what: "oldest"}
+	if _, err := oldest.Search(t.Context(), tenant, deliverylog.Query{Status: webhook.Held}); !errors.Is(err, errTrouble) {
+		t.Errorf("without the oldest delivery: %v", err)
+	}
 	for _, what := range []string{"places", "deliveries", "events", "attempts"} {
 		log := w.log
 		log.Rows = failing{Rows: w.log.Rows, what: what}

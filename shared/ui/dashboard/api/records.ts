@@ -10,7 +10,10 @@ export type Role = "owner" | "admin" | "developer" | "viewer";
  * A page of a list. next is the cursor of the following page and is absent on the last page. A page may contain fewer
  * entries than the limit, because the server limits how much it scans.
  */
-export type Listed<Name extends string, T> = Record<Name, T[]> & { next?: string };
+export type Listed<Name extends string, T> = Record<Name, T[]> & {
+  next?: string;
+  searched_to?: string; // present if the search stopped before it found a full page
+};
 
 /** An object that can be edited. Its version identifies the values of the fields that an edit can change. */
 export interface Versioned {
@@ -208,6 +211,8 @@ export interface ConnectionLine {
   suggested_action?: string;
   endpoint_id?: string; // absent for TEFCA connections
   endpoint_name?: string;
+  brand_id?: string;
+  portal_id?: string;
   tefca_directory_id?: string;
   platform_type: string;
   created_at: string;

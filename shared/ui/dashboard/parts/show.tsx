@@ -226,12 +226,28 @@ export function Qr({ text, label }: { text: string; label: string }): JSX.Elemen
 }
 
 /** A button that loads a list's next page. Renders nothing on the list's last page. */
-export function More({ cursor, go }: { cursor: string | undefined; go: (cursor: string) => void }): JSX.Element | null {
-  return cursor ? (
-    <div class="row">
-      <Button onClick={() => go(cursor)}>Show older</Button>
-    </div>
-  ) : null;
+export function More({
+  cursor,
+  searchedTo,
+  go,
+}: {
+  cursor: string | undefined;
+  searchedTo?: string | undefined;
+  go: (cursor: string) => void;
+}): JSX.Element | null {
+  if (!cursor) return null;
+  return (
+    <>
+      {searchedTo && (
+        <p role="status">
+          Searched back to <Time at={searchedTo} exact />.
+        </p>
+      )}
+      <div class="row">
+        <Button onClick={() => go(cursor)}>{searchedTo ? "Continue searching" : "Show older"}</Button>
+      </div>
+    </>
+  );
 }
 
 /** Formats JSON for reading, and returns other text unchanged. */

@@ -4,12 +4,41 @@ import type { ConnectionLine, Listed } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
 import { Empty, Field, LinkButton, Load, Title } from "../parts/controls.tsx";
 import { Badge, Id, More, Table, Time } from "../parts/show.tsx";
-import { Late, useFilters } from "./deliveries.tsx";
+import { Late, useFilters, withDays } from "./deliveries.tsx";
+import { ListExport } from "./listexport.tsx";
+
+const CAUSES = [
+  ["", "any"],
+  ["declined", "declined"],
+  ["disconnected", "disconnected"],
+  ["access_ended", "access ended"],
+  ["consent_ended", "consent ended"],
+  ["renewal_refused", "refresh refused"],
+  ["renewal_failing", "refresh failing"],
+  ["not_renewable", "not refreshable"],
+] as const;
+
+const COLUMNS = [
+  "org_connection_id",
+  "external_id",
+  "status",
+  "cause",
+  "endpoint_id",
+  "endpoint_name",
+  "brand_id",
+  "portal_id",
+  "tefca_directory_id",
+  "platform_type",
+  "created_at",
+  "consent_expires_at",
+  "ended_at",
+] as const;
 
 export function Connections(): JSX.Element {
   const { base, link } = useHere();
   const { filters, set, go } = useFilters("connections");
-  const answer = useQuery<Listed<"connections", ConnectionLine>>(`${base}/connections`, filters);
+  const query = withDays(filters);
+  const answer = useQuery<Listed<"connections", ConnectionLine>>(`${base}/connections`, query);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
@@ -25,12 +54,18 @@ export function Connections(): JSX.Element {
           set={set("status")}
           choices={[["", "any"], "authorized", "revoked", "rejected"]}
         />
+        <Field label="Cause" value={filters["cause"] ?? ""} set={set("cause")} choices={CAUSES} />
+        <Field label="From" type="date" value={filters["from"] ?? ""} set={set("from")} />
+        <Field label="To" type="date" value={filters["to"] ?? ""} set={set("to")} />
+        <Late label="Brand ID" value={filters["brand_id"] ?? ""} set={set("brand_id")} />
+        <Late label="Portal ID" value={filters["portal_id"] ?? ""} set={set("portal_id")} />
         <Late label="Endpoint ID" value={filters["endpoint_id"] ?? ""} set={set("endpoint_id")} />
       </div>
+      <ListExport name="connections" query={query} columns={COLUMNS} />
       <Load answer={answer}>
-        {({ connections, next }) => (
+        {({ connections, next, searched_to: searchedTo }) => (
           <>
-            {connections.length === 0 ? (
+            {connections.length === 0 && searchedTo ? null : connections.length === 0 ? (
               <Empty title={isFiltered ? "No connections match these filters." : "No patients have connected yet."}>
                 {isFiltered ? (
                   <LinkButton href={link("connections")}>Show all</LinkButton>
@@ -53,7 +88,7 @@ export function Connections(): JSX.Element {
                 ]}
               />
             )}
-            <More cursor={next} go={go} />
+            <More cursor={next} searchedTo={searchedTo} go={go} />
           </>
         )}
       </Load>

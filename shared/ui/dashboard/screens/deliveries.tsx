@@ -5,6 +5,7 @@ import type { Delivery, Listed, Webhook, WebhookType } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
 import { Empty, Field, LinkButton, Load, Title } from "../parts/controls.tsx";
 import { Badge, More, Table, Time } from "../parts/show.tsx";
+import { ListExport } from "./listexport.tsx";
 
 const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
 
@@ -33,15 +34,32 @@ export function dayTime(day: string | undefined, end: boolean): string | undefin
   return at.toISOString();
 }
 
+/** Returns the filters as query parameters of the API. */
+export const withDays = (filters: Record<string, string>): Record<string, string | undefined> => ({
+  ...filters,
+  from: dayTime(filters["from"], false),
+  to: dayTime(filters["to"], true),
+});
+
+const COLUMNS = [
+  "delivery_id",
+  "event_id",
+  "type",
+  "webhook_id",
+  "status",
+  "attempt",
+  "last_status",
+  "last_failure",
+  "next_at",
+  "created_at",
+] as const;
+
 export function Deliveries(): JSX.Element {
   const { base, link } = useHere();
   const { filters, set, go } = useFilters("deliveries");
-  const { from, to, ...rest } = filters;
-  const answer = useQuery<Listed<"deliveries", Delivery>>(`${base}/deliveries`, {
-    ...rest,
-    from: dayTime(from, false),
-    to: dayTime(to, true),
-  });
+  const { from, to } = filters;
+  const query = withDays(filters);
+  const answer = useQuery<Listed<"deliveries", Delivery>>(`${base}/deliveries`, query);
   const webhooks = useQuery<Listed<"webhooks", Webhook>>(`${base}/webhooks`);
   const types = useQuery<{ types: WebhookType[] }>(`${base}/webhook-types`);
   const isFiltered = Object.keys(filters).length > 0;
@@ -70,13 +88,16 @@ export function Deliveries(): JSX.Element {
         <Late label="Event ID" value={filters["event_id"] ?? ""} set={set("event_id")} />
         <Late label="Connection or export" value={filters["subject"] ?? ""} set={set("subject")} />
       </div>
+      <ListExport name="deliveries" query={query} columns={COLUMNS} />
       <Load answer={answer}>
-        {({ deliveries, next }) => (
+        {({ deliveries, next, searched_to: searchedTo }) => (
           <>
             {deliveries.length === 0 && isFiltered ? (
-              <Empty title="No deliveries match these filters.">
-                <LinkButton href={link("deliveries")}>Show all</LinkButton>
-              </Empty>
+              !searchedTo && (
+                <Empty title="No deliveries match these filters.">
+                  <LinkButton href={link("deliveries")}>Show all</LinkButton>
+                </Empty>
+              )
             ) : (
               <List
                 deliveries={deliveries}
@@ -84,7 +105,7 @@ export function Deliveries(): JSX.Element {
                 none="No deliveries yet. To create a delivery, simulate an event on a webhook’s page."
               />
             )}
-            <More cursor={next} go={go} />
+            <More cursor={next} searchedTo={searchedTo} go={go} />
           </>
         )}
       </Load>

@@ -292,7 +292,13 @@ export class Fake {
         [...query].every(([name, value]) => !(name in row) || (row as Record<string, unknown>)[name] === value),
       );
     return [
-      ["GET M/deliveries", ({ query }) => ({ deliveries: like(w.deliveries, query) })],
+      [
+        "GET M/deliveries",
+        ({ query }) => ({
+          deliveries: like(w.deliveries, query),
+          ...(w.searchedTo && query.get("cursor") === null && { next: "older", searched_to: w.searchedTo }),
+        }),
+      ],
       ["GET M/deliveries/:id", (_, at) => w.deliveries.find((one) => one.delivery_id === at) ?? missing()],
       [
         "POST M/deliveries/:id/replay",

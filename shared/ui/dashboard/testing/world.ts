@@ -36,6 +36,7 @@ export interface World {
   credentials: Credential[];
   webhooks: Webhook[];
   deliveries: DeliveryDetail[];
+  searchedTo?: string; // time back to which the delivery list was searched
   connections: ConnectionDetail[];
   exports: ExportDetail[];
   inquiries: InquiryDetail[];

@@ -1,5 +1,6 @@
 /** Uses the dashboard by keyboard, on a phone, and through search. */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { look } from "../support/looks.ts";
 import { mailedCode } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
@@ -191,6 +192,33 @@ test("a filtered page of the audit log without matches offers older pages", asyn
   await page.getByRole("button", { name: "Show older" }).click();
   await expect(page.getByRole("row")).toHaveCount(3);
   expect(page.url()).toContain(`?target=${id(201)}&cursor=17`);
+});
+
+test("a search that stopped early shows its date and continues", async ({ page, run }) => {
+  await open(page, run, at("deliveries"), { ...world(), searchedTo: "2026-03-04T05:06:07Z" });
+  await page.getByLabel("Status").selectOption("inflight");
+  await expect(page.getByText("Searched back to")).toBeVisible();
+  await expect(page.getByText("No deliveries match")).toBeHidden();
+  await page.getByRole("button", { name: "Continue searching" }).click();
+  await expect(page.getByText("No deliveries match these filters.")).toBeVisible();
+});
+
+test("the filtered deliveries can be exported as CSV and NDJSON", async ({ page, run }) => {
+  await open(page, run, at("deliveries"), world());
+  await page.getByLabel("Status").selectOption("exhausted");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  for (const format of ["csv", "ndjson"]) {
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: `Export ${format.toUpperCase()}` }).click();
+    const saved = await saving;
+    expect(saved.suggestedFilename()).toMatch(new RegExp(`^deliveries-.*\.${format}$`));
+    const lines = readFileSync(await saved.path(), "utf8")
+      .trim()
+      .split("\n");
+    expect(lines).toHaveLength(format === "csv" ? 2 : 1);
+    expect(lines.at(-1)).toContain("exhausted");
+    expect(lines.join()).not.toContain("org_connection_id"); // part of the body
+  }
 });
 
 test("an attempt can be copied as a curl command, and a delivery can be replayed", async ({ page, run, context }) => {
