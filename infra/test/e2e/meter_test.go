@@ -241,7 +241,10 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	after := m.row(q.TableName, "", key)
 	cost.On, cost.Writes = kindOfRow(q.TableName, key), times*unitsOf(max(before.Size, after.Size), 1024)
 	m.add(cost)
-	for index, by := range map[string][2]string{"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}} {
+	for index, by := range map[string][2]string{
+		"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}, "byExternal": {"external_list", ""},
+		"byRequest": {"request_list", ""}, "byConnection": {"connection_list", ""}, // a logged row never moves
+	} {
 		was, is := string(before.Item[by[0]])+string(before.Item[by[1]]), string(after.Item[by[0]])+string(after.Item[by[1]])
 		if was == is {
 			continue
