@@ -70,9 +70,9 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft searches every row and object for the IDs. It allows the IDs in the erasure's audit rows, in the request
-// log and in two kinds of expired rows: rows of attempts, and rows that prevent attempts from creating the connection
-// again.
+// nothingIsLeft searches every row and object for the IDs. It allows the IDs in the erasure's audit rows, in the
+// request log and in two kinds of expired rows: rows of attempts, and rows that prevent attempts from creating the
+// connection again.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
