@@ -131,7 +131,8 @@ func (d Deps) signIns(ctx context.Context, v httpapi.Visitor, in wantedSignIns) 
 		shown.SignIns = append(shown.SignIns, signIn{
 			AttemptID: a.AttemptID, At: timestamp.Of(a.At), Kind: string(a.Kind), Outcome: string(a.Outcome), Cause: a.Cause,
 			RequestID: a.RequestID, BrandID: a.BrandID, PortalID: a.PortalID, EndpointID: a.EndpointID,
-			Endpoint: names[a.EndpointID], DirectoryID: a.DirectoryID, DurationMS: a.Duration.Milliseconds(), ConnectionID: a.ConnectionID,
+			Endpoint: names[a.EndpointID], DirectoryID: a.DirectoryID, DurationMS: a.Duration.Milliseconds(),
+			ConnectionID: a.ConnectionID,
 		})
 	}
 	return shown, nil

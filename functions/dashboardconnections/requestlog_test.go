@@ -109,7 +109,8 @@ func TestLogsReturnRows(t *testing.T) {
 			`","task_id":"task"}]}}`},
 		signInsPath: {signInsRoute, `{"success":true,"data":{"sign_ins":[{"attempt_id":"` + credentialID +
 			`","at":"2026-03-04T05:06:07Z","kind":"reconnect","outcome":"failed","cause":"no_answer","request_id":"` +
-			failedRequest + `","brand_id":"brand","portal_id":"portal","endpoint_id":"endpoint","endpoint_name":"Alder Hospital","duration_ms":1000,` +
+			failedRequest + `","brand_id":"brand","portal_id":"portal","endpoint_id":"endpoint",` +
+			`"endpoint_name":"Alder Hospital","duration_ms":1000,` +
 			`"org_connection_id":"` + connectionID + `"}]}}`},
 	} {
 		got := membertest.Exchange{Path: path, As: membertest.Viewer}.Send(t, e.route, logs(t))

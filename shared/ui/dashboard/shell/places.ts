@@ -11,6 +11,7 @@ import { Deliveries } from "../screens/deliveries.tsx";
 import { Delivery } from "../screens/delivery.tsx";
 import { Export, Exports } from "../screens/exports.tsx";
 import { Inbox, Inquiry } from "../screens/inbox.tsx";
+import { Log, Logs } from "../screens/logs.tsx";
 import { Members } from "../screens/members.tsx";
 import { Overview } from "../screens/overview.tsx";
 import { Playground } from "../screens/playground.tsx";
@@ -72,6 +73,14 @@ export const screens: readonly Screen[] = [
     group: "Monitor",
     show: Exports,
     one: Export,
+  },
+  {
+    name: "logs",
+    title: "Logs",
+    words: "api requests sign-ins attempts errors request id failed causes",
+    group: "Monitor",
+    show: Logs,
+    one: Log,
   },
   { name: "usage", title: "Usage", words: "counts months csv chart", group: "Monitor", show: Usage },
   {
