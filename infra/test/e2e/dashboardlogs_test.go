@@ -2,9 +2,17 @@ package e2e_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // useLogs finds a failed request, a connection's sign-in and a refused sign-in in the request log.
@@ -56,6 +64,41 @@ func TestLogsShowRequestsAndSignIns(t *testing.T) {
 				if strings.Contains(string(value), "patient-7") {
 					t.Errorf("%s is %s", name, value)
 				}
+			}
+		}
+	})
+}
+
+// TestLogPagesContainEachRowOnce also checks that each facility of a TEFCA attempt is a row.
+func TestLogPagesContainEachRowOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newConsole(newStack(t, options{}))
+		facilities := c.vault.connect(twoHospitals, "patient-7")
+		log, of := store.RequestLog{DB: c.stack.rows, Table: "test-RequestLogTable"}, org.Tenant{Mode: org.Test, OrgID: c.own}
+		for range 120 {
+			<-time.After(time.Second)
+			id := ids.Random()
+			expect.NoError(t, log.PutRequest(t.Context(), requestlog.Request{
+				Tenant: of, ID: id, At: time.Now(), Method: "GET", Route: "/bridge/org", Status: 200, CredentialID: id,
+			}))
+			expect.NoError(t, log.PutSignIn(t.Context(), requestlog.SignIn{
+				Tenant: of, AttemptID: id, At: time.Now(), Kind: requestlog.Connect, Outcome: requestlog.Connected,
+				RequestID: id,
+			}))
+		}
+		if got := c.pages("/sign-ins", "sign_ins", "attempt_id"); len(got) != 120+len(facilities) {
+			t.Errorf("%d sign-ins, want %d", len(got), 120+len(facilities))
+		}
+		requests := c.pages("/requests", "requests", "request_id")
+		slices.Sort(requests)
+		if len(requests) < 120 || len(slices.Compact(requests)) != len(requests) {
+			t.Errorf("requests %v", requests)
+		}
+		for id := range facilities {
+			if entryWith(c.do(http.MethodGet, "/sign-ins?connection_id="+facilities[id], nil), "sign_ins",
+				"tefca_directory_id", id) == nil {
+				t.Errorf("no sign-in of %s", id)
 			}
 		}
 	})
