@@ -1,8 +1,9 @@
-// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). The
-// endpoints return the status and history of patients' connections. The responses explain why a connection ended and
-// how to restore it. The endpoints can also disconnect and erase connections. The dashboard's pages call these
-// endpoints. Each route declares the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain
-// patients' identities or the contents of records.
+// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections, requests and sign-ins
+// (docs/openapi.yaml). The endpoints return the status and history of patients' connections. The responses explain why
+// a connection ended and how to restore it. The endpoints can also disconnect and erase connections, and list the
+// organisation's API requests and sign-in attempts of the last 30 days. The dashboard's pages call these endpoints.
+// Each route declares the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain patients'
+// identities or the contents of records.
 package dashboardconnections
 
 import (
@@ -12,11 +13,13 @@ import (
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/timestamp"
 )
 
@@ -27,6 +30,8 @@ const (
 	disconnectRoute = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/disconnect"
 	eraseRoute      = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erase"
 	erasureRoute    = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}/erasure"
+	requestsRoute   = "/dashboard/organisations/{orgId}/{mode}/requests"
+	signInsRoute    = "/dashboard/organisations/{orgId}/{mode}/sign-ins"
 )
 
 // Deps holds the endpoints' dependencies.
@@ -36,6 +41,9 @@ type Deps struct {
 	Connections  operator.Connections
 	Erasures     operator.Erasures
 	Disconnector Disconnector
+	Log          requestlog.Log
+	Endpoints    operator.EndpointReader
+	Hashing      []secret.Keyring // every keyring that may have hashed the external IDs in the request log
 }
 
 // Disconnector ends connections, records who ended them, and returns the connections' new state. disconnect.Requester
@@ -52,6 +60,8 @@ func New(d Deps) http.Handler {
 		disconnectRoute: {http.MethodPost: httpapi.Member(d.Auth, account.Develop, d.disconnect)},
 		eraseRoute:      {http.MethodPost: httpapi.Member(d.Auth, account.Own, d.erase).Proving(account.Erase)},
 		erasureRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.Own, d.erasure)},
+		requestsRoute:   {http.MethodGet: httpapi.Member(d.Auth, account.View, d.requests)},
+		signInsRoute:    {http.MethodGet: httpapi.Member(d.Auth, account.View, d.signIns)},
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/testkit/membertest"
 	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/export"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/operator"
@@ -38,7 +39,7 @@ func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connectio
 func handler(s *managed.Stack) http.Handler {
 	return dashboardconnections.New(dashboardconnections.Deps{
 		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Connections: s.Operator.Connections, Erasures: s.Operator.Erasures,
-		Disconnector: nobody{},
+		Disconnector: nobody{}, Log: requestlog.Log{Rows: rows{}, Now: keyedtest.Moment},
 	})
 }
 

@@ -38,7 +38,7 @@ type request struct {
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{
-		http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(),
+		http.MethodGet: httpapi.Browser(d.Auth, d.get).Polled(), http.MethodDelete: httpapi.Elsewhere(),
 	})
 }
 

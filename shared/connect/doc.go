@@ -8,5 +8,6 @@
 //   - flow runs an attempt to connect or reconnect, by redirect or in the widget's page.
 //   - platform describes the differences between EHR vendors as data.
 //   - refresh refreshes tokens between exports: due times, limits for each token endpoint, revocation, warnings.
+//   - requestlog records and searches an organisation's API requests and its patients' sign-in attempts.
 //   - tokens seals, leases and refreshes token sets, and classifies refusals.
 package connect

@@ -26,6 +26,7 @@ import (
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
+	edge.LogEnv
 	portal.ClientEnv
 	ownurls.URLEnv
 
@@ -64,6 +65,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Vault:       tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 			Hashing:     e.Limiter.Hashing,
 			Enqueuer:    queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+			SignIns:     env.Recorder(e.DB, e.Limiter.Hashing),
 			BaseURL:     baseURL, Own: own, Now: p.Now, NewID: ids.Random,
 		},
 	})), nil

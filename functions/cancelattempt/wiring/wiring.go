@@ -26,11 +26,12 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	flows := store.Flow{DB: e.DB, Table: env.FlowTable}
+	flows, signIns := store.Flow{DB: e.DB, Table: env.FlowTable}, env.Recorder(e.DB, e.Limiter.Hashing)
 	return lambdarun.HTTP(p.Logger, cancelattempt.New(cancelattempt.Deps{
-		API: e.API, Auth: e.Auth, Flows: flow.Canceler{Store: flows, Now: p.Now},
+		API: e.API, Auth: e.Auth, Flows: flow.Canceler{Store: flows, SignIns: signIns, Now: p.Now},
 		TEFCA: attempt.Canceler{
-			Store: store.TEFCA{Flow: flows, Work: store.Work{DB: e.DB, Table: env.WorkTable}}, Now: p.Now,
+			Store:   store.TEFCA{Flow: flows, Work: store.Work{DB: e.DB, Table: env.WorkTable}},
+			SignIns: signIns, Now: p.Now,
 		},
 	})), nil
 }

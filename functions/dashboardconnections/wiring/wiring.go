@@ -10,6 +10,7 @@ import (
 	"recordbridge/functions/dashboardconnections"
 	"recordbridge/shared/adapters/queue"
 	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/manage/audit"
 	"recordbridge/shared/manage/disconnect"
 	"recordbridge/shared/manage/erase"
@@ -17,6 +18,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 	"recordbridge/shared/wiring/manage"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret"
 )
 
 // Environment holds the function's environment variables, as set in template.yaml.
@@ -28,6 +30,7 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 	RefreshQueueURL  string `env:"REFRESH_QUEUE_URL,required"`
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
+	RequestLogTable  string `env:"REQUEST_LOG_TABLE,required"`
 }
 
 // Build reads secrets and an SSM parameter, and returns the dashboardconnections function's handler. Build is called
@@ -44,6 +47,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	work, chains, queues := store.Work{DB: e.DB, Table: env.WorkTable}, store.Audit{DB: e.DB, Table: env.AuditTable},
 		sqs.NewFromConfig(p.AWS)
+	names := store.NewAccess(e.Control)
 	disconnector := disconnect.Requester{
 		Store:    store.Requests{Connections: connections, Tasks: store.Tasks(work), Chains: chains},
 		Audit:    audit.Log{Rows: chains},
@@ -52,7 +56,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	endpoints := dashboardconnections.New(dashboardconnections.Deps{
 		API: e.API, Auth: e.Auth, Disconnector: disconnector,
-		Connections: operator.NewConnections(store.NewAccess(e.Control), connections, store.Tasks(work), hashing, p.Now),
+		Log:         requestlog.Log{Rows: store.RequestLog{DB: e.DB, Table: env.RequestLogTable}, Now: p.Now},
+		Endpoints:   names,
+		Hashing:     []secret.Keyring{hashing, e.Limiter.Hashing},
+		Connections: operator.NewConnections(names, connections, store.Tasks(work), hashing, p.Now),
 		Erasures: operator.NewErasures(
 			erase.Requests{Rows: store.ErasureRequests(work), Connections: connections, Now: p.Now},
 			manage.Journal(e, env.Env, p),

@@ -25,6 +25,7 @@ import (
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
+	edge.LogEnv
 	portal.ClientEnv
 	setting.TEFCAEnv
 	ownurls.URLEnv
@@ -37,8 +38,7 @@ type Environment struct {
 // start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, edge.PublicEnv{
-		Env: env.Env, ControlTable: env.ControlTable,
-		LimitSecret: env.LimitSecret,
+		Env: env.Env, LogEnv: env.LogEnv, ControlTable: env.ControlTable, LimitSecret: env.LimitSecret,
 	}, p.Process, "identity")
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
+	edge.LogEnv
 	portal.ClientEnv
 
 	LimitSecret      string `env:"LIMIT_SECRET,required"`
@@ -56,7 +57,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Party:      oidc.NewRelyingParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
 			Verifiers:  kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now),
 			Assertions: kms.New(keys, env.TokensKey, attempt.AssertionPurpose, p.Now),
-			Enqueuer:   queue.NewAttempts(sqs.NewFromConfig(p.AWS), env.TEFCAQueueURL), Now: p.Now,
+			Enqueuer:   queue.NewAttempts(sqs.NewFromConfig(p.AWS), env.TEFCAQueueURL),
+			SignIns:    env.Recorder(e.DB, e.Limiter.Hashing), Now: p.Now,
 		},
 	})), nil
 }

@@ -22,6 +22,7 @@ import (
 	"recordbridge/shared/tefca/fetch"
 	"recordbridge/shared/tefca/records"
 	"recordbridge/shared/tefca/sim"
+	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/setting"
 	"recordbridge/shared/words/ids"
@@ -31,6 +32,7 @@ import (
 // Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	outbound.Env
+	edge.LogEnv
 	setting.TEFCAEnv
 
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
@@ -80,8 +82,9 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Remover: records.Remover{Objects: documents},
 		Sealer:  kms.New(keys, env.TokensKey, attempt.AssertionPurpose, p.Now),
 		Vault:   tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)}, Hashing: hashing,
-		Events: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
-		Now:    p.Now, NewID: ids.Random,
+		Events:  queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
+		SignIns: env.Recorder(db, hashing),
+		Now:     p.Now, NewID: ids.Random,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{
 		Name: "tefcaworker", Concurrency: 1, Decode: due.Decode, Handle: tefcaworker.New(worker),

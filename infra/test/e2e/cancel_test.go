@@ -99,7 +99,8 @@ func runCancel(s *outside) {
 	checkStopped(s.t, s.vault.identify(v, twoHospitals, "approve"))
 }
 
-// runCancelLocated cancels a TEFCA attempt whose identity check is complete. This journey is fast only in virtual time.
+// runCancelLocated cancels a TEFCA attempt whose identity check is complete, and polls an unknown attempt. This journey
+// is fast only in virtual time.
 func runCancelLocated(s *outside) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()
@@ -111,6 +112,10 @@ func runCancelLocated(s *outside) {
 	expect.NoError(s.t, json.Unmarshal(got.Data, &l))
 	if l.Status != "located" || len(l.chosen()) != len(found) {
 		s.t.Errorf("cancelling what is located answered %d %s", got.status, got.raw)
+	}
+	v.ID = s.seeded.Organisations[0].ID
+	if got = s.vault.requestStatus(v); got.status != http.StatusNotFound {
+		s.t.Errorf("polling an unknown attempt answered %d %s", got.status, got.raw)
 	}
 }
 

@@ -97,6 +97,7 @@ func text(data map[string]any, names ...string) string {
 func runDashboard(s *stack) {
 	s.t.Helper()
 	c := newConsole(s)
+	c.useLogs()
 	c.useCredentials()
 	c.useWebhooks()
 	c.useConnections()

@@ -241,10 +241,16 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	after := m.row(q.TableName, "", key)
 	cost.On, cost.Writes = kindOfRow(q.TableName, key), times*unitsOf(max(before.Size, after.Size), 1024)
 	m.add(cost)
-	for index, by := range map[string][2]string{
+	indexes := map[string][2]string{
 		"byOrg": {"org_list", "org_order"}, byDue: {"due_shard", "due_at"}, "byFilter": {"filter_list", "org_order"},
 		"byExternal": {"external_list", "org_order"},
-	} {
+	}
+	if tableName(q.TableName) == "RequestLog" {
+		indexes = map[string][2]string{
+			"byRequest": {"request_list", "sk"}, "byConnection": {"connection_list", "sk"}, "byExternal": {"external_list", "sk"},
+		}
+	}
+	for index, by := range indexes {
 		was, is := entryOf(before, by), entryOf(after, by)
 		if was == is {
 			continue

@@ -86,6 +86,7 @@ type stack struct {
 
 type options struct {
 	dataDir string                                          // folder with the sandbox's bundles
+	logOff  bool                                            // whether the parameter RequestLog is off
 	plan    *faults.Plan                                    // fault plan, paused until the scenario starts
 	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; may be nil
 	made    func([]template.Parameter) []template.Parameter // modifies the parameters; may be nil
@@ -102,8 +103,8 @@ func newStack(tb testing.TB, o options) *stack {
 	production, err := config.AWS()
 	expect.NoError(tb, err)
 	loaded, err := usual()
-	if o.dataDir != "" {
-		loaded, err = load(o.dataDir)
+	if o.dataDir != "" || o.logOff {
+		loaded, err = load(o.dataDir, map[bool]string{true: "off", false: "on"}[o.logOff])
 	}
 	expect.NoError(tb, err)
 	if o.made != nil {
@@ -175,13 +176,14 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 
 // usual loads the template for a sandbox without bundles. The template is loaded once and shared by all tests, so tests
 // must not modify it.
-var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
+var usual = sync.OnceValues(func() (*template.Template, error) { return load("", "on") })
 
 // load reads the template and its permissions, using the output of SAM's transform if .ci/run has created it. dataDir
-// contains the sandbox's bundles.
-func load(dataDir string) (*template.Template, error) {
+// contains the sandbox's bundles. requestLog is the parameter RequestLog.
+func load(dataDir, requestLog string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
+			"RequestLog":    requestLog,
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8",
 			"EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",

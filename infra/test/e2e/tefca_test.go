@@ -205,6 +205,7 @@ func runVault(s *stack) {
 	if got.status != http.StatusOK || strings.Count(string(got.Data), "-") < 8 {
 		s.t.Errorf("revoking answered %d %s", got.status, got.raw)
 	}
+	s.vault.identify(s.vault.beginVerification("patient-7"), twoHospitals, "decline")
 }
 
 // refuseFixtures rejects requests to store the last part of each record.

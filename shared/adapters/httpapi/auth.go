@@ -130,6 +130,7 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 	switch {
 	case err == nil:
 		logx.Add(ctx, slog.String("org_id", caller.Tenant.OrgID), slog.String("mode", string(caller.Tenant.Mode)))
+		c.caller = caller
 		return caller, limiter.take(ctx, c, caller.CredentialID)
 	case errors.Is(err, fault.Unauthenticated), errors.Is(err, fault.Forbidden):
 		return org.Caller{}, errors.Join(limiter.take(ctx, c, ""), err)

@@ -87,6 +87,20 @@ func fieldOf(structField reflect.StructField, index int) (field, error) {
 	return f, nil
 }
 
+// read fills an In from a call's request, and notes the request's external ID for the request log.
+func (b binder[In]) read(c *call) (In, error) {
+	in, err := b.from(c.request)
+	if err != nil {
+		return in, err
+	}
+	for _, f := range b.fields {
+		if value := reflect.ValueOf(in).Field(f.index); f.name == "external_id" && value.Kind() == reflect.String {
+			c.externalID = value.String()
+		}
+	}
+	return in, nil
+}
+
 func (b binder[In]) from(r *http.Request) (In, error) {
 	var in In
 	if b.defect != nil {

@@ -40,7 +40,7 @@ func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
 		if err != nil {
 			return reply{}, err
 		}
-		in, err := bind.from(c.request)
+		in, err := bind.read(c)
 		if err != nil {
 			return reply{}, err
 		}

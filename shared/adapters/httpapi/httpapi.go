@@ -15,10 +15,12 @@ import (
 	"strings"
 	"time"
 
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/org"
 )
 
 // Options holds the dependencies of an API.
@@ -26,6 +28,7 @@ type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
 	IDs    ids.Source // generates a request ID if the gateway has not set one
+	Log    requestlog.Recorder
 }
 
 // API serves endpoints. Use New to create one API per process.
@@ -44,6 +47,13 @@ type Endpoint struct {
 	public PublicFinder   // browser endpoints only: looks up the registered origins for CORS
 	action account.Action // dashboard only: the action that requires recent authentication, or empty
 	opened error          // FormPage only: error returned for methods other than POST
+	polled bool           // whether only failed requests are added to the request log
+}
+
+// Polled returns a copy of an endpoint that browsers poll. The request log omits the endpoint's successful requests.
+func (e Endpoint) Polled() Endpoint {
+	e.polled = true
+	return e
 }
 
 // Elsewhere returns a placeholder for a method that another function serves, so that the route's Allow header includes
@@ -85,6 +95,10 @@ type call struct {
 	now     time.Time
 	header  http.Header // response headers, for both success and failure
 	action  account.Action
+
+	caller     org.Caller // organisation and credential to which the request log attributes the request, or zero
+	externalID string     // patient's ID in the request; empty if there is none
+	polled     bool       // whether the endpoint is Polled
 }
 
 // reply is a complete, buffered response, so an error never follows part of a successful response.
@@ -118,9 +132,25 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(answer.body) // if writing fails, the client has disconnected
 	}
+	took := s.options.Now().Sub(started)
 	logx.Add(ctx, slog.String("method", r.Method), slog.String("route", s.route), slog.Int("status", answer.status),
-		slog.Int64("ms", s.options.Now().Sub(started).Milliseconds()))
+		slog.Int64("ms", took.Milliseconds()))
+	s.log(ctx, c, event, answer.status, took)
 	event.Emit(ctx, s.options.Logger, "http.request")
+}
+
+// log adds a request with an organisation's credential to the request log. The IDs and the error code are those in the
+// log line.
+func (s *resource) log(ctx context.Context, c *call, event *logx.Event, status int, took time.Duration) {
+	row := requestlog.Request{
+		Tenant: c.caller.Tenant, ID: logx.RequestID(ctx), At: c.now, Method: c.request.Method, Route: s.route,
+		Status: status, Error: event.Text("error"), CredentialID: c.caller.CredentialID,
+		Latency: took, ConnectionID: event.Text("connection_id"), TaskID: event.Text("task_id"),
+	}
+	if c.caller.CredentialID == "" || c.polled && row.Error == "" {
+		return
+	}
+	s.options.Log.Request(ctx, row, c.externalID)
 }
 
 // answer calls the endpoint for the request's method. A panic in the endpoint becomes a fault.Internal error.
@@ -141,7 +171,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	if endpoint.public != nil {
 		allowAnyOrigin(c.header)
 	}
-	c.action = endpoint.action
+	c.action, c.polled = endpoint.action, endpoint.polled
 	answer, err := endpoint.serve(ctx, c)
 	if err != nil {
 		return endpoint.fail(ctx, c, err)

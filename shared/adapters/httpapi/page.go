@@ -101,7 +101,7 @@ func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (An
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
 		caller, err := auth.caller(ctx, c)
-		in, wrong := bind.from(c.request)
+		in, wrong := bind.read(c)
 		if err == nil {
 			err = wrong
 		}
@@ -128,7 +128,7 @@ func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (An
 func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Visit,
 	f func(context.Context, Visit, In) (Answer, error),
 ) (Answer, error) {
-	in, err := bind.from(c.request)
+	in, err := bind.read(c)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -274,6 +274,18 @@ func discoveredURLsKey(mode, endpoint string) key {
 // Keys of the Sandbox table.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }
 
+// Keys of the RequestLog table. A row's sort key is its cursor.
+func requestsPartition(t org.Tenant) string { return t.Key() + "#REQUESTS" }
+func signInsPartition(t org.Tenant) string  { return t.Key() + "#ATTEMPTS" }
+
+// requestIDList, loggedConnectionList and loggedExternalList return the index keys of a partition's rows with a request
+// ID, a connection or an external ID.
+func requestIDList(partition, id string) string        { return partition + "#REQUEST#" + id }
+func loggedConnectionList(partition, id string) string { return partition + "#CONN#" + id }
+func loggedExternalList(partition string, external secret.Mark) string {
+	return fmt.Sprintf("%s#EXT#%d#%x", partition, external.Version, external.Sum)
+}
+
 // Keys of the Audit table. An organisation has a single audit chain for both modes. The audit chain of shared resources
 // has an empty organisation ID.
 func auditKey(orgID string, seq int64) key {

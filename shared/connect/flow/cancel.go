@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
@@ -23,10 +24,11 @@ type CancelStore interface {
 	CancelAttempt(ctx context.Context, attempt Attempt, ending Ending) error
 }
 
-// Canceler ends attempts that the patient no longer wants to complete. Every field is required.
+// Canceler ends attempts that the patient no longer wants to complete. Every field except SignIns is required.
 type Canceler struct {
-	Store CancelStore
-	Now   func() time.Time
+	Store   CancelStore
+	SignIns requestlog.Recorder
+	Now     func() time.Time
 }
 
 // Cancel marks a widget's attempt as failed, unless the attempt has already ended, and returns the attempt's progress.
@@ -59,6 +61,9 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
 	}
 	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	row := signIn(a, requestlog.Cancelled, c.Now())
+	row.Cause, row.RequestID = binding.Cancelled, requestID
+	c.SignIns.SignIn(ctx, row, a.ExternalID)
 	a.Status, a.Ending = Failed, ending
 	return progress(a, c.Now()), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
@@ -25,7 +26,7 @@ const exchangeTime = 20 * time.Second
 // initialsTime limits the wait for the patient's name, and therefore how long a slow portal can delay the result.
 const initialsTime = 2 * time.Second
 
-// Completer completes an attempt when the patient returns from the portal. Every field is required.
+// Completer completes an attempt when the patient returns from the portal. Every field except SignIns is required.
 type Completer struct {
 	Store       EndStore
 	Connections Connections // used only on a reconnect
@@ -34,6 +35,7 @@ type Completer struct {
 	Vault       tokens.Vault
 	Hashing     secret.Keyring // keys of the hashes by which patients are compared
 	Enqueuer    Enqueuer
+	SignIns     requestlog.Recorder
 	BaseURL     string // base URL of the service's API
 	Own         weburl.Own
 	Now         func() time.Time

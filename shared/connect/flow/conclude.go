@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/fault"
@@ -90,7 +92,23 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	note(ctx, attempt)
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	c.enqueue(ctx, end.Events)
+	signedIn := signIn(attempt, requestlog.Connected, now)
+	signedIn.ConnectionID = conn.ID
+	c.SignIns.SignIn(ctx, signedIn, attempt.ExternalID)
 	return nil
+}
+
+// signIn returns the request log's row for a finished attempt.
+func signIn(a Attempt, outcome requestlog.Outcome, now time.Time) requestlog.SignIn {
+	kind := requestlog.Connect
+	if a.Reconnect != "" {
+		kind = requestlog.Reconnect
+	}
+	return requestlog.SignIn{
+		Tenant: a.Tenant, AttemptID: a.ID, At: now, Kind: kind, Outcome: outcome, RequestID: a.RequestID,
+		BrandID: a.BrandID, PortalID: a.PortalID, EndpointID: a.EndpointID, Duration: now.Sub(a.CreatedAt),
+		ConnectionID: a.Reconnect,
+	}
 }
 
 // initials returns the patient's initials, which the widget shows to confirm whose records are shared. It returns "" if
@@ -160,6 +178,10 @@ func (c Completer) store(ctx context.Context, end Conclusion, failure error) err
 		return failure
 	}
 	c.enqueue(ctx, end.Events)
+	row := signIn(end.Attempt, requestlog.Failed, c.Now())
+	row.Cause, row.RequestID = end.Cause, end.RequestID
+	row.ConnectionID = cmp.Or(end.Connection.ID, row.ConnectionID)
+	c.SignIns.SignIn(ctx, row, end.Attempt.ExternalID)
 	return failure
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
@@ -21,10 +22,12 @@ type CancelStore interface {
 	Saver
 }
 
-// Canceler ends attempts on behalf of patients who no longer want to verify their identity. All fields are required.
+// Canceler ends attempts on behalf of patients who no longer want to verify their identity. All fields except SignIns
+// are required.
 type Canceler struct {
-	Store CancelStore
-	Now   func() time.Time
+	Store   CancelStore
+	SignIns requestlog.Recorder
+	Now     func() time.Time
 }
 
 // Cancel fails an attempt whose identity has not been verified yet, and returns its progress. It leaves other attempts
@@ -61,6 +64,7 @@ func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, t
 		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
 	}
 	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	c.SignIns.SignIn(ctx, unsuccessful(a, requestlog.Cancelled, c.Now()), a.ExternalID)
 	return watcher.progress(ctx, a)
 }
 

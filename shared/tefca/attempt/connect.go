@@ -13,6 +13,7 @@ import (
 
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/connect/refresh"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
@@ -95,11 +96,16 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	if err != nil {
 		f.Outcome, f.Reason = HasFailed, ReasonInternal
 	}
+	var unstored error
 	if f.Outcome == HasFailed {
 		f.LeaseUntil = time.Time{}
-		if unstored := w.Store.SaveFacility(ctx, a.Tenant, a.ID, f); unstored != nil && !errors.Is(unstored, fault.Conflict) {
+		unstored = w.Store.SaveFacility(ctx, a.Tenant, a.ID, f)
+		if unstored != nil && !errors.Is(unstored, fault.Conflict) {
 			err = errors.Join(err, fmt.Errorf("store the failure of a facility: %w", unstored))
 		}
+	}
+	if unstored == nil {
+		w.SignIns.SignIn(ctx, facilitySignIn(a, f, w.Now()), a.ExternalID)
 	}
 	line := []slog.Attr{
 		slog.String("org_id", a.Tenant.OrgID), slog.String("mode", string(a.Tenant.Mode)), slog.String("attempt_id", a.ID),
@@ -112,6 +118,18 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	}
 	logx.Note(ctx, "tefca.facility", line...)
 	return err
+}
+
+// facilitySignIn returns the request log's row for a facility that was connected or has failed.
+func facilitySignIn(a Attempt, f Facility, now time.Time) requestlog.SignIn {
+	row := requestlog.SignIn{
+		Tenant: a.Tenant, AttemptID: a.ID, At: now, Kind: requestlog.TEFCA, Outcome: requestlog.Connected,
+		RequestID: a.RequestID, DirectoryID: f.ID, Duration: now.Sub(a.CreatedAt), ConnectionID: f.Connected.ConnectionID,
+	}
+	if f.Outcome == HasFailed {
+		row.Outcome, row.Cause = requestlog.Failed, string(f.Reason)
+	}
+	return row
 }
 
 // source is the result of reading a facility: either a record to store or the tokens with which to read the record.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/words/fault"
@@ -63,6 +64,9 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 	}
 	if err := w.Store.SaveAttempt(ctx, a); err != nil {
 		return fmt.Errorf("store what was located: %w", err)
+	}
+	if failure != nil {
+		w.SignIns.SignIn(ctx, unsuccessful(a, requestlog.Failed, w.Now()), a.ExternalID)
 	}
 	return nil
 }

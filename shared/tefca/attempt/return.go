@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/words/fault"
@@ -24,13 +25,14 @@ type EndStore interface {
 	binding.States
 }
 
-// Completer handles browsers that return from an identity provider. All fields are required.
+// Completer handles browsers that return from an identity provider. All fields except SignIns are required.
 type Completer struct {
 	Store      EndStore
 	Party      Exchanger
 	Verifiers  tokens.Sealer // uses VerifierPurpose
 	Assertions tokens.Sealer // uses AssertionPurpose
 	Enqueuer   Enqueuer
+	SignIns    requestlog.Recorder
 	Now        func() time.Time
 }
 
@@ -81,7 +83,9 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 				return known, unstored
 			}
 			logx.Add(ctx, slog.Any("unstored", unstored)) // The failure isn't stored, so only this browser sees it.
+			return known, err
 		}
+		c.SignIns.SignIn(ctx, unsuccessful(done, requestlog.Failed, c.Now()), done.ExternalID)
 		return known, err
 	}
 	if err := c.Store.SaveAttempt(ctx, done); err != nil {
@@ -119,6 +123,14 @@ func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Retur
 	}
 	done.Status, done.DueAt = Locating, now
 	return nil
+}
+
+// unsuccessful returns the request log's row for an attempt that ended before a facility was chosen.
+func unsuccessful(a Attempt, outcome requestlog.Outcome, now time.Time) requestlog.SignIn {
+	return requestlog.SignIn{
+		Tenant: a.Tenant, AttemptID: a.ID, At: now, Kind: requestlog.TEFCA, Outcome: outcome, Cause: a.Ending.Cause,
+		RequestID: a.Ending.RequestID, Duration: now.Sub(a.CreatedAt),
+	}
 }
 
 // endingOf returns the Ending that describes err.

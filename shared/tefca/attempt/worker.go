@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/connection"
+	"recordbridge/shared/connect/requestlog"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
@@ -65,7 +66,7 @@ type Events interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker processes attempts that are due. All fields are required.
+// Worker processes attempts that are due. All fields except SignIns are required.
 type Worker struct {
 	Store    WorkStore
 	Networks map[org.Mode]tefca.Network // nil in modes without TEFCA
@@ -77,6 +78,7 @@ type Worker struct {
 	Vault    tokens.Vault
 	Hashing  secret.Keyring // keys for hashing external IDs
 	Events   Events
+	SignIns  requestlog.Recorder
 	Now      func() time.Time
 	NewID    ids.Source
 }

@@ -12,6 +12,7 @@ import (
 // KeyedEnv holds the environment variables of endpoints with Basic authentication, as set in template.yaml.
 type KeyedEnv struct {
 	Env
+	LogEnv
 
 	ControlTable     string `env:"CONTROL_TABLE,required"`
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
@@ -26,7 +27,7 @@ type Keyed struct {
 
 // NewKeyed returns a Keyed. All endpoints that require a key share one rate limit per caller.
 func NewKeyed(ctx context.Context, env KeyedEnv, p lambdarun.Process) (Keyed, error) {
-	e, err := New(ctx, env.Env, p, "keyed", env.KeyHashingSecret)
+	e, err := logged(ctx, env.Env, env.LogEnv, p, "keyed", env.KeyHashingSecret)
 	if err != nil {
 		return Keyed{}, err
 	}

@@ -15,6 +15,7 @@ import (
 // PublicEnv holds the environment variables, set in template.yaml, of endpoints that browsers call with a public ID.
 type PublicEnv struct {
 	Env
+	LogEnv
 
 	ControlTable string `env:"CONTROL_TABLE,required"`
 	LimitSecret  string `env:"LIMIT_SECRET,required"`
@@ -31,7 +32,7 @@ type Public struct {
 
 // NewPublic returns a Public with its own rate limit.
 func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit string) (Public, error) {
-	e, err := New(ctx, env.Env, p, limit, env.LimitSecret)
+	e, err := logged(ctx, env.Env, env.LogEnv, p, limit, env.LimitSecret)
 	if err != nil {
 		return Public{}, err
 	}
@@ -47,6 +48,8 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 // HourlyEnv is the equivalent of PublicEnv for endpoints with an hourly rate limit. A person reads each request to
 // these endpoints.
 type HourlyEnv struct {
+	LogEnv
+
 	FlowTable       string `env:"FLOW_TABLE,required"`
 	ControlTable    string `env:"CONTROL_TABLE,required"`
 	LimitSecret     string `env:"LIMIT_SECRET,required"`
@@ -56,7 +59,7 @@ type HourlyEnv struct {
 // NewHourly is like NewPublic, for an endpoint with an hourly rate limit.
 func NewHourly(ctx context.Context, env HourlyEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := NewPublic(ctx, PublicEnv{
-		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, ControlTable: env.ControlTable,
+		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, LogEnv: env.LogEnv, ControlTable: env.ControlTable,
 		LimitSecret: env.LimitSecret,
 	}, p, limit)
 	e.Limiter.Limit = ratelimit.Limit{Name: limit, Quota: env.RequestsPerHour, Window: time.Hour}

@@ -95,6 +95,18 @@ func Fail(ctx context.Context, err error) {
 	}
 }
 
+// Text returns the value of a string attribute, or "" if the event has no such attribute.
+func (e *Event) Text(key string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, attr := range e.attrs {
+		if attr.Key == key && attr.Value.Kind() == slog.KindString {
+			return attr.Value.String()
+		}
+	}
+	return ""
+}
+
 // IsEmpty reports whether the event has no attributes.
 func (e *Event) IsEmpty() bool {
 	e.mu.Lock()

@@ -38,6 +38,8 @@ const (
 	// calls that an AWS service throttled, by service; each attempt counts
 	Throttled  Name = "Throttled"
 	Unanswered Name = "Unanswered" // calls without a response from an AWS service, by service; each attempt counts
+	// Unlogged counts requests and sign-in attempts that could not be written to the request log.
+	Unlogged Name = "Unlogged"
 )
 
 // Names returns the names of all metrics.
@@ -45,7 +47,7 @@ func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
 		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, ApprovalSeconds, StaleCatalogues, Probes,
-		Throttled, Unanswered,
+		Throttled, Unanswered, Unlogged,
 	}
 }
 
@@ -65,7 +67,7 @@ func (n Name) Dimension() string {
 		return "limit"
 	case Throttled, Unanswered:
 		return "dependency"
-	case WebhookSeconds, DeliverySeconds, PortalsMoved, ApprovalSeconds, StaleCatalogues:
+	case WebhookSeconds, DeliverySeconds, PortalsMoved, ApprovalSeconds, StaleCatalogues, Unlogged:
 	}
 	return ""
 }
@@ -76,8 +78,7 @@ func (n Name) isMeasured() bool {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds, ApprovalSeconds:
 		return true
 	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists,
-		StaleCatalogues, Probes, Throttled,
-		Unanswered:
+		StaleCatalogues, Probes, Throttled, Unanswered, Unlogged:
 	}
 	return false
 }

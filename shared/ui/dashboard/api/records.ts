@@ -203,6 +203,37 @@ export interface DeliveryAttempt {
   response?: string;
 }
 
+/** An API request with one of the organisation's credentials. */
+export interface LoggedRequest {
+  request_id: string;
+  at: string;
+  method: string;
+  route: string; // the path's pattern
+  status: number;
+  error?: string;
+  public_id: string;
+  latency_ms: number;
+  org_connection_id?: string;
+  task_id?: string;
+}
+
+/** A finished sign-in attempt. In TEFCA mode, each facility is a separate SignIn. */
+export interface SignIn {
+  attempt_id: string;
+  at: string;
+  kind: "connect" | "reconnect" | "tefca";
+  outcome: "connected" | "failed" | "cancelled";
+  cause?: string;
+  request_id: string; // of the request that failed the attempt or, for a connection, that began it
+  brand_id?: string;
+  portal_id?: string;
+  endpoint_id?: string;
+  endpoint_name?: string;
+  tefca_directory_id?: string;
+  duration_ms: number;
+  org_connection_id?: string;
+}
+
 export interface ConnectionLine {
   org_connection_id: string;
   status: "authorized" | "revoked" | "rejected";

@@ -64,6 +64,7 @@ const TONES: Record<string, string> = {
   answered: "good",
   active: "good",
   done: "good",
+  connected: "good",
   exhausted: "bad",
   failed: "bad",
   disabled: "bad",
@@ -76,6 +77,7 @@ const TONES: Record<string, string> = {
   unsupported: "warn",
   open: "warn",
   pending: "warn",
+  cancelled: "warn",
   inflight: "warn",
 };
 

@@ -9,15 +9,18 @@ import { ListExport } from "./listexport.tsx";
 
 const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
 
-/** Returns the filters in the URL and functions that change these filters. */
-export function useFilters(screen: string): {
+/** Returns the filters in the URL and functions that change these filters. id is the screen's part in the URL, if any. */
+export function useFilters(
+  screen: string,
+  id = "",
+): {
   filters: Record<string, string>;
   set: (name: string) => (value: string) => void;
   go: (cursor: string) => void;
 } {
   const { place, link } = useHere();
   const to = (filters: Record<string, string>): void => {
-    location.hash = link(screen, "", filters);
+    location.hash = link(screen, id, filters);
   };
   return {
     filters: place.filters,

@@ -42,9 +42,13 @@ test("command search matches screens by keyword within the role's permissions", 
 test("command search suggests every object type that an ID can identify, in the ID's mode", () => {
   assert.deepEqual(
     find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group),
-    ["Connection", "Webhook", "Event deliveries", "Delivery", "External ID"],
+    ["Connection", "Webhook", "Event deliveries", "Delivery", "API request", "Sign-in", "External ID", "External ID"],
   );
   assert.equal(find("Patient 7", here).at(-1)?.href, `#/${ORG}/test/connections?external_id=Patient+7`);
+  assert.equal(
+    find(id(7), here).find(({ group }) => group === "API request")?.href,
+    `#/${ORG}/test/logs?request_id=${id(7)}`,
+  );
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
 });

@@ -40,14 +40,19 @@ function byId(asked: string, { link, org, place }: Pick<Here, "link" | "org" | "
     { title: asked, group: "Webhook", href: link("webhooks", asked) },
     { title: asked, group: "Event deliveries", href: link("deliveries", "", { event_id: asked }) },
     { title: asked, group: "Delivery", href: link("deliveries", asked) },
+    { title: asked, group: "API request", href: link("logs", "", { request_id: asked }) },
+    { title: asked, group: "Sign-in", href: link("logs", "sign-ins", { request_id: asked }) },
   ];
 }
 
 /** Offers a search by external ID, which can be any text. Short texts are more likely to be keywords. */
 function byExternalId(asked: string, { link }: Pick<Here, "link">): Found[] {
   if (asked.length < 3) return [];
-  const title = `Connections of “${asked}”`;
-  return [{ title, group: "External ID", href: link("connections", "", { external_id: asked }) }];
+  const filters = { external_id: asked };
+  return [
+    { title: `Sign-ins of “${asked}”`, group: "External ID", href: link("logs", "sign-ins", filters) },
+    { title: `Connections of “${asked}”`, group: "External ID", href: link("connections", "", filters) },
+  ];
 }
 
 function byWords(

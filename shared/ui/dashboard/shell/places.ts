@@ -13,6 +13,7 @@ import { Export, Exports } from "../screens/exports.tsx";
 import { Inbox, Inquiry } from "../screens/inbox.tsx";
 import { Institutions } from "../screens/institutions.tsx";
 import { GoingLive } from "../screens/live.tsx";
+import { Log, Logs } from "../screens/logs.tsx";
 import { Members } from "../screens/members.tsx";
 import { Overview } from "../screens/overview.tsx";
 import { Playground } from "../screens/playground.tsx";
@@ -88,6 +89,14 @@ export const screens: readonly Screen[] = [
     words: "hospitals portals health status down search catalogue brand endpoint",
     group: "Monitor",
     show: Institutions,
+  },
+  {
+    name: "logs",
+    title: "Logs",
+    words: "api requests sign-ins attempts errors request id failed causes",
+    group: "Monitor",
+    show: Logs,
+    one: Log,
   },
   { name: "usage", title: "Usage", words: "limits counts months csv chart", group: "Monitor", show: Usage },
   {

@@ -309,6 +309,19 @@ export class Fake {
           found.status = "delivered";
         },
       ],
+      [
+        "GET M/requests",
+        ({ query }) => {
+          const { status, ...rest } = Object.fromEntries(query);
+          return {
+            requests: like(w.requests, new URLSearchParams(rest)).filter(
+              (one) =>
+                !status || (status === "error" ? one.error !== undefined : `${one.status}`.startsWith(status[0]!)),
+            ),
+          };
+        },
+      ],
+      ["GET M/sign-ins", ({ query }) => ({ sign_ins: like(w.signIns, query) })],
       ["GET M/connections", ({ query }) => ({ connections: like(w.connections, query) })],
       ["GET M/connections/:id", (_, at) => w.connections.find((one) => one.org_connection_id === at) ?? missing()],
       [

@@ -7,6 +7,7 @@ import type {
   ExportDetail,
   InquiryDetail,
   Invitation,
+  LoggedRequest,
   Member,
   Mode,
   UsedMonth,
@@ -14,6 +15,7 @@ import type {
   LiveAccess,
   DashboardSession,
   OrganisationDeletion,
+  SignIn,
   Webhook,
   WebhookType,
 } from "../api/records.ts";
@@ -37,6 +39,8 @@ export interface World {
   webhooks: Webhook[];
   deliveries: DeliveryDetail[];
   searchedTo?: string; // time back to which the delivery list was searched
+  requests: LoggedRequest[];
+  signIns: SignIn[];
   connections: ConnectionDetail[];
   exports: ExportDetail[];
   inquiries: InquiryDetail[];
@@ -327,6 +331,54 @@ export function world(isNew = false): World {
       failed(2),
       delivery(3, { status: "exhausted", type: "patient.ehi_export_success", attempt: 10 }),
       delivery(4, { status: "held", webhook_id: id(202), last_status: 0, attempts: [] }),
+    ),
+    requests: all(
+      {
+        request_id: id(901),
+        at: before(3),
+        method: "POST",
+        route: "/bridge/fhir/ehi-export",
+        status: 404,
+        error: "svc_not_found",
+        public_id: `public_test_${id(101)}`,
+        latency_ms: 18,
+        org_connection_id: id(599),
+      },
+      {
+        request_id: id(902),
+        at: before(4),
+        method: "GET",
+        route: "/bridge/org_connection/{orgConnectionId}",
+        status: 200,
+        public_id: `public_test_${id(101)}`,
+        latency_ms: 9,
+        org_connection_id: id(501),
+      },
+    ),
+    signIns: all(
+      {
+        attempt_id: id(911),
+        at: before(6),
+        kind: "connect" as const,
+        outcome: "failed" as const,
+        cause: "no_answer",
+        request_id: id(912),
+        brand_id: id(31),
+        portal_id: id(32),
+        endpoint_id: id(33),
+        endpoint_name: "Sandbox General Hospital",
+        duration_ms: 61_000,
+      },
+      {
+        attempt_id: id(913),
+        at: before(60),
+        kind: "tefca" as const,
+        outcome: "connected" as const,
+        request_id: id(914),
+        tefca_directory_id: "urn:oid:2.999.1.7",
+        duration_ms: 95_000,
+        org_connection_id: id(501),
+      },
     ),
     connections: all(
       connection(1),

@@ -221,6 +221,36 @@ test("the filtered deliveries can be exported as CSV and NDJSON", async ({ page,
   }
 });
 
+test("a failed request and its details have a URL, and command search finds a sign-in by request ID", async ({
+  page,
+  run,
+}) => {
+  await open(page, run, at("logs"), world());
+  await expect(page.getByRole("row")).toHaveCount(3);
+  await page.getByLabel("Status").selectOption("failed");
+  await expect(page.getByRole("row")).toHaveCount(2);
+  await page.getByRole("link", { name: "POST /bridge/fhir/ehi-export" }).click();
+  await expect(page.getByRole("heading", { name: "POST /bridge/fhir/ehi-export" })).toBeVisible();
+  await expect(page.getByText("svc_not_found")).toBeVisible();
+  expect(page.url()).toContain(`logs?request_id=${id(901)}`);
+  await page.getByRole("searchbox", { name: "Request ID" }).fill(id(912));
+  await page.getByRole("searchbox", { name: "Request ID" }).press("Enter");
+  await page.getByRole("link", { name: "Search sign-ins" }).click();
+  await expect(page.getByText("no_answer")).toBeVisible();
+  await page.getByRole("navigation", { name: "Logs" }).getByRole("link", { name: "Sign-ins" }).click();
+  await expect(page.getByRole("row")).toHaveCount(3);
+  await page.getByLabel("External ID").fill("patient-7");
+  await page.getByLabel("External ID").press("Enter");
+  await expect(page).toHaveURL(/logs\/sign-ins\?external_id=patient-7$/);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search pages or enter an ID" }).fill(id(912));
+  await page
+    .getByRole("option", { name: /Sign-in/ })
+    .first()
+    .click();
+  await expect(page.getByRole("heading", { name: "Sandbox General Hospital" })).toBeVisible();
+});
+
 test("an attempt can be copied as a curl command, and a delivery can be replayed", async ({ page, run, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, run, at(`deliveries/${id(401)}`), world());
