@@ -88,7 +88,8 @@ func linkOf(c operator.Connection) link {
 	cause, action := advice(c)
 	return link{
 		ID: c.ID, Status: string(c.Status), ExternalID: c.ExternalID, Cause: cause, Action: action,
-		EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID, PortalID: c.PortalID, DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
+		EndpointID: c.EndpointID, Endpoint: c.Endpoint, BrandID: c.BrandID, PortalID: c.PortalID,
+		DirectoryID: c.DirectoryID, PlatformType: c.PlatformType,
 		CreatedAt: timestamp.Of(c.CreatedAt), ConsentUntil: timestamp.Of(c.ConsentExpiresAt),
 		EndedAt: timestamp.Of(c.Refresh.EndedAt),
 	}

@@ -247,7 +247,8 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	}
 	if tableName(q.TableName) == "RequestLog" {
 		indexes = map[string][2]string{
-			"byRequest": {"request_list", "sk"}, "byConnection": {"connection_list", "sk"}, "byExternal": {"external_list", "sk"},
+			"byRequest": {"request_list", "sk"}, "byConnection": {"connection_list", "sk"},
+			"byExternal": {"external_list", "sk"},
 		}
 	}
 	for index, by := range indexes {
