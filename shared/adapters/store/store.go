@@ -1,7 +1,7 @@
-// Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go and indexkeys.go. Every
-// write is conditional, and every read that a decision depends on is strongly consistent. The package never uses Scan,
-// and it accesses a tenant's rows only through the tenant. Business rules belong in the domain packages. The package's
-// errors include fault.NotFound and fault.Conflict.
+// Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go and
+// indexkeys.go. Every write is conditional, and every read that a decision depends on is strongly consistent. The
+// package never uses Scan, and it accesses a tenant's rows only through the tenant. Business rules belong in the domain
+// packages. The package's errors include fault.NotFound and fault.Conflict.
 package store
 
 import (
