@@ -8,7 +8,9 @@ package dashboarddeliveries
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/manage/account"
@@ -17,6 +19,7 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/timestamp"
 )
 
@@ -33,6 +36,13 @@ type Deps struct {
 	Auth       httpapi.SessionAuth
 	Log        operator.Log
 	Deliveries operator.Deliveries
+	Patients   Patients
+}
+
+// Patients returns the organisation's IDs of its patients by connection ID; store.ExternalIDs implements it. The result
+// omits connections without such an ID.
+type Patients interface {
+	Of(ctx context.Context, tenant org.Tenant, connectionIDs []string) (map[string]string, error)
 }
 
 // New returns a handler for the endpoints.
@@ -71,10 +81,27 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (deliveryL
 	shown := deliveryList{
 		Deliveries: make([]delivery, 0, len(page.Entries)), Next: page.Next, SearchedTo: timestamp.Of(page.SearchedTo),
 	}
+	patients, err := d.patients(ctx, v.Tenant, page.Entries)
 	for _, e := range page.Entries {
-		shown.Deliveries = append(shown.Deliveries, deliveryOf(e))
+		shown.Deliveries = append(shown.Deliveries, deliveryOf(e, patients))
 	}
-	return shown, nil
+	return shown, err
+}
+
+// patients returns the external IDs of the connections that the deliveries are about.
+func (d Deps) patients(ctx context.Context, tenant org.Tenant, of []deliverylog.Entry) (map[string]string, error) {
+	connections := make([]string, 0, len(of))
+	for _, e := range of {
+		if id, ok := ids.ParseUUID(e.ConnectionID); ok && id == e.ConnectionID {
+			connections = append(connections, id)
+		}
+	}
+	slices.Sort(connections)
+	found, err := d.Patients.Of(ctx, tenant, slices.Compact(connections))
+	if err != nil {
+		return nil, fmt.Errorf("read external IDs: %w", err)
+	}
+	return found, nil
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {
@@ -82,7 +109,8 @@ func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, erro
 	if err != nil {
 		return detail{}, missing(err)
 	}
-	return detailOf(found, v.Role.May(account.Inspect)), nil
+	patients, err := d.patients(ctx, v.Tenant, []deliverylog.Entry{found.Entry})
+	return detailOf(found, patients, v.Role.May(account.Inspect)), err
 }
 
 func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {

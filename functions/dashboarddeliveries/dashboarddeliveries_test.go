@@ -14,6 +14,7 @@ import (
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
 	"recordbridge/shared/adapters/store"
+	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
@@ -30,6 +31,7 @@ const (
 func handler(s *managed.Stack) http.Handler {
 	return dashboarddeliveries.New(dashboarddeliveries.Deps{
 		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Log: s.Operator.Log, Deliveries: s.Operator.Deliveries,
+		Patients: store.ExternalIDs{DB: store.NewClient(s.AWS), Table: s.Outputs["ConnectionTable"]},
 	})
 }
 
@@ -112,6 +114,37 @@ func TestListDeliveriesAppliesFilters(t *testing.T) {
 	}
 }
 
+func TestDeliveriesShowExternalIDOfOwnConnection(t *testing.T) {
+	t.Parallel()
+	s := managed.New(t)
+	type named struct {
+		ConnectionID string `json:"org_connection_id"`
+		ExternalID   string `json:"external_id"`
+	}
+	var want named
+	example, err := json.Marshal(webhook.Example(webhook.ExportFailed))
+	if err != nil || json.Unmarshal(example, &want) != nil {
+		t.Fatal(err)
+	}
+	want.ExternalID = "patient-7"
+	for orgID, external := range map[string]string{
+		membertest.OrgA: want.ExternalID, membertest.OrgB: "another patient",
+	} {
+		s.Connect(t, managed.Tenant(orgID, org.Test), func(c *connection.Connection) {
+			c.ID, c.ExternalID = want.ConnectionID, external
+		})
+	}
+	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
+	if got := data[struct{ Deliveries []named }](t, membertest.Exchange{Path: listPath, As: membertest.Viewer}.Send(t,
+		listRoute, handler(s))).Deliveries; len(got) != 1 || got[0] != want {
+		t.Errorf("listed %+v, want %+v", got, want)
+	}
+	if got := data[named](t, membertest.Exchange{Path: listPath + "/" + d.ID, As: membertest.Viewer}.Send(t, oneRoute,
+		handler(s))); got != want {
+		t.Errorf("shown %+v, want %+v", got, want)
+	}
+}
+
 // stopped is a delivery log whose searches reach their limit without a match.
 type stopped struct{ operator.DeliveryLog }
 
@@ -122,7 +155,7 @@ func (stopped) Search(context.Context, org.Tenant, deliverylog.Query) (deliveryl
 func TestListDeliveriesReportsHowFarItSearchedWhenLimitEndsPage(t *testing.T) {
 	t.Parallel()
 	endpoint := dashboarddeliveries.New(dashboarddeliveries.Deps{
-		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Log: operator.NewLog(stopped{}),
+		API: keyedtest.NewAPI(), Auth: membertest.Auth(), Log: operator.NewLog(stopped{}), Patients: store.ExternalIDs{},
 	})
 	got := data[struct {
 		Next     string

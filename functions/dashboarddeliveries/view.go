@@ -21,6 +21,9 @@ type delivery struct {
 	Status    string `json:"status"`
 	Attempt   int    `json:"attempt"` // number of the current, next or last attempt
 
+	ConnectionID string `json:"org_connection_id,omitempty"` // connection that the event is about
+	ExternalID   string `json:"external_id,omitempty"`       // organisation's ID for the connection's patient
+
 	LastStatus  int    `json:"last_status,omitempty"` // HTTP status of the last attempt
 	LastFailure string `json:"last_failure,omitempty"`
 
@@ -48,10 +51,10 @@ type attempt struct {
 	Response        string            `json:"response,omitempty"` // first 2 KiB of the body
 }
 
-func deliveryOf(e deliverylog.Entry) delivery {
+func deliveryOf(e deliverylog.Entry, patients map[string]string) delivery {
 	shown := delivery{
 		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status),
-		Attempt: e.Attempt, LastStatus: e.LastStatus, LastFailure: string(e.LastFailure),
+		Attempt: e.Attempt, ConnectionID: e.ConnectionID, ExternalID: patients[e.ConnectionID], LastStatus: e.LastStatus, LastFailure: string(e.LastFailure),
 		CreatedAt: timestamp.Of(e.CreatedAt),
 	}
 	if e.Status == webhook.Scheduled {
@@ -61,8 +64,8 @@ func deliveryOf(e deliverylog.Entry) delivery {
 }
 
 // detailOf renders a delivery's details. The details include requests and responses only if mayInspect is set.
-func detailOf(d deliverylog.Detail, mayInspect bool) detail {
-	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
+func detailOf(d deliverylog.Detail, patients map[string]string, mayInspect bool) detail {
+	shown := detail{delivery: deliveryOf(d.Entry, patients), Attempts: make([]attempt, 0, len(d.Attempts))}
 	if mayInspect {
 		shown.Body = string(d.Body)
 	}

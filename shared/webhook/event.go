@@ -69,6 +69,17 @@ func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time
 
 // Subjects returns the connection and the export, if any, that the event is about.
 func (e Event) Subjects() []string {
+	connection, task := e.subjects()
+	return slices.DeleteFunc([]string{connection, task}, func(id string) bool { return id == "" })
+}
+
+// ConnectionID returns the ID of the connection that the event is about, or "".
+func (e Event) ConnectionID() string {
+	connection, _ := e.subjects()
+	return connection
+}
+
+func (e Event) subjects() (connection, task string) {
 	var body struct {
 		Data struct {
 			OrgConnectionID string `json:"org_connection_id"`
@@ -76,8 +87,7 @@ func (e Event) Subjects() []string {
 		} `json:"data"`
 	}
 	if json.Unmarshal(e.Body, &body) != nil {
-		return nil
+		return "", ""
 	}
-	return slices.DeleteFunc([]string{body.Data.OrgConnectionID, body.Data.TaskID},
-		func(id string) bool { return id == "" })
+	return body.Data.OrgConnectionID, body.Data.TaskID
 }

@@ -25,6 +25,7 @@ type Environment struct {
 	manage.Env
 	manage.CookieEnv
 
+	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
 	SecretsKey       string `env:"SECRETS_KEY,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
@@ -47,6 +48,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	sent := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
 	endpoints := dashboarddeliveries.New(dashboarddeliveries.Deps{
 		API: e.API, Auth: e.Auth, Log: operator.NewLog(log),
+		Patients:   store.ExternalIDs{DB: e.DB, Table: env.ConnectionTable},
 		Deliveries: operator.NewDeliveries(hooks, rows, sent, rand.Reader, manage.Journal(e, env.Env, p)),
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil

@@ -100,7 +100,12 @@ func parsePlace(position string) (Place, error) {
 type Entry struct {
 	webhook.Delivery
 
-	Type webhook.Type // type of the event; empty after the event has expired
+	Type         webhook.Type // type of the event; empty after the event has expired
+	ConnectionID string       // connection that the event is about; empty if there is none
+}
+
+func entryOf(d webhook.Delivery, event webhook.Event) Entry {
+	return Entry{Delivery: d, Type: event.Type, ConnectionID: event.ConnectionID()}
 }
 
 // types returns the deliveries as entries with their event types, and the events by ID.
@@ -121,7 +126,7 @@ func (l Log) types(ctx context.Context, tenant org.Tenant,
 	}
 	entries := make([]Entry, len(deliveries))
 	for i, d := range deliveries {
-		entries[i] = Entry{Delivery: d, Type: events[d.EventID].Type}
+		entries[i] = entryOf(d, events[d.EventID])
 	}
 	return entries, events, nil
 }

@@ -59,7 +59,7 @@ func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail
 		return Detail{}, fmt.Errorf("read event: %w", err)
 	}
 	event := events[found[0].EventID]
-	shown := Detail{Entry: Entry{Delivery: found[0], Type: event.Type}}
+	shown := Detail{Entry: entryOf(found[0], event)}
 	if shown.Body, err = event.Shown(); err != nil {
 		return Detail{}, fmt.Errorf("show event: %w", err)
 	}

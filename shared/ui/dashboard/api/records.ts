@@ -180,6 +180,8 @@ export interface Delivery {
   type: string;
   status: DeliveryStatus;
   attempt: number; // number of the next, current or last attempt
+  org_connection_id?: string;
+  external_id?: string; // the organisation's ID for the connection's patient
   last_status?: number;
   last_failure?: string;
   next_at?: string;

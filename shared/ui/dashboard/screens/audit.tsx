@@ -122,17 +122,21 @@ function Rows({ rows, known }: { rows: AuditRow[]; known: Known }): JSX.Element 
   return (
     <Table
       label="Audit log"
-      head={["No.", "When", "Actor", "Action", "Target", "Changes", "Mode"]}
+      head={["When", "Actor", "Action", "Target", "Changes"]}
       rows={rows}
       keyOf={({ seq }) => String(seq)}
       cells={(row) => [
-        row.seq,
-        <Time at={row.at} exact />,
+        <>
+          <Time at={row.at} exact />
+          <div class="soft">No. {row.seq}</div>
+        </>,
         <Actor row={row} known={known} />,
-        <span title={row.action}>{actionOf(row.action)}</span>,
+        <>
+          <span title={row.action}>{actionOf(row.action)}</span>
+          <div class="soft">{row.mode ? `${row.mode} mode` : "both modes"}</div>
+        </>,
         <Target row={row} known={known} />,
         <Changes of={row.changes ?? []} />,
-        row.mode ?? "both",
       ]}
     />
   );

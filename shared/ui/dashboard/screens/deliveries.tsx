@@ -49,6 +49,8 @@ const COLUMNS = [
   "event_id",
   "type",
   "webhook_id",
+  "org_connection_id",
+  "external_id",
   "status",
   "attempt",
   "last_status",
@@ -158,19 +160,36 @@ export function List({
   return (
     <Table
       label="Deliveries"
-      head={["Event", ...(webhooks ? ["Webhook"] : []), "Status", "Response", "Attempts", "Next attempt", "Created"]}
+      head={["Event", ...(webhooks ? ["Webhook"] : []), "External ID", "Status", "Response", "Attempts", "Created"]}
       rows={deliveries}
       keyOf={(one) => one.delivery_id}
       cells={(one) => [
         <a href={link("deliveries", one.delivery_id)}>{one.type || one.event_id}</a>,
         ...(webhooks ? [nameOf(one.webhook_id)] : []),
+        <Patient of={one} />,
         <Badge of={one.status} />,
         response(one),
-        one.status === "scheduled" ? one.attempt - 1 : one.attempt,
-        one.status === "scheduled" ? <Time at={one.next_at} /> : <span class="soft none">–</span>,
+        one.status === "scheduled" ? (
+          <>
+            {one.attempt - 1}, <span class="soft">next</span> <Time at={one.next_at} />
+          </>
+        ) : (
+          one.attempt
+        ),
         <Time at={one.created_at} />,
       ]}
     />
+  );
+}
+
+function Patient({ of: { org_connection_id: id, external_id: text } }: { of: Delivery }): JSX.Element {
+  const { link } = useHere();
+  return id && text ? (
+    <a class="break" href={link("connections", id)}>
+      {text}
+    </a>
+  ) : (
+    <span class="soft none">–</span>
   );
 }
 

@@ -68,6 +68,15 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
                 <Id of={data.event_id} /> <Copy text={data.event_id} what="event ID" />
               </>,
             ],
+            data.org_connection_id
+              ? [
+                  "Connection",
+                  <a href={link("connections", data.org_connection_id)}>
+                    <Id of={data.org_connection_id} />
+                  </a>,
+                ]
+              : undefined,
+            data.external_id ? ["External ID", <span class="break">{data.external_id}</span>] : undefined,
             ["Created", <Time at={data.created_at} exact />],
           ]}
         />

@@ -140,6 +140,8 @@ function failed(n: number): DeliveryDetail {
   return delivery(n, {
     status: "scheduled",
     type: "patient.connection_success",
+    org_connection_id: id(501),
+    external_id: "patient-1",
     attempt: 3,
     last_status: 503,
     last_failure: "http_status",
