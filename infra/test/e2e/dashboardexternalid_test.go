@@ -34,11 +34,32 @@ func TestConnectionCanBeFoundByExternalID(t *testing.T) {
 				t.Errorf("by %s: %v", other, got)
 			}
 		}
+		c.checkDeliveriesNamePatient(well)
 		c.eraseAndLoseSight(well)
 		if strings.Contains(c.logs.String(), "patient-7") {
 			t.Error("the log has the external id")
 		}
 	})
+}
+
+// checkDeliveriesNamePatient checks that the deliveries about a connection show its external ID.
+func (c *console) checkDeliveriesNamePatient(id string) {
+	c.t.Helper()
+	c.org.startExport(id)
+	c.queues.pump()
+	found, _ := c.do(http.MethodGet, "/deliveries?subject="+id, nil)["deliveries"].([]any)
+	if len(found) == 0 {
+		c.t.Fatal("no delivery is about the connection")
+	}
+	listed, _ := found[0].(map[string]any)
+	path := "/deliveries/" + text(listed, "delivery_id")
+	for name, shown := range map[string]map[string]any{
+		"listed": listed, "shown": c.do(http.MethodGet, path, nil), "replayed": c.do(http.MethodPost, path+"/replay", nil),
+	} {
+		if text(shown, "external_id") != "patient-7" || text(shown, "org_connection_id") != id {
+			c.t.Errorf("%s: %v", name, shown)
+		}
+	}
 }
 
 // eraseAndLoseSight erases a connection and checks that neither the search nor the connection table contains it.
