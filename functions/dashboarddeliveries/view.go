@@ -54,7 +54,8 @@ type attempt struct {
 func deliveryOf(e deliverylog.Entry, patients map[string]string) delivery {
 	shown := delivery{
 		ID: e.ID, EventID: e.EventID, WebhookID: e.SubscriptionID, Type: string(e.Type), Status: string(e.Status),
-		Attempt: e.Attempt, ConnectionID: e.ConnectionID, ExternalID: patients[e.ConnectionID], LastStatus: e.LastStatus, LastFailure: string(e.LastFailure),
+		Attempt: e.Attempt, ConnectionID: e.ConnectionID, ExternalID: patients[e.ConnectionID],
+		LastStatus: e.LastStatus, LastFailure: string(e.LastFailure),
 		CreatedAt: timestamp.Of(e.CreatedAt),
 	}
 	if e.Status == webhook.Scheduled {

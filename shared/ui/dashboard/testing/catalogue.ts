@@ -1,6 +1,6 @@
 /** Sample institutions with every health state. */
 import type { CatalogHit } from "../api/records.ts";
-import { id } from "./world.ts";
+import { id } from "./ids.ts";
 
 /** Returns the search results for a lower-case text. */
 export function institutions(query: string): { total: { value: number }; hits: CatalogHit[] } {

@@ -1,5 +1,6 @@
 /** A world whose lists fill the largest page. */
-import { id, world } from "./world.ts";
+import { id } from "./ids.ts";
+import { world } from "./world.ts";
 import type { World } from "./world.ts";
 
 /** The most rows that the API returns on a page. */

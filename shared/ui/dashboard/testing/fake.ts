@@ -1,6 +1,8 @@
 /** An in-memory fake of the dashboard's API (docs/openapi.yaml), so that tests can show every screen without a service. */
 import type { Mode, Overview, Versioned, Webhook } from "../api/records.ts";
-import { before, credential, delivery, id, ORG, TYPES, webhook, world } from "./world.ts";
+import { before, id, ORG } from "./ids.ts";
+import { credential, delivery, TYPES, webhook } from "./objects.ts";
+import { world } from "./world.ts";
 import type { World } from "./world.ts";
 import { institutions } from "./catalogue.ts";
 

@@ -1,12 +1,13 @@
 /** The dashboard with the in-memory service (dashboard/testing), so that tests can show every screen. The page and its CSP are real. */
 import type { Page, Route } from "@playwright/test";
 import { Fake } from "../../dashboard/testing/fake.ts";
-import { ORG } from "../../dashboard/testing/world.ts";
+import { ORG } from "../../dashboard/testing/ids.ts";
 import type { World } from "../../dashboard/testing/world.ts";
 import type { Run } from "../support/run.ts";
 
 export { crowd } from "../../dashboard/testing/crowd.ts";
-export { id, ORG, world } from "../../dashboard/testing/world.ts";
+export { id, ORG } from "../../dashboard/testing/ids.ts";
+export { world } from "../../dashboard/testing/world.ts";
 export { Fake };
 
 declare global {
