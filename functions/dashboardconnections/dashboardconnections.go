@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/connect/connection"
@@ -87,11 +88,8 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectio
 		EndpointID: in.EndpointID, Status: connection.Status(in.Status), Cause: connection.Cause(in.Cause),
 	}
 	var err error
-	if q.From, err = timestamp.Parse(in.From); err == nil {
-		q.To, err = timestamp.Parse(in.To)
-	}
-	if err != nil {
-		return connectionList{}, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
+	if q.From, q.To, err = span(in.From, in.To); err != nil {
+		return connectionList{}, err
 	}
 	page, err := d.Connections.List(ctx, v.Tenant, q)
 	if errors.Is(err, fault.NotFound) {
@@ -107,6 +105,17 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectio
 		shown.Connections = append(shown.Connections, linkOf(c))
 	}
 	return shown, nil
+}
+
+// span parses the limits of a list's times. An empty text means no limit.
+func span(fromText, toText string) (from, to time.Time, err error) {
+	if from, err = timestamp.Parse(fromText); err == nil {
+		to, err = timestamp.Parse(toText)
+	}
+	if err != nil {
+		return from, to, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
+	}
+	return from, to, nil
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, in one) (detail, error) {

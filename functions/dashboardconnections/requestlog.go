@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/connect/requestlog"
@@ -157,20 +156,8 @@ func (d Deps) query(tenant org.Tenant, in logged) (requestlog.Query, error) {
 		q.External = requestlog.Marks(tenant, in.externalID, d.Hashing...)
 	}
 	var err error
-	if q.From, err = moment(in.from); err == nil {
-		q.To, err = moment(in.to)
+	if q.From, q.To, err = span(in.from, in.to); err != nil {
+		return requestlog.Query{}, err
 	}
-	return q, err
-}
-
-// moment parses a time, or returns the zero time if text is empty.
-func moment(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
-	}
-	return at, nil
+	return q, nil
 }

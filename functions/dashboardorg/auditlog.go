@@ -79,10 +79,7 @@ func (in wanted) filter() (audit.Filter, error) {
 		field, text string
 		to          *time.Time
 	}{{"from", in.From, &f.From}, {"to", in.To, &f.To}} {
-		if bound.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, bound.text)
+		at, err := timestamp.Parse(bound.text)
 		if err != nil {
 			return audit.Filter{}, fault.BadRequest(bound.field + " must be an RFC 3339 timestamp.").About(bound.field)
 		}

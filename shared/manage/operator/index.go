@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/retry"
 )
 
 // Indexes indexes connections that release 0.1.0 created.
@@ -59,13 +60,7 @@ func (o Indexes) Index(ctx context.Context, tenant org.Tenant) (int, error) {
 
 // index indexes a connection. It repeats the write if the connection has just changed, and skips an erased connection.
 func (o Indexes) index(ctx context.Context, tenant org.Tenant, id string) error {
-	const tries = 5
-	var err error
-	for range tries {
-		if err = o.rows.IndexConnection(ctx, tenant, id); !errors.Is(err, fault.Conflict) {
-			break
-		}
-	}
+	err := retry.OnConflict(ctx, retry.Tries, func() error { return o.rows.IndexConnection(ctx, tenant, id) })
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}

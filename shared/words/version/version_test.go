@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/version"
 )
 
-func TestOfDistinguishesEditableFields(t *testing.T) {
+func TestVersionDistinguishesEditableFields(t *testing.T) {
 	t.Parallel()
 	states := [][][]string{
 		{{"ab"}, {"c"}},

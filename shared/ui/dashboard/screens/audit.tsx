@@ -8,7 +8,7 @@ import { Button, Empty, Field, LinkButton, Load, Notice, Title, Trouble } from "
 import { More, Table, Time } from "../parts/show.tsx";
 import { actorOf, targetOf, useKnown } from "./auditnames.ts";
 import type { Known } from "./auditnames.ts";
-import { dayTime, Late, useFilters } from "./deliveries.tsx";
+import { Late, useFilters, withDays } from "./deliveries.tsx";
 import { download } from "./usage.tsx";
 
 export function Audit(): JSX.Element {
@@ -29,11 +29,9 @@ function Log(): JSX.Element {
   const { api, link, orgBase, org } = useHere();
   const known = useKnown();
   const { filters, set, go } = useFilters("audit");
-  const { from, to, cursor, ...rest } = filters;
+  const { cursor, ...rest } = withDays(filters);
   const answer = useQuery<{ rows: AuditRow[]; next?: number }>(`${orgBase}/audit`, {
     ...rest,
-    from: dayTime(from, false),
-    to: dayTime(to, true),
     before: cursor,
   });
   const action = useAction();

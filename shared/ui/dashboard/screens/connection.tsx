@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { ConnectionDetail, ErasureState } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
 import type { Answer } from "../app/app.ts";
-import { Button, Confirm, Copy, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Button, Copy, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { Badge, counted, Facts, Id, Time } from "../parts/show.tsx";
 import { ExportList } from "./exports.tsx";
 

@@ -3,7 +3,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { OrganisationDeletion } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
-import { Button, Confirm, Notice, Panel, Trouble } from "../parts/controls.tsx";
+import { Button, Notice, Panel, Trouble } from "../parts/controls.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { Facts, Time } from "../parts/show.tsx";
 
 export function Leaving(): JSX.Element {

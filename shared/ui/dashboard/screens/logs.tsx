@@ -4,7 +4,7 @@ import type { Credential, Listed, LoggedRequest, SignIn } from "../api/records.t
 import { useHere, useQuery } from "../app/app.ts";
 import { Copy, Empty, Field, LinkButton, Load, Panel, Title } from "../parts/controls.tsx";
 import { Badge, Facts, Id, More, Table, Time } from "../parts/show.tsx";
-import { dayTime, Late, useFilters } from "./deliveries.tsx";
+import { Late, useFilters, withDays } from "./deliveries.tsx";
 
 const SECTIONS = [
   ["", "Requests"],
@@ -148,12 +148,11 @@ interface Search extends ReturnType<typeof useFilters> {
 function useSearch(section: Section): Search {
   const { link } = useHere();
   const { filters, ...change } = useFilters("logs", section);
-  const { from, to, ...rest } = filters;
   return {
     ...change,
     filters,
     section,
-    query: { ...rest, from: dayTime(from, false), to: dayTime(to, true) },
+    query: withDays(filters),
     of: (requestId) => link("logs", section, { request_id: requestId }),
   };
 }
@@ -184,6 +183,7 @@ function None({ search: { filters, section }, none }: { search: Search; none: st
   }
   return (
     <Empty title="No entries of the last 30 days match these filters.">
+      {requestId && <p>The log omits requests with an unknown or wrong key.</p>}
       {requestId && (
         <LinkButton href={link("logs", other, { request_id: requestId })}>Search {title.toLowerCase()}</LinkButton>
       )}

@@ -5,7 +5,8 @@ import type { Invitation, Member, Role } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import type { Action } from "../app/app.ts";
 import { useEdit, type Fields } from "../app/edit.ts";
-import { Button, Confirm, Dialog, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Button, Field, Form, Load, Notice, Panel, Title, Trouble } from "../parts/controls.tsx";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { EditForm } from "../parts/edit.tsx";
 import { Table, Time } from "../parts/show.tsx";
 

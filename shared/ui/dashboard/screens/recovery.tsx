@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useAction, useApp } from "../app/app.ts";
-import { Button, Check, Copy, Dialog, Form, Notice, Panel, Trouble } from "../parts/controls.tsx";
+import { Button, Check, Copy, Form, Notice, Panel, Trouble } from "../parts/controls.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Badge } from "../parts/show.tsx";
 import { download } from "./usage.tsx";
 

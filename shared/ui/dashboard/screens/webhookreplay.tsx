@@ -3,7 +3,8 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
 import { failureOf, useAction, useHere } from "../app/app.ts";
-import { Button, Dialog, Field, Form, Trouble } from "../parts/controls.tsx";
+import { Button, Field, Form, Trouble } from "../parts/controls.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 
 const deliveries = (count: number): string => `${count} ${count === 1 ? "delivery" : "deliveries"}`;
 const matching = (count: number): string =>

@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { Webhook, WebhookType } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { useEdit, type Fields } from "../app/edit.ts";
-import { Button, Check, Confirm, Field, Load, Notice, Panel } from "../parts/controls.tsx";
+import { Button, Check, Field, Load, Notice, Panel } from "../parts/controls.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { EditForm } from "../parts/edit.tsx";
 import { Types, type WebhookProps } from "./webhooks.tsx";
 

@@ -3,7 +3,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Secrets } from "../api/records.ts";
 import { useAction, useHere } from "../app/app.ts";
-import { Button, Check, Copy, Dialog, Form, Panel, Trouble } from "../parts/controls.tsx";
+import { Button, Check, Copy, Form, Panel, Trouble } from "../parts/controls.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Shown as Once, Time } from "../parts/show.tsx";
 import type { WebhookProps } from "./webhooks.tsx";
 

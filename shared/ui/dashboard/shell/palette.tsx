@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHere } from "../app/app.ts";
 import type { Here } from "../app/app.ts";
-import { Dialog } from "../parts/controls.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { address } from "../app/router.ts";
 import { screens } from "./places.ts";
 

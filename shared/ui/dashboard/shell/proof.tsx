@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
 import type { SentCode, DashboardSession } from "../api/records.ts";
 import { useAction } from "../app/app.ts";
-import { Button, Dialog, Field, Form, Notice, Trouble } from "../parts/controls.tsx";
+import { Button, Field, Form, Notice, Trouble } from "../parts/controls.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { hasPasskeys, use } from "../api/passkey.ts";
 import type { RequestJson } from "../api/passkey.ts";
 

@@ -1,42 +1,14 @@
 /** An in-memory fake of the dashboard's API (docs/openapi.yaml), so that tests can show every screen without a service. */
-import type { Mode, Overview, Versioned, Webhook } from "../api/records.ts";
-import { before, id, ORG } from "./ids.ts";
+import type { Mode, Overview, Webhook } from "../api/records.ts";
+import { accountRoutes } from "./accountroutes.ts";
+import { edited, missing, stop, Stop, type Answer, type Asked, type Told } from "./answers.ts";
+import { before, id } from "./ids.ts";
 import { credential, delivery, TYPES, webhook } from "./objects.ts";
 import { world } from "./world.ts";
 import type { World } from "./world.ts";
 import { institutions } from "./catalogue.ts";
 
-export interface Asked {
-  method: string;
-  path: string; // path below /dashboard/
-  query: URLSearchParams;
-  body: Record<string, unknown>;
-  ifMatch?: string | undefined;
-}
-
-export interface Told {
-  status: number;
-  json: object;
-}
-
-type Answer = (asked: Asked, id: string) => unknown;
-
-class Stop extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, text: string) {
-    super(text);
-    this.status = status;
-    this.code = code;
-  }
-}
-
 const SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
-
-const missing = (): never => {
-  throw new Stop(404, "svc_not_found", "Record not found.");
-};
 
 export class Fake {
   world: World;
@@ -76,7 +48,7 @@ export class Fake {
     );
     const mode = /\/(live)(\/|$)/.exec(asked.path) ? "live" : "test";
     for (const [pattern, answer] of [
-      ...this.#account(),
+      ...accountRoutes(this),
       ...this.#build(mode),
       ...this.#watch(mode),
       ...this.#organisation(),
@@ -86,101 +58,6 @@ export class Fake {
       if (found && method === asked.method) return answer(asked, decodeURIComponent(found[1] ?? ""));
     }
     return missing();
-  }
-
-  #account(): [string, Answer][] {
-    const { world: w } = this;
-    const session = (): object => (w.signedIn ? w.session : stop(401, "svc_session_required", "Sign in to continue."));
-    const enter = (): object => {
-      w.signedIn = true;
-      this.wantsProof = false;
-      return w.session;
-    };
-    const sent = { verification_id: id(7), expires_at: before(-10), resend_after: before(-1) };
-    return [
-      ["GET session", session],
-      [
-        "POST session/codes",
-        ({ body }) =>
-          String(body["email"]).endsWith("@gmail.com")
-            ? stop(400, "svc_invalid_request", "Use your work e-mail address; personal addresses aren't accepted.")
-            : sent,
-      ],
-      [
-        "POST session",
-        ({ body }) =>
-          body["code"] === "123456" ? enter() : stop(400, "svc_invalid_request", "The code is wrong or has expired."),
-      ],
-      ["POST session/totp", enter],
-      [
-        "DELETE sessions?",
-        () => {
-          w.signedIn = false;
-        },
-      ],
-      [
-        "POST account/totp",
-        () => ({
-          secret: "JBSWY3DPEHPK3PXP",
-          uri: "otpauth://totp/Recordbridge:ada@alder.example?issuer=Recordbridge&secret=JBSWY3DPEHPK3PXP",
-        }),
-      ],
-      [
-        "PUT account/totp",
-        () => {
-          const isFirst = !w.session.account.totp && w.session.account.passkeys.length === 0;
-          w.session.account.totp = true;
-          return isFirst ? { ...w.session, recovery_codes: this.#codes() } : w.session;
-        },
-      ],
-      ["POST account/recovery-codes", () => ({ recovery_codes: this.#codes() })],
-      [
-        "POST session/recovery-code",
-        ({ body }) =>
-          body["code"] === "0000-0000-0000-0000"
-            ? stop(
-                400,
-                "svc_invalid_request",
-                "This recovery code is wrong or already used. Check it, or use another one.",
-              )
-            : enter(),
-      ],
-      [
-        "DELETE account/totp",
-        () => {
-          w.session.account.totp = false;
-          return w.session;
-        },
-      ],
-      ["POST account/email", () => sent],
-      [
-        "DELETE account/passkeys/:id",
-        () => {
-          w.session.account.passkeys = [];
-          return w.session;
-        },
-      ],
-      ["POST invitations", () => stop(404, "svc_not_found", "This invitation is no longer valid.")],
-      [
-        "POST organisations",
-        ({ body }) => {
-          w.organisation.name = String(body["name"]);
-          w.session.organisations.push({
-            id: ORG,
-            name: w.organisation.name,
-            role: "owner",
-            plan: "free",
-            status: "active",
-          });
-          return { id: ORG };
-        },
-      ],
-    ];
-  }
-
-  #codes(): string[] {
-    this.world.session.account.recovery_codes_left = 10;
-    return Array.from({ length: 10 }, (_, at) => `7H2K-9MQX-4RTV-${1000 + at}`);
   }
 
   #build(mode: Mode): [string, Answer][] {
@@ -491,15 +368,4 @@ export class Fake {
       ],
     };
   }
-}
-
-/** Applies an edit, unless it was made from another version. */
-function edited<T extends Versioned>(found: T, { body, ifMatch }: Asked): T {
-  if (ifMatch !== undefined && ifMatch !== `"${found.version}"`)
-    stop(409, "svc_conflict", "The item changed after you loaded it, so nothing was saved.");
-  return Object.assign(found, body, { version: String(Number(found.version) + 1) });
-}
-
-function stop(status: number, code: string, text: string): never {
-  throw new Stop(status, code, text);
 }

@@ -235,6 +235,7 @@ test("a failed request and its details have a URL, and command search finds a si
   expect(page.url()).toContain(`logs?request_id=${id(901)}`);
   await page.getByRole("searchbox", { name: "Request ID" }).fill(id(912));
   await page.getByRole("searchbox", { name: "Request ID" }).press("Enter");
+  await expect(page.getByText("The log omits requests with an unknown or wrong key.")).toBeVisible();
   await page.getByRole("link", { name: "Search sign-ins" }).click();
   await expect(page.getByText("no_answer")).toBeVisible();
   await page.getByRole("navigation", { name: "Logs" }).getByRole("link", { name: "Sign-ins" }).click();
