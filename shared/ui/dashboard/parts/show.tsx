@@ -45,6 +45,18 @@ export function Time({ at, exact }: { at: string | undefined; exact?: boolean })
   );
 }
 
+/** Text that may break after its punctuation, so a narrow column doesn't split the words of an email address or URL. */
+export const Breakable = ({ text }: { text: string }): JSX.Element => (
+  <>
+    {text.split(/(?<=[@./_:-])(?=\w)/).map((part, i) => (
+      <>
+        {i > 0 && <wbr />}
+        {part}
+      </>
+    ))}
+  </>
+);
+
 /** The time of last use, which the service stores to the hour. */
 export const Used = ({ at }: { at: string | undefined }): JSX.Element =>
   at && Date.now() - Date.parse(at) < 3_600_000 ? (

@@ -5,7 +5,7 @@ import type { AuditChange, AuditRow } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
 import { actionOf, describe, OBJECTS } from "../parts/auditwords.ts";
 import { Button, Empty, Field, LinkButton, Load, Notice, Title, Trouble } from "../parts/controls.tsx";
-import { More, Table, Time } from "../parts/show.tsx";
+import { Breakable, More, Table, Time } from "../parts/show.tsx";
 import { actorOf, targetOf, useKnown } from "./auditnames.ts";
 import type { Known } from "./auditnames.ts";
 import { Late, useFilters, withDays } from "./deliveries.tsx";
@@ -143,7 +143,9 @@ function Rows({ rows, known }: { rows: AuditRow[]; known: Known }): JSX.Element 
 function Actor({ row, known }: { row: AuditRow; known: Known }): JSX.Element {
   return (
     <>
-      <span class="break">{actorOf(row.actor, known.members)}</span>
+      <span class="break">
+        <Breakable text={actorOf(row.actor, known.members)} />
+      </span>
       {row.from && <div class="soft">from {row.from}</div>}
     </>
   );
@@ -152,10 +154,12 @@ function Actor({ row, known }: { row: AuditRow; known: Known }): JSX.Element {
 function Target({ row, known }: { row: AuditRow; known: Known }): JSX.Element {
   const { text, place } = targetOf(row, known);
   return place === undefined ? (
-    <span class="break">{text}</span>
+    <span class="break">
+      <Breakable text={text} />
+    </span>
   ) : (
     <a class="break" href={place}>
-      {text}
+      <Breakable text={text} />
     </a>
   );
 }
@@ -166,7 +170,7 @@ function Changes({ of }: { of: AuditChange[] }): JSX.Element {
     <ul class="changes">
       {of.map(describe).map(({ name, text }) => (
         <li key={`${name} ${text}`}>
-          <span class="soft">{name}:</span> {text}
+          <span class="soft">{name}:</span> <Breakable text={text} />
         </li>
       ))}
     </ul>
