@@ -29,7 +29,7 @@ SERVERS ?= $(CACHE)/servers
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -141,6 +141,9 @@ conformance: ## compare the embedded AWS with third-party servers, which it inst
 
 contract: runner ## check the API descriptions with spectral, and the running service against them with schemathesis
 	.ci/contract/run $(CACHE)/contract
+
+clients: runner ## generate clients from the API's documents with four generators, and call the running service with each
+	.ci/clients/run $(CACHE)/clients
 
 ccda: ctl ## validate converted C-CDA documents with HL7's and Medplum's validators, and exports with HL7's
 	.ci/ccda/run $(CACHE)/ccda

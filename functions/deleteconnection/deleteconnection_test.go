@@ -49,7 +49,7 @@ func newHandler() http.Handler {
 func TestDeleteConnectionReturnsConnectionOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
-	revoked := `{"success":true,"data":{"org_connection_id":"` + known +
+	revoked := `{"success":true,"data":{"kind":"portal","org_connection_id":"` + known +
 		`","org_id":"a0000000-0000-4000-8000-000000000001",` +
 		`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +
 		`"platform_type":"sandbox",` +

@@ -62,7 +62,7 @@ func TestGetConnectionReturnsStatusOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	shown := func(id, rest string) string {
-		return `{"success":true,"data":{"org_connection_id":"` + id + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
+		return `{"success":true,"data":{"kind":"portal","org_connection_id":"` + id + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
 			`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +
 			`"platform_type":"sandbox","api_mode":"test",` + rest + `}}`
 	}
@@ -70,7 +70,7 @@ func TestGetConnectionReturnsStatusOrError(t *testing.T) {
 	for name, e := range map[string]keyedtest.Exchange{
 		"with everything": {Path: whole, Status: 200, Want: all},
 		"in upper case":   {Path: strings.ToUpper(whole), Status: 200, Want: all},
-		"of TEFCA": {Path: tefca, Status: 200, Want: `{"success":true,"data":{"org_connection_id":"` + tefca +
+		"of TEFCA": {Path: tefca, Status: 200, Want: `{"success":true,"data":{"kind":"tefca","org_connection_id":"` + tefca +
 			`","org_id":"a0000000-0000-4000-8000-000000000001",` +
 			`"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca","api_mode":"test","status":"authorized",` +
 			`"scope":"patient/*.read"}}`},

@@ -43,6 +43,11 @@ components:
         counts: {type: object, additionalProperties: {type: integer}}
         free: {type: object}
         open: {type: object, properties: {x: {type: string}}, additionalProperties: true}
+        place:
+          oneOf:
+            - {properties: {at: {enum: [home]}}}
+            - {properties: {at: {enum: [away]}, far: {type: integer}}}
+          discriminator: {propertyName: at}
 `
 
 func api(t *testing.T, text string) *contract.API {
@@ -65,6 +70,9 @@ func answer(status int, body string, header ...string) contract.Answer {
 const whole = `{"kind":"a","name":"abc","parts":[{"size":1},{"note":"n"}],"counts":{"Patient":2},` +
 	`"free":{"any":[1]},"open":{"x":"y","z":1}}`
 
+// place returns the response with a member that has variants.
+func place(value string) string { return strings.TrimSuffix(whole, "}") + `,"place":` + value + "}" }
+
 func TestAPICheckRejectsResponseThatViolatesSchema(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -72,11 +80,16 @@ func TestAPICheckRejectsResponseThatViolatesSchema(t *testing.T) {
 		answer       contract.Answer
 		want         string // substring of the expected error; empty if none is expected
 	}{
-		"as described":    {"GET", "/things/7", answer(200, whole), ""},
-		"with a number":   {"GET", "/things/7", answer(200, whole, "X-Left", "3"), ""},
-		"HEAD":            {"HEAD", "/things/7", answer(200, ""), ""},
-		"OPTIONS":         {"OPTIONS", "/things/7", answer(204, "", "Allow", "GET"), ""},
-		"the exact path":  {"GET", "/things/own", answer(204, ""), ""},
+		"as described":   {"GET", "/things/7", answer(200, whole), ""},
+		"with a number":  {"GET", "/things/7", answer(200, whole, "X-Left", "3"), ""},
+		"HEAD":           {"HEAD", "/things/7", answer(200, ""), ""},
+		"OPTIONS":        {"OPTIONS", "/things/7", answer(204, "", "Allow", "GET"), ""},
+		"the exact path": {"GET", "/things/own", answer(204, ""), ""},
+		"a variant":      {"GET", "/things/7", answer(200, place(`{"at":"away","far":2}`)), ""},
+		"no variant": {
+			"GET", "/things/7", answer(200, place(`{"at":"here"}`)), "place: is map[at:here], which meets 0 of oneOf",
+		},
+		"two variants":    {"GET", "/things/7", answer(200, place(`{}`)), "which meets 2 of oneOf"},
 		"somebody else's": {"GET", "/sandbox/a/b/c", answer(299, "x"), ""},
 		"a page":          {"PUT", "/things/7", answer(405, "<p>", "Content-Type", "text/html"), ""},
 		"a redirect":      {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x"), ""},

@@ -20,7 +20,8 @@ type schema struct {
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // values that match when must match then; all others must match other
+	one      []*schema // exactly one must match
+	when     *schema   // values that match when must match then; all others must match other
 	then     *schema
 	other    *schema
 }
@@ -94,7 +95,7 @@ func (c *compiler) compile(value any) (*schema, error) {
 
 func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 	switch keyword {
-	case "description", "default", "example", "deprecated": // JSON Schema annotations, which do not constrain a value
+	case "description", "default", "example", "deprecated", "discriminator": // annotations, which do not constrain a value
 	case "properties":
 		s.members, err = c.named(rule)
 	case "additionalProperties":
@@ -109,6 +110,8 @@ func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 		s.all, err = c.list(rule)
 	case "anyOf":
 		s.any, err = c.list(rule)
+	case "oneOf":
+		s.one, err = c.list(rule)
 	case "if":
 		s.when, err = c.compile(rule)
 	case "then":

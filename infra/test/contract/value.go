@@ -28,6 +28,9 @@ func (s *schema) violations(at string, value any) []string {
 	if len(s.any) > 0 && !slices.ContainsFunc(s.any, matches) {
 		found = append(found, fmt.Sprintf("%s: is %v, which meets none of anyOf", at, value))
 	}
+	if n := count(s.one, matches); n != 1 && len(s.one) > 0 {
+		found = append(found, fmt.Sprintf("%s: is %v, which meets %d of oneOf", at, value, n))
+	}
 	if branch := s.branch(value); branch != nil {
 		found = append(found, branch.violations(at, value)...)
 	}
@@ -40,6 +43,16 @@ func (s *schema) violations(at string, value any) []string {
 		}
 	}
 	return found
+}
+
+func count(parts []*schema, matches func(part *schema) bool) int {
+	n := 0
+	for _, part := range parts {
+		if matches(part) {
+			n++
+		}
+	}
+	return n
 }
 
 // branch returns the subschema that the "if" keyword selects for value, or nil if there is none.
@@ -77,7 +90,7 @@ func parts(of ...*schema) []*schema {
 	var all []*schema
 	for _, s := range of {
 		if s != nil {
-			all = append(append(all, s), parts(slices.Concat(s.all, s.any, []*schema{s.then, s.other})...)...)
+			all = append(append(all, s), parts(slices.Concat(s.all, s.any, s.one, []*schema{s.then, s.other})...)...)
 		}
 	}
 	return all

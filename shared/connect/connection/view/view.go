@@ -10,6 +10,7 @@ import (
 
 // Connection is a connection's JSON record (docs/openapi.yaml, Connection).
 type Connection struct {
+	Kind             Kind              `json:"kind"`
 	ID               string            `json:"org_connection_id"`
 	OrgID            string            `json:"org_id"`
 	BrandID          string            `json:"catalog_brand_id,omitempty"`
@@ -23,10 +24,23 @@ type Connection struct {
 	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"` // RFC 3339
 }
 
+// Kind names the variant of a connection's record.
+type Kind string
+
+const (
+	portal Kind = "portal" // a connection through a portal of the catalogue
+	tefca  Kind = "tefca"  // a connection with a facility of a TEFCA network
+)
+
 // Of returns the JSON record for c.
 func Of(c connection.Connection) Connection {
+	kind := portal
+	if c.DirectoryID != "" {
+		kind = tefca
+	}
 	return Connection{
-		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,
+		Kind: kind,
+		ID:   c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,
 		DirectoryID:  c.DirectoryID,
 		PlatformType: c.PlatformType, APIMode: c.Tenant.Mode, Status: c.Status, Scope: c.Scope,
 		ConsentExpiresAt: timestamp.Of(c.ConsentExpiresAt),
