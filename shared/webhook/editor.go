@@ -87,7 +87,7 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 			return Subscription{}, secret.Text{}, err
 		}
 	}
-	fresh, err := newSecret(e.Random)
+	fresh, err := NewSecret(e.Random)
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
@@ -105,7 +105,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}
-	fresh, err := newSecret(e.Random)
+	fresh, err := NewSecret(e.Random)
 	if err != nil {
 		return Subscription{}, secret.Text{}, err
 	}

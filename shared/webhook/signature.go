@@ -24,14 +24,19 @@ const (
 	secretBytes     = 32
 )
 
-// newSecret returns a new signing secret. The secret consists of "whsec_" and 32 random bytes in padded standard base64
+// NewSecret returns a new signing secret. The secret consists of "whsec_" and 32 random bytes in padded standard base64
 // (Standard Webhooks 1.0).
-func newSecret(random io.Reader) (secret.Text, error) {
+func NewSecret(random io.Reader) (secret.Text, error) {
 	key := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
 		return secret.Text{}, fmt.Errorf("random bytes for a webhook secret: %w", err)
 	}
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
+}
+
+// Headers returns the headers that a webhook with the given secret and no other settings receives with an event.
+func Headers(signing secret.Text, eventID string, at time.Time, body []byte) (map[string]string, error) {
+	return keys{secrets: []secret.Text{signing}, private: private{}}.headers(eventID, at, body)
 }
 
 // newSigningKey returns a new ed25519 key pair in base64. The private key consists of "whsk_" and the seed; the public
