@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// memory is what the tool keeps between runs for one API and public ID: the receiver's URL, its temporary secret, and
+// memory holds the values kept between runs for one API and public ID: the receiver's URL, its temporary secret, and
 // the position in the feed.
 type memory struct {
 	URL    string `json:"url"`
