@@ -1,26 +1,27 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"recordbridge/shared/webhook"
 )
 
-const source = "../../docs/openapi.yaml"
+const source = "../../docs"
 
 // written returns the documents by name.
 func written(t *testing.T) map[string]map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(source)
+	described, err := readDescription(source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	documents := map[string]map[string]any{}
 	for _, p := range parts() {
-		document, err := p.document(text)
+		document, err := p.document(described)
 		if err != nil {
 			t.Fatalf("%s: %v", p.name, err)
 		}
@@ -47,11 +48,11 @@ func TestDocumentsHaveEveryOperationOnce(t *testing.T) {
 			found = append(found, o.id)
 		}
 	}
-	text, err := os.ReadFile(source)
+	described, err := readDescription(source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range operations(read(t, text)) {
+	for _, o := range operations(read(t, described.api)) {
 		want := 1
 		if slices.Contains([]any{"widget", "sandbox"}, o.tag) { // pages, files and the simulated portal
 			want = 0
@@ -152,6 +153,23 @@ func TestConnectionHasDiscriminatedVariants(t *testing.T) {
 	}
 	if len(variants) != 2 {
 		t.Errorf("%d variants", len(variants))
+	}
+}
+
+func TestEventHasVariantForEachType(t *testing.T) {
+	t.Parallel()
+	schemas := dig(written(t)["backend"], "components", "schemas")
+	byType := dig(schemas, "Event", "discriminator", "mapping")
+	for _, kind := range webhook.Catalogue() {
+		to, _ := byType[string(kind.Type)].(string)
+		properties := dig(schemas, strings.TrimPrefix(to, "#/components/schemas/"), "properties")
+		if !slices.Equal(dig(properties, "type")["enum"].([]any), []any{string(kind.Type)}) {
+			t.Errorf("%s has no variant", kind.Type)
+		}
+		data := strings.TrimPrefix(dig(properties, "data")["$ref"].(string), "#/components/schemas/")
+		if dig(schemas, data, "properties") == nil {
+			t.Errorf("%s: the data has no properties", kind.Type)
+		}
 	}
 }
 
