@@ -29,7 +29,7 @@ SERVERS ?= $(CACHE)/servers
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -144,6 +144,14 @@ contract: runner ## check the API descriptions with spectral, and the running se
 
 clients: runner ## generate clients from the API's documents with four generators, and call the running service with each
 	.ci/clients/run $(CACHE)/clients
+
+sdk: ## generate, build and test the server SDK, and write build/recordbridge-server-<version>.tgz (needs Node 20)
+	@go run ./infra/apiparts
+	@cd infra/sdk/typescript && { [ node_modules/.package-lock.json -nt package-lock.json ] \
+		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } \
+		&& npm run --silent generate >/dev/null && rm -rf dist dist-test && npx --no tsc \
+		&& npx --no tsc -- -p tsconfig.test.json && npm test --silent >dist-test/log || { cat dist-test/log; exit 1; }
+	@cd build && npm pack --silent ../infra/sdk/typescript
 
 ccda: ctl ## validate converted C-CDA documents with HL7's and Medplum's validators, and exports with HL7's
 	.ci/ccda/run $(CACHE)/ccda

@@ -15,6 +15,7 @@ def main(runner, folder):
         "@hey-api/openapi-ts": ["node", "out/hey.js"],
         "openapi-python-client": ["python/bin/python", "call.py"],
         "oapi-codegen": ["./go/clients"],
+        "@recordbridge/server": ["node", "sdk/journey.mjs"],
     }
     with tempfile.TemporaryDirectory(prefix="recordbridge-clients-") as own, stack.running(runner, own, rate=1_000_000) as run:
         organisation = run["organisations"][0]

@@ -1,0 +1,19 @@
+/** A failed request: the API's error code, description and request ID. `code` is empty if the API didn't respond. */
+export class RecordbridgeError extends Error {
+  override readonly name = "RecordbridgeError";
+
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly status: number,
+    readonly requestId: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A downloaded file differs from the exported one. Discard what was read, and download the file again. */
+export class DigestMismatch extends Error {
+  override readonly name = "DigestMismatch";
+}

@@ -1,0 +1,6 @@
+/** Server SDK of Recordbridge. Use it only in a backend, because it holds the private key. */
+export { Recordbridge } from "./client.js";
+export type { Options, Connection, Event, ExportRequest, ExportResult, Task } from "./client.js";
+export { DigestMismatch, RecordbridgeError } from "./errors.js";
+export type { File, Progress, Resource } from "./download.js";
+export { verifyWebhook } from "./webhooks.js";
