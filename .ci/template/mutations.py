@@ -23,7 +23,8 @@ STATEMENT = (ROLE, "Properties", "Policies", 0, "PolicyDocument", "Statement", 0
 LOGGED = (STAGE, "Properties", "AccessLogSetting", "Format")
 
 # Resources that rules distinguish by name are in the sample in addition to the first of their type.
-KEPT = {"ExportDeadLetterQueue", "TokensTable", "FlowTable", "DashboardSessionRole", "AlarmKey"}
+KEPT = {"ExportDeadLetterQueue", "TokensTable", "FlowTable", "DashboardSessionRole", "AlarmKey", "FirewallLogGroup", "RequestErrorsAlarm"}
+BLOCKED, BLOCKED_GROUP = "AWS::WAFv2::LoggingConfiguration", ("Resources", "FirewallLogGroup", "Properties")
 ANSWERS = (API, "Properties", "Body", "x-amazon-apigateway-gateway-responses", "DEFAULT_4XX")
 
 MUTATIONS = (
@@ -148,6 +149,16 @@ MUTATIONS = (
     Mutation("apis_are_reached_by_their_name_alone", ("AWS::ApiGateway::DomainName", "Properties", "SecurityPolicy"), "TLS_1_0"),
     Mutation("apis_are_reached_by_their_name_alone", (API, "Properties", "Body", "servers"), REMOVED),
     Mutation("firewalls_keep_no_requests", (WEB_ACL, "Properties", "VisibilityConfig", "SampledRequestsEnabled"), True),
+    Mutation("firewalls_log_no_caller", (BLOCKED,), {"Type": "AWS::S3::Bucket", "Properties": {}}),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "LoggingFilter"), REMOVED),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "LoggingFilter", "DefaultBehavior"), "KEEP"),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "LoggingFilter", "Filters", 0, "Conditions", 0, "ActionCondition", "Action"), "ALLOW"),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "RedactedFields", 0), REMOVED),
+    Mutation("firewalls_log_no_caller", (WEB_ACL, "Properties", "DataProtectionConfig"), REMOVED),
+    Mutation("firewalls_log_no_caller", (WEB_ACL, "Properties", "DataProtectionConfig", "DataProtections", 1), REMOVED),
+    Mutation("firewalls_log_no_caller", (WEB_ACL, "Properties", "DataProtectionConfig", "DataProtections", 2, "Field", "FieldKeys"), ["cookie"]),
+    Mutation("firewalls_log_no_caller", (*BLOCKED_GROUP, "DataProtectionPolicy"), REMOVED),
+    Mutation("firewalls_log_no_caller", (*BLOCKED_GROUP, "DataProtectionPolicy", "Statement", 1), REMOVED),
     Mutation("firewalls_keep_no_requests", (WEB_ACL, "Properties", "Rules", 2, "VisibilityConfig", "SampledRequestsEnabled"), True),
 )
 
