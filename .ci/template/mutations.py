@@ -23,7 +23,8 @@ STATEMENT = (ROLE, "Properties", "Policies", 0, "PolicyDocument", "Statement", 0
 LOGGED = (STAGE, "Properties", "AccessLogSetting", "Format")
 
 # Resources that rules distinguish by name are in the sample in addition to the first of their type.
-KEPT = {"ExportDeadLetterQueue", "TokensTable", "FlowTable", "DashboardSessionRole", "AlarmKey"}
+KEPT = {"ExportDeadLetterQueue", "TokensTable", "FlowTable", "DashboardSessionRole", "AlarmKey", "FirewallLogGroup", "RequestErrorsAlarm"}
+BLOCKED, BLOCKED_GROUP = "AWS::WAFv2::LoggingConfiguration", ("Resources", "FirewallLogGroup", "Properties")
 ANSWERS = (API, "Properties", "Body", "x-amazon-apigateway-gateway-responses", "DEFAULT_4XX")
 
 MUTATIONS = (
@@ -82,6 +83,9 @@ MUTATIONS = (
     Mutation("nothing_has_a_fixed_name", (ALARM, "Properties", "AlarmName"), "errors"),
     Mutation("names_that_are_fixed_are_of_the_stack", ("AWS::SSM::Parameter", "Properties", "Name"), "/recordbridge/base-url"),
     Mutation("names_that_are_fixed_are_of_the_stack", (GROUP, "Properties", "LogGroupName"), "/recordbridge/connect"),
+    Mutation("logs_outlive_the_stack", (GROUP, "DeletionPolicy"), "Delete"),
+    Mutation("logs_outlive_the_stack", (GROUP, "UpdateReplacePolicy"), REMOVED),
+    Mutation("logs_outlive_the_stack", (GROUP, "Properties", "RetentionInDays"), REMOVED),
     Mutation("no_code_runs_in_a_deployment", ("Resources", "Added"), {"Type": "Custom::Seed"}),
     Mutation("no_code_runs_in_a_deployment", ("Resources", "Added"), {"Type": "AWS::CloudFormation::CustomResource"}),
     Mutation("parameters_are_explained", ("Parameters", "MailFrom", "Description"), REMOVED),
@@ -103,10 +107,15 @@ MUTATIONS = (
     Mutation("topics_are_reached_by_alarms", (TOPIC, "Properties", "KmsMasterKeyId"), REMOVED),
     Mutation("topics_are_reached_by_alarms", ("Resources", "AlarmKey", "Properties", "KeyPolicy", "Statement", 1, "Action"), ["kms:Decrypt"]),
     Mutation("topics_are_reached_by_alarms", (*TOPIC_POLICY, *TLS, "Condition"), REMOVED),
+    Mutation("topics_refuse_plain_http", ("Resources", "Added"), {"Type": TOPIC, "Properties": {}}),
     Mutation("topics_refuse_plain_http", (*TOPIC_POLICY, "PolicyDocument", "Statement", 1, "Condition", "Bool", "aws:SecureTransport"), "true"),
     Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmActions"), REMOVED),
     Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmActions"), ["arn:aws:sns:us-east-1:1:other"]),
     Mutation("alarms_reach_somebody", (ALARM, "Properties", "OKActions"), []),
+    Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmActions"), [{"Ref": "TicketTopic"}]),
+    Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmDescription"), "It failed. Runbook docs/operate/runbooks/api-errors.md"),
+    Mutation("alarms_reach_somebody", (ALARM, "Properties", "AlarmDescription"), "Page: It failed."),
+    Mutation("alarms_reach_somebody", ("Resources", "RequestErrorsAlarm", "Properties", "OKActions"), [{"Ref": "AlarmTopic"}]),
     Mutation("alarms_say_what_silence_means", (ALARM, "Properties", "TreatMissingData"), REMOVED),
     Mutation("alarms_say_what_silence_means", (ALARM, "Properties", "TreatMissingData"), "ignore"),
     Mutation("alarms_are_about_one_number_of_this_stack", (ALARM, "Properties", "Metrics", 0, "Expression"), "SUM(SEARCH('x', 'Sum'))"),
@@ -145,6 +154,16 @@ MUTATIONS = (
     Mutation("apis_are_reached_by_their_name_alone", ("AWS::ApiGateway::DomainName", "Properties", "SecurityPolicy"), "TLS_1_0"),
     Mutation("apis_are_reached_by_their_name_alone", (API, "Properties", "Body", "servers"), REMOVED),
     Mutation("firewalls_keep_no_requests", (WEB_ACL, "Properties", "VisibilityConfig", "SampledRequestsEnabled"), True),
+    Mutation("firewalls_log_no_caller", (BLOCKED,), {"Type": "AWS::S3::Bucket", "Properties": {}}),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "LoggingFilter"), REMOVED),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "LoggingFilter", "DefaultBehavior"), "KEEP"),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "LoggingFilter", "Filters", 0, "Conditions", 0, "ActionCondition", "Action"), "ALLOW"),
+    Mutation("firewalls_log_no_caller", (BLOCKED, "Properties", "RedactedFields", 0), REMOVED),
+    Mutation("firewalls_log_no_caller", (WEB_ACL, "Properties", "DataProtectionConfig"), REMOVED),
+    Mutation("firewalls_log_no_caller", (WEB_ACL, "Properties", "DataProtectionConfig", "DataProtections", 1), REMOVED),
+    Mutation("firewalls_log_no_caller", (WEB_ACL, "Properties", "DataProtectionConfig", "DataProtections", 2, "Field", "FieldKeys"), ["cookie"]),
+    Mutation("firewalls_log_no_caller", (*BLOCKED_GROUP, "DataProtectionPolicy"), REMOVED),
+    Mutation("firewalls_log_no_caller", (*BLOCKED_GROUP, "DataProtectionPolicy", "Statement", 1), REMOVED),
     Mutation("firewalls_keep_no_requests", (WEB_ACL, "Properties", "Rules", 2, "VisibilityConfig", "SampledRequestsEnabled"), True),
 )
 

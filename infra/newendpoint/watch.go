@@ -31,7 +31,7 @@ func (w *writer) watch() {
 		w.before(stackFile, "  BrowserErrorsAlarm:\n", strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", next))
 		for _, kind := range []string{"ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"} {
 			w.after(stackFile, `"${`+last+kind+`.Arn}"`, `,"${`+next+kind+`.Arn}"`) // the dashboard's list of alarms
-			w.after("docs/operate/monitoring.md", "| `Request"+kind+"`, ", "`"+next+kind+"`, ")
+			w.after("docs/operate/alarms.md", "| `Request"+kind+"`, ", "`"+next+kind+"`, ")
 		}
 		return
 	}

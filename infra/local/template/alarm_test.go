@@ -7,11 +7,13 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestLoadReadsAlarmTopicAndItsKey(t *testing.T) {
+func TestLoadReadsAlarmTopicsAndTheirKey(t *testing.T) {
 	t.Parallel()
-	tpl := loadMain(t, map[string]string{"AlarmEmail": "operator@recordbridge.example"})
-	if got, want := tpl.Outputs["AlarmTopic"], "arn:aws:sns:us-east-1:000000000000:recordbridge-AlarmTopic"; got != want {
-		t.Errorf("the output AlarmTopic: got %q, want %q", got, want)
+	tpl := loadMain(t, map[string]string{"AlarmEmail": "operator@recordbridge.example", "EnableFirewall": "true"})
+	for _, topic := range []string{"AlarmTopic", "TicketTopic"} {
+		if got, want := tpl.Outputs[topic], "arn:aws:sns:us-east-1:000000000000:recordbridge-"+topic; got != want {
+			t.Errorf("the output %s: got %q, want %q", topic, got, want)
+		}
 	}
 	if !slices.ContainsFunc(tpl.Keys, func(k template.Key) bool { return k.LogicalID == "AlarmKey" }) {
 		t.Error("there is no AlarmKey")

@@ -43,13 +43,13 @@ func (b *builder) add(r resource) error {
 	case kindBucketPolicy, kindQueuePolicy:
 		// Bucket and queue policies that deny requests without TLS are ignored, because a local stack uses plain HTTP.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
-	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
+	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindFirewallLog, kindDistribution:
 		inFront(r, o)
 	case kindRole:
 		b.role(r, o)
 	case kindLogGroup:
 		// The runner shows logs as they arrive and does not store them.
-		o.ignore("RetentionInDays", "KmsKeyId")
+		o.ignore("RetentionInDays", "KmsKeyId", "DataProtectionPolicy")
 		o.required("LogGroupName")
 	case kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		unwatched(r, o)

@@ -11,7 +11,9 @@ func inFront(r resource, o *object) {
 	case kindDomainPath:
 		o.ignore("DomainName", "BasePath", "RestApiId", "Stage")
 	case kindFirewall:
-		o.ignore("Scope", "DefaultAction", "VisibilityConfig", "Rules")
+		o.ignore("Scope", "DefaultAction", "VisibilityConfig", "Rules", "DataProtectionConfig")
+	case kindFirewallLog:
+		o.ignore("ResourceArn", "LogDestinationConfigs", "RedactedFields", "LoggingFilter")
 	case kindDistribution:
 		o.ignore("DistributionConfig")
 	case kindFirewallOf:
@@ -19,7 +21,7 @@ func inFront(r resource, o *object) {
 	}
 }
 
-// Monitoring exists only on AWS. Alarms and the dashboard are ignored, because a local stack does not store their
+// Monitoring exists only on AWS. Alarms and dashboards are ignored, because a local stack does not store their
 // CloudWatch metrics and needs no alarm emails. References in monitoring resources are resolved like all others, so
 // that invalid references are detected. infra/test/policy lists the required alarms.
 

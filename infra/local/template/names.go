@@ -21,6 +21,7 @@ const (
 	kindDomainPath   = "AWS::ApiGateway::BasePathMapping"
 	kindFirewall     = "AWS::WAFv2::WebACL"
 	kindFirewallOf   = "AWS::WAFv2::WebACLAssociation"
+	kindFirewallLog  = "AWS::WAFv2::LoggingConfiguration"
 	kindDistribution = "AWS::CloudFront::Distribution"
 	kindDashboard    = "AWS::CloudWatch::Dashboard"
 	kindAlarm        = "AWS::CloudWatch::Alarm"
@@ -32,8 +33,8 @@ const (
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
-		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution,
-		kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
+		kindLogGroup, kindRole, kindQueuePolicy, kindDomain, kindDomainPath, kindFirewall, kindFirewallOf,
+		kindFirewallLog, kindDistribution, kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
 		return true
 	}
 	return false

@@ -9,11 +9,13 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// standard lists the AWS metrics that alarms and the dashboard may use, each with the sets of dimensions under which
+// standard lists the AWS metrics that alarms and dashboards may use, each with the sets of dimensions under which
 // AWS stores the metric. The dimension Resource identifies an alias.
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
+// https://docs.aws.amazon.com/waf/latest/developerguide/waf-metrics.html
 var standard = map[string]kept{
 	"AWS/Lambda": {
 		[][]string{{"FunctionName"}, {"FunctionName", "Resource"}},
@@ -24,6 +26,8 @@ var standard = map[string]kept{
 		[]string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"},
 	},
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
+	"AWS/DynamoDB":   {[][]string{{"TableName"}}, []string{"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"}},
+	"AWS/WAFV2":      {[][]string{{"Region", "Rule", "WebACL"}}, []string{"AllowedRequests", "BlockedRequests"}},
 }
 
 // kept lists the metrics of an AWS namespace and, for each, the sets of dimensions under which AWS stores it.
@@ -37,8 +41,8 @@ var searched = regexp.MustCompile(
 	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
 		`'(?:Sum|Maximum)', 300\)$`)
 
-// Metrics reports metrics in alarms or the dashboard that are never sent or that include other stacks' data. It also
-// reports the service's metrics and alarms that the dashboard does not display.
+// Metrics reports metrics in alarms or dashboards that are never sent or that include other stacks' data. It also
+// reports the service's metrics and unconditional alarms that are not on exactly one dashboard.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {
@@ -48,23 +52,32 @@ func Metrics(s *Stack) []Finding {
 			}
 		}
 	}
+	on := map[string][]string{} // the dashboards that show a metric or alarm
 	for _, d := range s.of(kindDashboard) {
 		shown, isRead := s.shown(d, &found)
 		if !isRead {
-			continue
+			return found.sorted()
 		}
-		for _, name := range metric.Names() {
-			if !slices.Contains(shown, string(name)) {
-				found.addf(d.ID, "does not show %s", name)
-			}
+		for name := range shown {
+			on[name] = append(on[name], d.ID)
 		}
-		for _, a := range s.of(kindAlarm) {
-			if a.Condition == "" && !slices.Contains(shown, "${"+a.ID+".Arn}") {
-				found.addf(d.ID, "does not show %s", a.ID)
-			}
+	}
+	for _, name := range metric.Names() {
+		once(string(name), on[string(name)], &found)
+	}
+	for _, a := range s.of(kindAlarm) {
+		if a.Condition == "" {
+			once(a.ID, on["${"+a.ID+".Arn}"], &found)
 		}
 	}
 	return found.sorted()
+}
+
+// once reports a metric or alarm that is not on exactly one dashboard.
+func once(name string, dashboards []string, found *findings) {
+	if len(dashboards) != 1 {
+		found.addf(name, "is on the dashboards %v, want one", dashboards)
+	}
 }
 
 // widget holds the parts of a dashboard widget that the rules check.
@@ -77,14 +90,17 @@ type widget struct {
 }
 
 // shown returns the metric names and alarm ARNs that a dashboard displays, as written in the template.
-func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
+func (s *Stack) shown(d Resource, found *findings) (all map[string]bool, isRead bool) {
 	var body struct{ Widgets []widget }
 	if err := json.Unmarshal([]byte(short(d.Properties["DashboardBody"])), &body); err != nil {
 		found.addf(d.ID, "its body is no JSON: %v", err)
 		return nil, false
 	}
+	all = map[string]bool{}
 	for _, w := range body.Widgets {
-		all = append(all, w.Properties.Alarms...)
+		for _, a := range w.Properties.Alarms {
+			all[a] = true
+		}
 		for _, m := range w.Properties.Metrics {
 			one := drawn(m)
 			if parts := searched.FindStringSubmatch(one.expression); parts != nil {
@@ -92,7 +108,7 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 				one.dimensions = map[string]string{metric.Stack: "${AWS::StackName}", parts[1]: ""}
 			}
 			one.known(d.ID, found)
-			all = append(all, one.metric)
+			all[one.metric] = true
 		}
 	}
 	return all, true
@@ -122,7 +138,7 @@ func (one series) known(where string, found *findings) {
 	isOwn := false
 	for name, value := range one.dimensions {
 		names = append(names, name)
-		isOwn = isOwn || strings.HasPrefix(value, "${")
+		isOwn = isOwn || strings.HasPrefix(value, "${") && value != "${AWS::Region}"
 	}
 	slices.Sort(names)
 	if !isSent(one.namespace, one.metric, names) {

@@ -51,8 +51,8 @@ func TestMetricsCheckFindsMetricsThatAreNeverEmitted(t *testing.T) {
 		"unknown": {
 			`["Recordbridge","Limited"`, `["Recordbridge","Limits"`,
 			[]string{
-				"Dashboard: does not show Limited",
 				"Dashboard: nobody sends the metric Recordbridge Limits by [limit service]",
+				"Limited: is on the dashboards [], want one",
 			},
 		},
 		"other words": {
@@ -68,7 +68,16 @@ func TestMetricsCheckFindsMetricsThatAreNeverEmitted(t *testing.T) {
 			[]string{"Dashboard: nobody sends the metric Recordbridge Import by [outcome service]"},
 		},
 		"a wide search": {` service=\"${AWS::StackName}\"`, ``, []string{"Dashboard: nobody sends the metric   by []"}},
-		"no such alarm": {`"${Letters.Arn}"`, ``, []string{"Dashboard: does not show Letters"}},
+		"on two dashboards": {
+			"  Dead:", "  More: {Type: AWS::CloudWatch::Dashboard, Properties: {DashboardBody: '{\"widgets\":[{\"properties\":" +
+				"{\"alarms\":[\"${Letters.Arn}\"]}}]}'}}\n  Dead:",
+			[]string{"Letters: is on the dashboards [More Dashboard], want one"},
+		},
+		"of all stacks of the region": {
+			"[{Name: QueueName, Value: !GetAtt Dead.QueueName}]", `[{Name: QueueName, Value: !Ref "AWS::Region"}]`,
+			[]string{"Letters: ApproximateNumberOfMessagesVisible is not of this stack alone"},
+		},
+		"no such alarm": {`"${Letters.Arn}"`, ``, []string{"Letters: is on the dashboards [], want one"}},
 		"AWS has not": {
 			"MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesLost",
 			[]string{"Letters: nobody sends the metric AWS/SQS NumberOfMessagesLost by [QueueName]"},

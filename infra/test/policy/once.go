@@ -11,29 +11,37 @@ import (
 
 var (
 	alarmName = regexp.MustCompile("`(\\w+Alarm)`")
+	alarmHead = regexp.MustCompile(`^\| (Page|Ticket) \| Runbook \|$`)
+	alarmRow  = regexp.MustCompile(`^\| (.*) \| \[[^\]]+\]\((runbooks/[a-z0-9-]+\.md)\) \|$`)
 	adrName   = regexp.MustCompile(`^docs/adr/(\d{4})-[a-z0-9-]+\.md$`)
 	adrUnused = regexp.MustCompile(`(?m)^The numbers? ([\d, and]+) (?:is|are) unused`)
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows reports alarms that do not have exactly one row in the Alarms section of docs/operate/monitoring.md. It
-// also reports names in the document's tables that do not belong to an alarm or are in the wrong section.
+// AlarmRows reports alarms that do not have exactly one row in docs/operate/alarms.md, which has a table for each
+// severity. It also reports alarms whose description has a severity or runbook different from the row's, and names in
+// the tables that do not belong to an alarm.
 func AlarmRows(s *Stack, document []byte) []Finding {
-	const where = "docs/operate/monitoring.md"
+	const where = "docs/operate/alarms.md"
 	var found findings
-	rows := map[string]int{}
+	rows, severity := map[string][][2]string{}, ""
 	for line := range strings.Lines(string(document)) {
-		if cells := strings.Split(line, "|"); len(cells) == 4 && strings.Contains(cells[2], "](runbooks/") {
-			for _, m := range alarmName.FindAllStringSubmatch(cells[1], -1) {
-				rows[m[1]]++
+		line = strings.TrimRight(line, "\n")
+		if head := alarmHead.FindStringSubmatch(line); head != nil {
+			severity = head[1]
+		}
+		if row := alarmRow.FindStringSubmatch(line); row != nil {
+			for _, m := range alarmName.FindAllStringSubmatch(row[1], -1) {
+				rows[m[1]] = append(rows[m[1]], [2]string{severity + ": ", " Runbook docs/operate/" + row[2]})
 			}
 		}
 	}
-	_, section, _ := strings.Cut(string(document), "\n## Alarms\n")
-	section, _, _ = strings.Cut(section, "\n#")
 	for _, a := range s.of(kindAlarm) {
-		if n := rows[a.ID]; n != 1 || !strings.Contains(section, "`"+a.ID+"`") {
-			found.addf(where, "%s has %d rows, want one under Alarms", a.ID, n)
+		described := short(a.Properties["AlarmDescription"])
+		if n := len(rows[a.ID]); n != 1 {
+			found.addf(where, "%s has %d rows, want one", a.ID, n)
+		} else if row := rows[a.ID][0]; !strings.HasPrefix(described, row[0]) || !strings.HasSuffix(described, row[1]) {
+			found.addf(where, "%s is described by %q, which differs from its row", a.ID, described)
 		}
 		delete(rows, a.ID)
 	}

@@ -2,21 +2,34 @@ package policy_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"recordbridge/infra/test/policy"
 )
 
-func TestAlarmRowsCheckFindsMissingAndDuplicateRows(t *testing.T) {
+func TestAlarmRowsCheckFindsMissingDuplicateAndContradictoryRows(t *testing.T) {
 	t.Parallel()
-	s := resources(t, "  AAlarm: {Type: AWS::CloudWatch::Alarm}\n  BAlarm: {Type: AWS::CloudWatch::Alarm}\n  CAlarm: "+
-		"{Type: AWS::CloudWatch::Alarm}\n")
-	finds(t, policy.AlarmRows(s, []byte("| `BAlarm` | [b](runbooks/b.md) |\n\n## Alarms\n\n| `AAlarm` | "+
-		"[a](runbooks/a.md) |\n"+
-		"| `BAlarm`, `DAlarm` | [b](runbooks/b.md) |\n\n## Next\n\n| `CAlarm` | [c](runbooks/c.md) |\n")),
-		"docs/operate/monitoring.md: BAlarm has 2 rows, want one under Alarms",
-		"docs/operate/monitoring.md: CAlarm has 1 rows, want one under Alarms",
-		"docs/operate/monitoring.md: there is no alarm DAlarm",
+	var section strings.Builder
+	for id, described := range map[string]string{
+		"AAlarm": "Page: It failed. Runbook docs/operate/runbooks/a.md",
+		"BAlarm": "Page: It failed. Runbook docs/operate/runbooks/b.md",
+		"CAlarm": "Page: It failed. Runbook docs/operate/runbooks/c.md",
+		"EAlarm": "Page: It failed. Runbook docs/operate/runbooks/a.md",
+		"FAlarm": "Ticket: It failed. Runbook docs/operate/runbooks/a.md",
+	} {
+		fmt.Fprintf(&section, "  %s: {Type: AWS::CloudWatch::Alarm, Properties: {AlarmDescription: %q}}\n", id, described)
+	}
+	const document = "# Alarms\n\n| Page | Runbook |\n|---|---|\n| `AAlarm`, `BAlarm` | [a](runbooks/a.md) |\n" +
+		"| `BAlarm`, `DAlarm` | [b](runbooks/b.md) |\n\n| Ticket | Runbook |\n|---|---|\n" +
+		"| `EAlarm` | [a](runbooks/a.md) |\n| `FAlarm` | [b](runbooks/b.md) |\n"
+	const differs = ", which differs from its row"
+	finds(t, policy.AlarmRows(resources(t, section.String()), []byte(document)),
+		"docs/operate/alarms.md: BAlarm has 2 rows, want one",
+		"docs/operate/alarms.md: CAlarm has 0 rows, want one",
+		`docs/operate/alarms.md: EAlarm is described by "Page: It failed. Runbook docs/operate/runbooks/a.md"`+differs,
+		`docs/operate/alarms.md: FAlarm is described by "Ticket: It failed. Runbook docs/operate/runbooks/a.md"`+differs,
+		"docs/operate/alarms.md: there is no alarm DAlarm",
 	)
 }
 

@@ -137,7 +137,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
 		"every alarm has one row": func() []policy.Finding {
 			return policy.AlarmRows(s,
-				source.Text("docs/operate/monitoring.md"))
+				source.Text("docs/operate/alarms.md"))
 		},
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"recordbridge/shared/words/metric"
 )
@@ -15,8 +16,8 @@ const nearTimeout = 0.5
 
 // Watched reports metrics that have no alarm. A function needs alarms for errors, throttles and duration. A scheduled
 // function also needs an alarm for missed runs. A queue needs an alarm for message age, a dead-letter queue for
-// arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and failed calls. An alarm
-// counts only if it is unconditional or has the resource's condition.
+// arrivals, and the API for errors and latency. Each AWS service that a role may call needs alarms for throttled and
+// failed calls. An alarm counts only if it is unconditional or has the resource's condition.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -44,15 +45,53 @@ func Watched(s *Stack) []Finding {
 			w.want(a, "AWS/ApiGateway", of, "ApiName", name, stage)
 		}
 	}
-	for kind, dependency := range map[string]string{kindTable: "DynamoDB", kindKey: "KMS"} {
-		for _, r := range s.of(kind) {
-			for _, name := range []metric.Name{metric.Throttled, metric.Unanswered} {
-				w.want(r, metric.Namespace, string(name), name.Dimension(), dependency,
-					map[string]string{metric.Stack: "${AWS::StackName}"})
+	w.dependencies()
+	return w.found.sorted()
+}
+
+// dependencies returns the AWS services that functions call, by the services' prefix in permissions. The values are the
+// SDK's service IDs, which are the values of the metrics' dimension.
+func dependencies() map[string]string {
+	return map[string]string{
+		"dynamodb": "DynamoDB", "kms": "KMS", "s3": "S3", "secretsmanager": "Secrets Manager", "ses": "SES", "sqs": "SQS",
+		"ssm": "SSM",
+	}
+}
+
+// dependencies reports AWS services whose throttled or failed calls no alarm watches. Every alarm about a service is
+// about all functions, so the first role that may call the service represents the others.
+func (w *watch) dependencies() {
+	called := map[string]bool{}
+	for _, r := range w.stack.of(kindRole) {
+		for _, st := range w.stack.allowed(r, &findings{}) {
+			for _, action := range st.actions {
+				prefix, _, _ := strings.Cut(action, ":")
+				service := dependencies()[prefix]
+				if service == "" || called[service] {
+					continue
+				}
+				called[service] = true
+				for _, name := range []metric.Name{metric.Throttled, metric.Unanswered} {
+					w.dependency(r, service, name)
+				}
 			}
 		}
 	}
-	return w.found.sorted()
+}
+
+// dependency reports a service if no unconditional alarm watches the metric, or if such an alarm doesn't name the
+// service.
+func (w *watch) dependency(r Resource, service string, name metric.Name) {
+	own := map[string]string{metric.Stack: "${AWS::StackName}"}
+	observers := w.by(Resource{}, metric.Namespace, string(name), name.Dimension(), service, own)
+	if len(observers) == 0 {
+		w.found.addf(r.ID, "may call %s, and no alarm watches its %s", service, name)
+	}
+	for _, o := range observers {
+		if !strings.Contains(short(o.alarm.Properties["AlarmDescription"]), service) {
+			w.found.addf(o.alarm.ID, "watches %s, and its description doesn't name it", service)
+		}
+	}
 }
 
 // watch collects findings about metrics that have no alarm.

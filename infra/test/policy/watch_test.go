@@ -14,8 +14,10 @@ const watched = `
   Sometimes: {Type: AWS::Serverless::Function, Condition: WithIt, Properties: {Timeout: 20}}
   Jobs: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn}}}
   Dead: {Type: AWS::SQS::Queue}
-  Work: {Type: AWS::DynamoDB::Table}
-  Key: {Type: AWS::KMS::Key}
+  Role:
+    Type: AWS::IAM::Role
+    Properties: {Policies: [{PolicyName: own, PolicyDocument: {Statement: [
+      {Effect: Allow, Action: ["dynamodb:GetItem", "kms:Decrypt", "xray:PutTraceSegments"], Resource: ["*"]}]}}]}
   Errors:
     Type: AWS::CloudWatch::Alarm
     Properties:
@@ -82,16 +84,16 @@ const watched = `
       MetricName: Latency
       Dimensions: [{Name: ApiName, Value: !Ref "AWS::StackName"}, {Name: Stage, Value: v1}]
   Refused: {Type: AWS::CloudWatch::Alarm,
-    Properties: {Namespace: Recordbridge, MetricName: Throttled,
+    Properties: {AlarmDescription: DynamoDB failed, Namespace: Recordbridge, MetricName: Throttled,
       Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
   Broken: {Type: AWS::CloudWatch::Alarm,
-    Properties: {Namespace: Recordbridge, MetricName: Unanswered,
+    Properties: {AlarmDescription: DynamoDB failed, Namespace: Recordbridge, MetricName: Unanswered,
       Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
   KeysRefused: {Type: AWS::CloudWatch::Alarm,
-    Properties: {Namespace: Recordbridge, MetricName: Throttled,
+    Properties: {AlarmDescription: KMS failed, Namespace: Recordbridge, MetricName: Throttled,
       Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
   KeysBroken: {Type: AWS::CloudWatch::Alarm,
-    Properties: {Namespace: Recordbridge, MetricName: Unanswered,
+    Properties: {AlarmDescription: KMS failed, Namespace: Recordbridge, MetricName: Unanswered,
       Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
 `
 
@@ -178,13 +180,32 @@ func TestWatchedCheckFindsUnwatchedMetrics(t *testing.T) {
 			[]string{"Api: no alarm watches 5XXError", "Api: no alarm watches Latency"},
 		},
 		"latency": {"MetricName: Latency", "MetricName: Count", []string{"Api: no alarm watches Latency"}},
-		"tables' throttles": {"MetricName: Throttled,\n      Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
-			"{Name: dependency, Value: DynamoDB}]", "MetricName: Throttled", []string{"Work: no alarm watches Throttled"}},
+		"tables' throttles": {
+			"MetricName: Throttled,\n      Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
+				"{Name: dependency, Value: DynamoDB}]",
+			"MetricName: Throttled",
+			[]string{"Role: may call DynamoDB, and no alarm watches its Throttled"},
+		},
 		"another stack's": {
 			"MetricName: Unanswered,\n      Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
 				"{Name: dependency, Value: KMS}",
 			"MetricName: Unanswered, Dimensions: [{Name: service, Value: other}, {Name: dependency, Value: KMS}",
-			[]string{"Key: no alarm watches Unanswered"},
+			[]string{"Role: may call KMS, and no alarm watches its Unanswered"},
+		},
+		"a new service": {
+			"kms:Decrypt", "ses:SendEmail", []string{
+				"Role: may call SES, and no alarm watches its Throttled",
+				"Role: may call SES, and no alarm watches its Unanswered",
+			},
+		},
+		"a nameless service": {
+			"AlarmDescription: KMS failed, Namespace: Recordbridge, MetricName: Throttled",
+			"AlarmDescription: A service failed, Namespace: Recordbridge, MetricName: Throttled",
+			[]string{"KeysRefused: watches KMS, and its description doesn't name it"},
+		},
+		"a conditional alarm": {
+			"  KeysBroken: {Type: AWS::CloudWatch::Alarm,", "  KeysBroken: {Type: AWS::CloudWatch::Alarm, Condition: WithIt,",
+			[]string{"Role: may call KMS, and no alarm watches its Unanswered"},
 		},
 		"a new function": {
 			"  Jobs:", "  New: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}\n  Jobs:",
