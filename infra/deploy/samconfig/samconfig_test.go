@@ -19,7 +19,8 @@ parameter_overrides = "EnableFirewall=true ReservedConcurrency=50"
 
 func TestSettingPrefersDeployCommand(t *testing.T) {
 	t.Parallel()
-	if got := samconfig.Setting(config, "prod", "parameter_overrides"); got != "EnableFirewall=true ReservedConcurrency=50" {
+	got := samconfig.Setting(config, "prod", "parameter_overrides")
+	if got != "EnableFirewall=true ReservedConcurrency=50" {
 		t.Errorf("overrides: %q", got)
 	}
 	if got := samconfig.Setting(config, "prod", "stack_name"); got != "shared" {

@@ -15,32 +15,30 @@ const maxManagedPolicy = 6144
 // deployments returns the IAM actions with which CloudFormation creates, reads, updates and deletes a type of resource.
 // The actions are those of the properties that the template sets.
 func deployments() map[string]string {
+	all := deploymentsOfFunctions()
+	maps.Copy(all, deploymentsOfData())
+	return all
+}
+
+// deploymentsOfFunctions is the part of deployments for functions, their roles and the API.
+func deploymentsOfFunctions() map[string]string {
 	return map[string]string{
-		"AWS::ApiGateway::BasePathMapping": "apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE",
-		"AWS::ApiGateway::Deployment":      "apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE",
-		"AWS::ApiGateway::DomainName":      "apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE",
-		"AWS::ApiGateway::RestApi":         "apigateway:GET apigateway:POST apigateway:PUT apigateway:PATCH apigateway:DELETE",
-		"AWS::ApiGateway::Stage":           "apigateway:GET apigateway:POST apigateway:PUT apigateway:PATCH apigateway:DELETE",
+		"AWS::ApiGateway::BasePathMapping": each("apigateway", "GET POST PATCH DELETE"),
+		"AWS::ApiGateway::Deployment":      each("apigateway", "GET POST PATCH DELETE"),
+		"AWS::ApiGateway::DomainName":      each("apigateway", "GET POST PATCH DELETE"),
+		"AWS::ApiGateway::RestApi":         each("apigateway", "GET POST PUT PATCH DELETE"),
+		"AWS::ApiGateway::Stage":           each("apigateway", "GET POST PUT PATCH DELETE"),
 		"AWS::CloudFront::Distribution": each("cloudfront", "CreateDistribution GetDistribution GetDistributionConfig "+
 			"UpdateDistribution DeleteDistribution ListTagsForResource TagResource UntagResource"),
-		kindAlarm: each("cloudwatch", "PutMetricAlarm DescribeAlarms DeleteAlarms ListTagsForResource TagResource "+
-			"UntagResource"),
-		kindDashboard: each("cloudwatch", "PutDashboard GetDashboard DeleteDashboards"),
 		"AWS::CodeDeploy::Application": each("codedeploy", "CreateApplication GetApplication UpdateApplication "+
 			"DeleteApplication ListTagsForResource TagResource UntagResource"),
 		"AWS::CodeDeploy::DeploymentGroup": each("codedeploy", "CreateDeploymentGroup GetDeploymentGroup "+
 			"UpdateDeploymentGroup DeleteDeploymentGroup CreateDeployment GetDeployment GetDeploymentConfig "+
 			"RegisterApplicationRevision StopDeployment") + " iam:PassRole",
-		kindTable: each("dynamodb", "CreateTable DescribeTable UpdateTable DeleteTable DescribeTimeToLive "+
-			"UpdateTimeToLive DescribeContinuousBackups UpdateContinuousBackups DescribeContributorInsights "+
-			"DescribeKinesisStreamingDestination GetResourcePolicy ListTagsOfResource TagResource UntagResource"),
 		"AWS::Events::Rule": each("events", "PutRule DescribeRule DeleteRule PutTargets RemoveTargets ListTargetsByRule "+
 			"TagResource UntagResource"),
 		kindRole: each("iam", "CreateRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy DeleteRole "+
 			"PutRolePolicy GetRolePolicy DeleteRolePolicy ListRolePolicies ListAttachedRolePolicies TagRole UntagRole"),
-		kindKey: each("kms", "CreateKey DescribeKey EnableKey DisableKey EnableKeyRotation DisableKeyRotation "+
-			"GetKeyRotationStatus GetKeyPolicy PutKeyPolicy UpdateKeyDescription ScheduleKeyDeletion ListResourceTags "+
-			"TagResource UntagResource"),
 		"AWS::Lambda::Alias": each("lambda", "CreateAlias GetAlias UpdateAlias DeleteAlias"),
 		"AWS::Lambda::EventInvokeConfig": each("lambda", "PutFunctionEventInvokeConfig GetFunctionEventInvokeConfig "+
 			"UpdateFunctionEventInvokeConfig DeleteFunctionEventInvokeConfig"),
@@ -53,6 +51,28 @@ func deployments() map[string]string {
 		kindPermission: each("lambda", "AddPermission GetPolicy RemovePermission"),
 		"AWS::Lambda::Version": each("lambda", "PublishVersion GetFunctionConfiguration ListVersionsByFunction "+
 			"DeleteFunction"),
+		"AWS::WAFv2::LoggingConfiguration": each("wafv2", "PutLoggingConfiguration GetLoggingConfiguration "+
+			"DeleteLoggingConfiguration") + " iam:CreateServiceLinkedRole " +
+			each("logs", "CreateLogDelivery DeleteLogDelivery PutResourcePolicy DescribeResourcePolicies"),
+		"AWS::WAFv2::WebACL": each("wafv2", "CreateWebACL GetWebACL UpdateWebACL DeleteWebACL ListTagsForResource "+
+			"TagResource UntagResource"),
+		"AWS::WAFv2::WebACLAssociation": each("wafv2", "AssociateWebACL GetWebACLForResource DisassociateWebACL") +
+			" apigateway:SetWebACL",
+	}
+}
+
+// deploymentsOfData is the part of deployments for stored data, keys and monitoring.
+func deploymentsOfData() map[string]string {
+	return map[string]string{
+		kindAlarm: each("cloudwatch", "PutMetricAlarm DescribeAlarms DeleteAlarms ListTagsForResource TagResource "+
+			"UntagResource"),
+		kindDashboard: each("cloudwatch", "PutDashboard GetDashboard DeleteDashboards"),
+		kindTable: each("dynamodb", "CreateTable DescribeTable UpdateTable DeleteTable DescribeTimeToLive "+
+			"UpdateTimeToLive DescribeContinuousBackups UpdateContinuousBackups DescribeContributorInsights "+
+			"DescribeKinesisStreamingDestination GetResourcePolicy ListTagsOfResource TagResource UntagResource"),
+		kindKey: each("kms", "CreateKey DescribeKey EnableKey DisableKey EnableKeyRotation DisableKeyRotation "+
+			"GetKeyRotationStatus GetKeyPolicy PutKeyPolicy UpdateKeyDescription ScheduleKeyDeletion ListResourceTags "+
+			"TagResource UntagResource"),
 		"AWS::Logs::LogGroup": each("logs", "CreateLogGroup DescribeLogGroups DeleteLogGroup PutRetentionPolicy "+
 			"DeleteRetentionPolicy AssociateKmsKey DisassociateKmsKey ListTagsForResource TagResource UntagResource"),
 		"AWS::Logs::MetricFilter": each("logs", "PutMetricFilter DescribeMetricFilters DeleteMetricFilter"),
@@ -72,13 +92,6 @@ func deployments() map[string]string {
 			"RemoveTagsFromResource"),
 		"AWS::SecretsManager::Secret": each("secretsmanager", "CreateSecret DescribeSecret UpdateSecret DeleteSecret "+
 			"GetRandomPassword TagResource UntagResource"),
-		"AWS::WAFv2::LoggingConfiguration": each("wafv2", "PutLoggingConfiguration GetLoggingConfiguration "+
-			"DeleteLoggingConfiguration") + " iam:CreateServiceLinkedRole " +
-			each("logs", "CreateLogDelivery DeleteLogDelivery PutResourcePolicy DescribeResourcePolicies"),
-		"AWS::WAFv2::WebACL": each("wafv2", "CreateWebACL GetWebACL UpdateWebACL DeleteWebACL ListTagsForResource "+
-			"TagResource UntagResource"),
-		"AWS::WAFv2::WebACLAssociation": each("wafv2", "AssociateWebACL GetWebACLForResource DisassociateWebACL") +
-			" apigateway:SetWebACL",
 	}
 }
 
@@ -127,6 +140,7 @@ func (s *Stack) types() []string {
 
 // Identity is an identity-based IAM policy.
 type Identity struct {
+	Version   string
 	Statement []struct {
 		Sid, Effect      string
 		Action, Resource []string
@@ -139,15 +153,10 @@ type Identity struct {
 func ParseIdentity(text []byte) (Identity, error) {
 	var p Identity
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	var whole struct {
-		Version string
-		Identity
-	}
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&whole); err != nil {
+	if err := decoder.Decode(&p); err != nil {
 		return p, fmt.Errorf("read the policy: %w", err)
 	}
-	p = whole.Identity
 	if n := len(strings.Join(strings.Fields(string(text)), "")); n > maxManagedPolicy {
 		return p, fmt.Errorf("the policy has %d characters, more than %d", n, maxManagedPolicy)
 	}
@@ -175,14 +184,14 @@ func Actions(policies ...Identity) []string {
 // deployment needs.
 func Deployer(s *Stack, policies ...Identity) []Finding {
 	const where = "infra/deploy/policies"
-	var found findings
+	found := s.secretsOf(policies...)
 	allowed := Actions(policies...)
 	for _, kind := range s.types() {
 		needed, known := deployments()[kind]
 		if !known {
 			found.addf(where, "%s: add its actions to deployments, and to the deployer's policies", kind)
 		}
-		for _, action := range strings.Fields(needed) {
+		for action := range strings.FieldsSeq(needed) {
 			if !slices.Contains(allowed, action) {
 				found.addf(where, "%s needs %s", kind, action)
 			}
@@ -197,7 +206,6 @@ func Deployer(s *Stack, policies ...Identity) []Finding {
 			found.addf(where, "no deployment needs %s", action)
 		}
 	}
-	found = append(found, s.secretsOf(policies...)...)
 	return found.sorted()
 }
 

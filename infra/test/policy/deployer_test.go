@@ -142,11 +142,13 @@ func TestDeployerCheckFindsMissingAndUnneededActions(t *testing.T) {
 
 func TestDocumentedCheckFindsDifferences(t *testing.T) {
 	t.Parallel()
-	p, err := policy.ParseIdentity([]byte(`{"Statement": [{"Effect": "Allow", "Action": ["sqs:SendMessage", "kms:Sign"]}]}`))
+	p, err := policy.ParseIdentity([]byte(
+		`{"Statement": [{"Effect": "Allow", "Action": ["sqs:SendMessage", "kms:Sign"]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const good = "# A\n\n## Rights\n\n- `sqs:SendMessage`, and\n  `kms:Sign` on `SecretsKey`\n\n## Other\n\n`kms:Decrypt`\n"
+	const good = "# A\n\n## Rights\n\n- `sqs:SendMessage`, and\n  `kms:Sign` on `SecretsKey`\n\n## Other\n\n" +
+		"`kms:Decrypt`\n"
 	finds(t, policy.Documented("a.md", "Rights", []byte(good), p))
 	finds(t, policy.Documented("a.md", "Rights", []byte("# A\n\n## Rights\n\n- `kms:Sign`, `Verify` and `Decrypt`\n"), p),
 		"a.md: doesn't list sqs:SendMessage, which the policy allows",
