@@ -184,7 +184,7 @@ build-%Function:
 bench: ## run the benchmarks; record the figures in docs/develop/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write the generated tables in docs/develop/architecture.md and docs/reference/ccda-tables.md
+docs: ## write the generated tables in docs/develop/functions.md and docs/reference/ccda-tables.md
 	go run ./infra/functiontable
 	go run ./infra/ccdadocs
 
