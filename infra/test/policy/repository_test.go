@@ -2,11 +2,15 @@ package policy_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
+	"recordbridge/infra/deploy/samconfig"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/policy"
 )
@@ -126,6 +130,33 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 			return policy.Custody(s,
 				source.Text("SECURITY.md"))
 		},
+	}
+}
+
+// reservedInProd is the ReservedConcurrency of prod in samconfig.toml.
+const reservedInProd = 50
+
+func production(t *testing.T) []template.Function {
+	t.Helper()
+	prod, err := template.Load(root+"/template.yaml", template.Options{
+		Parameters: map[string]string{"ReservedConcurrency": strconv.Itoa(reservedInProd)}, BaseURL: "http://127.0.0.1:1",
+		StackName: "s",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prod.Functions
+}
+
+func TestFiguresInDocumentsFollowTemplate(t *testing.T) {
+	t.Parallel()
+	for _, f := range policy.Figures(need(t, tree), need(t, stack), production(t), reservedInProd) {
+		t.Error(f)
+	}
+	config, err := os.ReadFile(root + "/samconfig.toml")
+	if err != nil || !strings.Contains(samconfig.Setting(string(config), "prod", "parameter_overrides"),
+		fmt.Sprintf("ReservedConcurrency=%d", reservedInProd)) {
+		t.Errorf("%v, samconfig.toml doesn't reserve %d", err, reservedInProd)
 	}
 }
 
