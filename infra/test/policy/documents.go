@@ -260,3 +260,17 @@ func Pages(t *Tree) []Finding {
 	}
 	return found.sorted()
 }
+
+var evidencePath = regexp.MustCompile("`((?:infra|shared|functions|[.]ci)/[\\w/.-]+)`")
+
+// Evidence reports tests that docs/operate/hipaa.md cites and that don't exist.
+func Evidence(t *Tree) []Finding {
+	const document = "docs/operate/hipaa.md"
+	var found findings
+	for _, m := range evidencePath.FindAllSubmatch(t.Text(document), -1) {
+		if name := string(m[1]); !t.paths[name] {
+			found.addf(document, "there is no %s", name)
+		}
+	}
+	return found.sorted()
+}

@@ -77,6 +77,13 @@ func TestCommandsCheckFindsInvalidCommands(t *testing.T) {
 	)
 }
 
+func TestEvidenceCheckFindsMissingTest(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Evidence(files(t, map[string]string{
+		"docs/operate/hipaa.md": "`shared/a`, `infra/a_test.go` and `kms:Decrypt`\n", "shared/a/a.go": "package a\n",
+	})), "docs/operate/hipaa.md: there is no infra/a_test.go")
+}
+
 func TestMentionsCheckFindsMissingDocuments(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Mentions(files(t, map[string]string{

@@ -114,6 +114,7 @@ func documents(source *policy.Tree) rules {
 		"links lead somewhere":           func() []policy.Finding { return policy.Links(source) },
 		"documents named in code exist":  func() []policy.Finding { return policy.Mentions(source) },
 		"compatibility rows have tests":  func() []policy.Finding { return policy.Compatibility(source) },
+		"safeguards have tests":          func() []policy.Finding { return policy.Evidence(source) },
 		"citations can be looked up":     func() []policy.Finding { return policy.Citations(source) },
 		"public texts are short ASCII":   func() []policy.Finding { return policy.PublicTexts(source) },
 	}
