@@ -29,7 +29,8 @@ func TestPagesCheckFindsLongPagesAndMissingContents(t *testing.T) {
 	long, sections := strings.Repeat("a\n", 200), "# A\n"+strings.Repeat("\n## B\n", 6)
 	finds(t, policy.Pages(files(t, map[string]string{
 		"docs/operate/a.md": long, "docs/operate/b.md": long + "b\n", "docs/operate/failures.md": long + "| row |\n",
-		"docs/develop/c.md": sections, "docs/develop/d.md": sections + "\nContents: [B](#b)\n", "docs/guide/e.md": long + "b\n",
+		"docs/develop/c.md": sections, "docs/develop/d.md": sections + "\nContents: [B](#b)\n",
+		"docs/guide/e.md": long + "b\n",
 	})),
 		"docs/develop/c.md: has 6 sections and no contents",
 		"docs/operate/b.md: has 201 lines, more than 200",

@@ -75,6 +75,7 @@ func (s *Stack) figures() []figure {
 	logs, exports := s.Defaults["LogRetentionDays"], s.Defaults["ExportConcurrency"]
 	tokens, others := s.recovery("TokensTable"), s.recovery("ConnectionTable")
 	files := days(s.Defaults["ExportRetention"])
+	secrets := dollars(secretPrice * s.deployed("AWS::SecretsManager::Secret"))
 	return []figure{
 		{"docs/operate/incidents.md", `Only the (\w+) function roles`, inWords(s.tagged("recordbridge-tokens"))},
 		{"docs/operate/incidents.md", `the last (\d+) days \(Tokens`, others},
@@ -97,7 +98,7 @@ func (s *Stack) figures() []figure {
 		{scaling, `\| (\d+) requests a minute`, s.Defaults["KeyedRequestsPerMinute"]},
 		{scaling, `CloudWatch alarms and dashboards \| ([\d.]+)`, dollars(s.watching())},
 		{scaling, `KMS keys and requests \| ([\d.]+)`, dollars(keyPrice * s.deployed(kindKey))},
-		{scaling, `Secrets Manager, SES, X-Ray \| ([\d.]+)`, dollars(secretPrice * s.deployed("AWS::SecretsManager::Secret"))},
+		{scaling, `Secrets Manager, SES, X-Ray \| ([\d.]+)`, secrets},
 		{"CONTRIBUTING.md", `budget of (\d+) resources`, strconv.Itoa(MostResources)},
 	}
 }

@@ -21,7 +21,7 @@ func TestFiguresCheckFindsStaleAndMissingFigures(t *testing.T) {
 			documents[f.Path] = string(f.Text)
 		}
 	}
-	documents[incidents] = without(t, documents[incidents], "Only the eight function roles", "Only the four function roles")
+	documents[incidents] = without(t, documents[incidents], "the eight function roles", "the four function roles")
 	documents[preparation] = without(t, documents[preparation], "356 for `prod`", "352 for `prod`")
 	documents[scaling] = without(t, documents[scaling], "| KMS keys and requests |", "| KMS |")
 	finds(t, policy.Figures(files(t, documents), need(t, stack), production(t), reservedInProd),
