@@ -54,9 +54,9 @@ upgrade: ## deploy the last release to LocalStack, and upgrade it during a runni
 	if [ $$status = 3 ]; then exit 0; elif [ $$status != 0 ]; then exit $$status; fi; \
 	$(MAKE) --no-print-directory local-stack ARGS="-upgrade-from .local/previous $(ARGS)"
 
-deploy: domains ## build and deploy the stack of ENV (dev, staging or prod) with its settings in samconfig.toml
+deploy: domains ## build and deploy the stack of ENV (dev, staging or prod) with its settings in samconfig.toml and the file PARAMETERS
 	@$(BUILD) -o build/deploy ./infra/deploy
-	@build/deploy -env '$(ENV)'
+	@build/deploy -env '$(ENV)' $(if $(PARAMETERS),-parameters '$(PARAMETERS)')
 
 # Both targets use a stack from a run file (RUN, by default the one of make run) or by name (STACK). BASE_URL is its
 # base URL; INBOX_URL receives webhooks.
@@ -195,7 +195,7 @@ build-%Function:
 bench: ## run the benchmarks; record the figures in docs/develop/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write the generated tables in docs/develop/architecture.md and docs/reference/ccda-tables.md
+docs: ## write the generated tables in docs/develop/functions.md and docs/reference/ccda-tables.md
 	go run ./infra/functiontable
 	go run ./infra/ccdadocs
 

@@ -53,7 +53,7 @@ func commands() registry {
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
 		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(),
 		restoreCommands(), auditCommands(),
-		doctorCommands(), resealCommands(), redriveCommands(), explainCommands(), ccdaCommands(),
+		preflightCommands(), doctorCommands(), resealCommands(), redriveCommands(), explainCommands(), ccdaCommands(),
 	)
 }
 

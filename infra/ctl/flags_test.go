@@ -56,6 +56,7 @@ func (w world) right(command string) map[string]string {
 		"organisation recover":  {"org": w.org, "email": "ada@alder.example", "reason": "seen in person"},
 		"organisation refuse":   {"org": w.org, "reason": "Unclear."},
 		"organisation withdraw": {"org": w.org, "reason": "Unclear."},
+		"preflight":             {"env": "prod"},
 		"credential create":     with(tenant, "redirect", "https://app.example/return"),
 		"webhook create":        with(tenant, "url", "https://app.example/hook"),
 		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -106,32 +105,4 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 			"shared/ui/sdk/package.json", name)
 	}
 	return err
-}
-
-// setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides one
-// for all commands. setting supports only TOML tables and double-quoted strings, the forms used in SAM's own examples.
-// It returns "" for any other syntax.
-func setting(config string, env environment, wanted string) string {
-	found := map[string]string{}
-	table := ""
-	for line := range strings.Lines(config) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			table = strings.Trim(line, "[] ")
-			continue
-		}
-		name, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(name) != wanted {
-			continue
-		}
-		if text, err := strconv.Unquote(strings.TrimSpace(value)); err == nil {
-			found[table] = text
-		}
-	}
-	for _, command := range []string{"deploy", "global"} {
-		if value := found[string(env)+"."+command+".parameters"]; value != "" {
-			return value
-		}
-	}
-	return ""
 }

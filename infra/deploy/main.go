@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/target"
+	"recordbridge/infra/deploy/samconfig"
 )
 
 func main() {
@@ -51,6 +52,7 @@ var environments = []environment{"dev", staging, production}
 func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
 	named := flags.String("env", "", "the `environment`: dev, staging or prod")
+	own := flags.String("parameters", "", "`file` of lines NAME=VALUE that replace parameters in samconfig.toml")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -58,13 +60,17 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if !slices.Contains(environments, env) {
 		return fmt.Errorf("which environment? There are %v: make deploy ENV=dev", environments)
 	}
-	config, err := os.ReadFile("samconfig.toml")
+	config, err := os.ReadFile(samconfig.File)
 	if err != nil {
 		return err
 	}
-	stack := setting(string(config), env, "stack_name")
+	stack := samconfig.Setting(string(config), string(env), "stack_name")
 	if stack == "" {
 		return fmt.Errorf("samconfig.toml has no stack_name for %s", env)
+	}
+	arguments, err := deployment(string(config), env, *own, now)
+	if err != nil {
+		return err
 	}
 	if err = ready(ctx, env); err != nil {
 		return err
@@ -80,7 +86,7 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if err = sam("build", "--config-env", string(env), "--build-in-source", "--parallel"); err != nil {
 		return err
 	}
-	deployed, err := deliver(ctx, env, stack, func() error { return sam(deployment(string(config), env, now)...) }, out)
+	deployed, err := deliver(ctx, env, stack, func() error { return sam(arguments...) }, out)
 	if err != nil {
 		return err
 	}
@@ -115,12 +121,25 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 }
 
 // deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
-// so the arguments repeat the file's parameters and add the release. The release makes deployments distinct even if
-// only a parameter value changes (docs/adr/0019-aliases-and-the-front.md).
-func deployment(config string, env environment, now time.Time) []string {
+// so the arguments repeat the file's parameters and add the operator's own and the release. The release makes
+// deployments distinct even if only a parameter value changes (docs/adr/0019-aliases-and-the-front.md).
+func deployment(config string, env environment, own string, now time.Time) ([]string, error) {
+	var values []byte
+	if own != "" {
+		var err error
+		if values, err = os.ReadFile(own); err != nil { //nolint:gosec // the operator names the file
+			return nil, fmt.Errorf("-parameters: %w", err)
+		}
+	}
+	parameters, err := samconfig.Parameters(config, string(env), string(values))
+	if err != nil {
+		return nil, fmt.Errorf("-parameters %s: %w", own, err)
+	}
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
-	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)
-	return append(arguments, fmt.Sprintf("Release=%d", now.Unix()))
+	for _, p := range parameters {
+		arguments = append(arguments, p.Argument())
+	}
+	return append(arguments, fmt.Sprintf("Release=%d", now.Unix())), nil
 }
 
 // ready checks the prerequisites of a deployment before the build starts.

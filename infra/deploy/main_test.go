@@ -210,6 +210,24 @@ func TestDeployChecksPrerequisitesBeforeBuild(t *testing.T) {
 	}
 }
 
+// TestDeployPassesOwnParametersToProduction checks that an operator's certificate needs no commit.
+func TestDeployPassesOwnParametersToProduction(t *testing.T) {
+	p := newProject(t)
+	own := filepath.Join(t.TempDir(), "prod.parameters")
+	write(t, own, "DomainName=api.example.org\nAlarmEmail=on call@example.org\n")
+	_, calls, err := p.deploy(t, "-env", "prod", "-parameters", own)
+	if err != nil || !strings.Contains(calls, "--parameter-overrides DomainName=api.example.org "+
+		`AlarmEmail="on call@example.org" Release=`) {
+		t.Errorf("%v, sam was called with %s", err, calls)
+	}
+	for file, want := range map[string]string{own + "x": "no such file", own: "not NAME=VALUE"} {
+		write(t, own, "DomainName")
+		if _, _, err = p.deploy(t, "-env", "prod", "-parameters", file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 func TestDeployFailsWhenSAMFails(t *testing.T) {
 	p := newProject(t)
 	for failing, want := range map[string]string{

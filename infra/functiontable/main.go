@@ -1,8 +1,8 @@
-// Command functiontable writes the table of functions in docs/develop/architecture.md. For each function, the table
+// Command functiontable writes the table of functions in docs/develop/functions.md. For each function, the table
 // lists its routes or triggers, the files in shared/ that its handler and wiring use, and the resources that its role
 // may access. Routes and roles come from template.yaml, methods from docs/openapi.yaml, and files from the source code.
 //
-//	functiontable [-o docs/develop/architecture.md]
+//	functiontable [-o docs/develop/functions.md]
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("functiontable", flag.ContinueOnError)
-	file := flags.String("o", "docs/develop/architecture.md", "document whose table is renewed")
+	file := flags.String("o", "docs/develop/functions.md", "document whose table is renewed")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}

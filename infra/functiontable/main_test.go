@@ -10,14 +10,14 @@ import (
 
 const repository = "../.."
 
-func TestFunctionTableInArchitectureDocumentIsUpToDate(t *testing.T) {
+func TestFunctionTableInDocumentIsUpToDate(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(repository + "/docs/develop/architecture.md")
+	text, err := os.ReadFile(repository + "/docs/develop/functions.md")
 	expect.NoError(t, err)
 	renewed, err := renew(text, repository)
 	expect.NoError(t, err)
 	if string(renewed) != string(text) {
-		t.Error("docs/develop/architecture.md is not what make docs writes")
+		t.Error("docs/develop/functions.md is not what make docs writes")
 	}
 }
 

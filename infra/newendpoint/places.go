@@ -26,7 +26,7 @@ func (w *writer) template() {
 }
 
 // documents adds the endpoint to the OpenAPI description and the changelog. The make endpoint command regenerates
-// docs/develop/architecture.md in a separate step.
+// docs/develop/functions.md in a separate step.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()

@@ -12,8 +12,8 @@ const sandboxPath = "/sandbox"
 
 // OwnURLs returns the URLs of an endpoint and its discovery that point to the service's own host. baseURL is the API's
 // base URL. A portal that redirects browsers to the service could open the service's URLs as if the service itself had
-// opened them (docs/develop/threat-model.md, "Start values"). The sandbox's endpoint may use the sandbox's URLs in test
-// mode.
+// opened them (docs/develop/threats-sign-in.md, "Start values"). The sandbox's endpoint may use the sandbox's URLs in
+// test mode.
 func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure

@@ -15,7 +15,7 @@ import (
 )
 
 // Links creates and verifies signed download URLs for exports. A URL grants access to a single file of a single tenant,
-// without an API key, until the file expires (docs/develop/threat-model.md, Download links).
+// without an API key, until the file expires (docs/develop/threats-network.md, Download links).
 type Links struct {
 	Keys    secret.Keyring
 	BaseURL string // public base URL of the API, ending in /v1; used only to mint links

@@ -7,7 +7,7 @@ import (
 )
 
 // Base is the base URL of a FHIR server. A bearer token may be sent only to URLs under the base
-// (docs/develop/threat-model.md).
+// (docs/develop/threats-network.md).
 //
 // A server behind a gateway may use a different base URL, called its own base, in its links and references (see Learn).
 // A URL under the server's own base is rewritten to the same path under the Base. Requests are never sent to the

@@ -11,7 +11,7 @@ import (
 
 // Download links are stored in events without their tokens. A copy of a table, backup or log therefore grants no access
 // to files. Wire completes the download links when the event is sent or listed. Its result is never stored. Wire
-// returns the same result each time (docs/develop/threat-model.md, Download links).
+// returns the same result each time (docs/develop/threats-network.md, Download links).
 
 // LinkSigner adds the tokens to download links; export.Links implements it.
 type LinkSigner interface {

@@ -38,6 +38,15 @@ func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack st
 	return outputs, nil
 }
 
+// Status returns the status of the stack with the given name or ARN, such as "UPDATE_COMPLETE".
+func Status(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) (string, error) {
+	var described struct {
+		Status string `xml:"DescribeStacksResult>Stacks>member>StackStatus"`
+	}
+	err := ask(ctx, cfg, now, url.Values{"Action": {"DescribeStacks"}, "StackName": {stack}}, &described)
+	return described.Status, err
+}
+
 // IsMissing reports whether err indicates that the requested stack does not exist.
 func IsMissing(err error) bool {
 	refused, ok := errors.AsType[*awscall.RefusedError](err)

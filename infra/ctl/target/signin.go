@@ -17,9 +17,9 @@ import (
 // unavailable network.
 const signInTimeout = 15 * time.Second
 
-// signedIn loads the region and credentials from the same sources as the AWS tools: environment variables, profiles and
+// SignIn loads the region and credentials from the same sources as the AWS tools: environment variables, profiles and
 // single sign-on. It reports missing credentials itself, because the SDK's error describes only the last source tried.
-func signedIn(ctx context.Context) (aws.Config, error) {
+func SignIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("the AWS configuration is invalid: %w (%s)", err, variables())
@@ -45,7 +45,7 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 // Reachable returns an error if a setting that AWS calls require is missing. The error names the setting. Call
 // Reachable before any other operation.
 func Reachable(ctx context.Context) error {
-	_, err := signedIn(ctx)
+	_, err := SignIn(ctx)
 	return err
 }
 

@@ -47,7 +47,7 @@ func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error)
 // Named returns the stack with the given name or ARN. If AWS_ENDPOINT_URL is set, Named looks for the stack there
 // instead of on AWS.
 func Named(ctx context.Context, name string) (Stack, error) {
-	cfg, err := signedIn(ctx)
+	cfg, err := SignIn(ctx)
 	if err != nil {
 		return Stack{}, err
 	}
@@ -61,7 +61,7 @@ func Named(ctx context.Context, name string) (Stack, error) {
 // Protect enables the stack's termination protection, so that CloudFormation rejects its deletion until an operator
 // disables the protection.
 func Protect(ctx context.Context, name string) error {
-	cfg, err := signedIn(ctx)
+	cfg, err := SignIn(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func FromFile(ctx context.Context, file string) (Stack, error) {
 	if err != nil {
 		return Stack{}, fmt.Errorf("-outputs: %s has no outputs: %w", file, err)
 	}
-	cfg, err := signedIn(ctx)
+	cfg, err := SignIn(ctx)
 	return Stack{Name: "stack of " + file + " in " + cfg.Region, Config: cfg, Outputs: outputs}, err
 }
 

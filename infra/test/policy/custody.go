@@ -19,6 +19,10 @@ func custody() map[string]func(statement) bool {
 			return slices.Contains(st.actions, "kms:Decrypt") && slices.Contains(st.resources, "${TokensKey.Arn}") &&
 				short(at(st.condition, "StringEquals", "kms:EncryptionContext:purpose")) == "tokens"
 		},
+		"Use TokensKey": func(st statement) bool {
+			return slices.Contains(st.resources, "${TokensKey.Arn}") && slices.ContainsFunc(st.actions,
+				func(action string) bool { return strings.HasPrefix(action, "kms:") })
+		},
 		"Sign as our client": func(st statement) bool { return slices.Contains(st.actions, "kms:Sign") },
 	}
 }

@@ -25,7 +25,7 @@ const custodyStack = `
 func TestCustodyCheckFindsMismatchWithTemplate(t *testing.T) {
 	t.Parallel()
 	document := []byte("| Read or change a row of the Tokens table | `get` |\n| Open patients' tokens | `get` |\n| Sign " +
-		"as our client | `get` |\n")
+		"as our client | `get` |\n| Use TokensKey | `get` |\n")
 	custody := func(s *policy.Stack) []policy.Finding { return policy.Custody(s, document) }
 	judge(t, custodyStack, custody, map[string]example{
 		"reads no tokens": {
@@ -41,6 +41,10 @@ func TestCustodyCheckFindsMismatchWithTemplate(t *testing.T) {
 		},
 		"another purpose": {
 			"purpose\": tokens", "purpose\": upstream",
+			[]string{"SECURITY.md: Open patients' tokens: lists [get], by the template []"},
+		},
+		"no key": {
+			"[kms:Decrypt], Resource: [!GetAtt TokensKey.Arn]", "[kms:Decrypt], Resource: [!GetAtt OtherKey.Arn]",
 			[]string{"SECURITY.md: Open patients' tokens: lists [get], by the template []"},
 		},
 		"no signer": {

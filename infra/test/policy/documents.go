@@ -227,3 +227,50 @@ func Citations(t *Tree) []Finding {
 	}
 	return found.sorted()
 }
+
+// maxLines is the maximum length of a page, so that a reader finds a step without searching.
+const maxLines = 200
+
+// mostSections is the number of sections up to which a page needs no list of contents.
+const mostSections = 5
+
+var section = regexp.MustCompile(`(?m)^## .+$`)
+
+// Pages reports pages for operators and contributors that are longer than maxLines, and pages with more than
+// mostSections sections that don't list them in a paragraph that begins with "Contents:". Lists of rows that tools
+// search, such as docs/operate/failures.md, may be longer: table rows don't count there.
+func Pages(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if path.Ext(f.Path) != ".md" || !strings.HasPrefix(f.Path, "docs/operate/") &&
+			!strings.HasPrefix(f.Path, "docs/develop/") {
+			continue
+		}
+		lines := strings.Split(strings.TrimSuffix(string(f.Text), "\n"), "\n")
+		if f.Path == "docs/operate/failures.md" {
+			lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "|") })
+		}
+		if n := len(lines); n > maxLines {
+			found.addf(f.Path, "has %d lines, more than %d", n, maxLines)
+		}
+		sections := len(section.FindAll([]byte(codeBlock.ReplaceAllString(string(f.Text), "")), -1))
+		if sections > mostSections && !strings.Contains(string(f.Text), "\nContents: [") {
+			found.addf(f.Path, "has %d sections and no contents", sections)
+		}
+	}
+	return found.sorted()
+}
+
+var evidencePath = regexp.MustCompile("`((?:infra|shared|functions|[.]ci)/[\\w/.-]+)`")
+
+// Evidence reports tests that docs/operate/hipaa.md cites and that don't exist.
+func Evidence(t *Tree) []Finding {
+	const document = "docs/operate/hipaa.md"
+	var found findings
+	for _, m := range evidencePath.FindAllSubmatch(t.Text(document), -1) {
+		if name := string(m[1]); !t.paths[name] {
+			found.addf(document, "there is no %s", name)
+		}
+	}
+	return found.sorted()
+}

@@ -24,6 +24,19 @@ func TestLongLinesCheckFindsProseBeyondLimit(t *testing.T) {
 	})), "docs/a.md:6: is longer than 120 columns")
 }
 
+func TestPagesCheckFindsLongPagesAndMissingContents(t *testing.T) {
+	t.Parallel()
+	long, sections := strings.Repeat("a\n", 200), "# A\n"+strings.Repeat("\n## B\n", 6)
+	finds(t, policy.Pages(files(t, map[string]string{
+		"docs/operate/a.md": long, "docs/operate/b.md": long + "b\n", "docs/operate/failures.md": long + "| row |\n",
+		"docs/develop/c.md": sections, "docs/develop/d.md": sections + "\nContents: [B](#b)\n",
+		"docs/guide/e.md": long + "b\n",
+	})),
+		"docs/develop/c.md: has 6 sections and no contents",
+		"docs/operate/b.md: has 201 lines, more than 200",
+	)
+}
+
 func TestLinksCheckFindsBrokenLinks(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Links(files(t, map[string]string{
@@ -63,6 +76,13 @@ func TestCommandsCheckFindsInvalidCommands(t *testing.T) {
 		"docs/a.md: go run ./infra/cli list: there is no ./infra/cli",
 		"docs/a.md: make stop: the Makefile has no such target",
 	)
+}
+
+func TestEvidenceCheckFindsMissingTest(t *testing.T) {
+	t.Parallel()
+	finds(t, policy.Evidence(files(t, map[string]string{
+		"docs/operate/hipaa.md": "`shared/a`, `infra/a_test.go` and `kms:Decrypt`\n", "shared/a/a.go": "package a\n",
+	})), "docs/operate/hipaa.md: there is no infra/a_test.go")
 }
 
 func TestMentionsCheckFindsMissingDocuments(t *testing.T) {

@@ -2,11 +2,15 @@ package policy_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
+	"recordbridge/infra/deploy/samconfig"
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/test/policy"
 )
@@ -103,12 +107,14 @@ func documents(source *policy.Tree) rules {
 		},
 		"words are plain":                func() []policy.Finding { return policy.Words(source) },
 		"prose keeps to its columns":     func() []policy.Finding { return policy.LongLines(source) },
+		"pages are short":                func() []policy.Finding { return policy.Pages(source) },
 		"selected tests exist":           func() []policy.Finding { return policy.Selections(source) },
 		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
 		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },
 		"links lead somewhere":           func() []policy.Finding { return policy.Links(source) },
 		"documents named in code exist":  func() []policy.Finding { return policy.Mentions(source) },
 		"compatibility rows have tests":  func() []policy.Finding { return policy.Compatibility(source) },
+		"safeguards have tests":          func() []policy.Finding { return policy.Evidence(source) },
 		"citations can be looked up":     func() []policy.Finding { return policy.Citations(source) },
 		"public texts are short ASCII":   func() []policy.Finding { return policy.PublicTexts(source) },
 	}
@@ -125,6 +131,33 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 			return policy.Custody(s,
 				source.Text("SECURITY.md"))
 		},
+	}
+}
+
+// reservedInProd is the ReservedConcurrency of prod in samconfig.toml.
+const reservedInProd = 50
+
+func production(t *testing.T) []template.Function {
+	t.Helper()
+	prod, err := template.Load(root+"/template.yaml", template.Options{
+		Parameters: map[string]string{"ReservedConcurrency": strconv.Itoa(reservedInProd)}, BaseURL: "http://127.0.0.1:1",
+		StackName: "s",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prod.Functions
+}
+
+func TestFiguresInDocumentsFollowTemplate(t *testing.T) {
+	t.Parallel()
+	for _, f := range policy.Figures(need(t, tree), need(t, stack), production(t), reservedInProd) {
+		t.Error(f)
+	}
+	config, err := os.ReadFile(root + "/samconfig.toml")
+	if err != nil || !strings.Contains(samconfig.Setting(string(config), "prod", "parameter_overrides"),
+		fmt.Sprintf("ReservedConcurrency=%d", reservedInProd)) {
+		t.Errorf("%v, samconfig.toml doesn't reserve %d", err, reservedInProd)
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 // Stack is the complete template.yaml, including parts that template.Load omits because the runner does not need them.
 // Only the template's Globals are resolved, because the rules check its text regardless of a deployment's parameters.
 type Stack struct {
-	Resources  []Resource // in file order
-	Parameters []string   // parameter names
+	Resources  []Resource        // in file order
+	Parameters []string          // parameter names
+	Defaults   map[string]string // default values by parameter name
 }
 
 // Resource is an entry in the Resources section. Values are strings (even for numbers and booleans), []any and
@@ -54,8 +55,12 @@ func ParseStack(text []byte) (*Stack, error) {
 	root := document.Content[0]
 	globals := fields(at(plain(root), "Globals", "Function"))
 	s := &Stack{}
-	for id := range pairs(child(root, "Parameters")) {
+	for id, n := range pairs(child(root, "Parameters")) {
 		s.Parameters = append(s.Parameters, id)
+		if s.Defaults == nil {
+			s.Defaults = map[string]string{}
+		}
+		s.Defaults[id] = scalar(at(plain(n), "Default"))
 	}
 	for id, n := range pairs(child(root, "Resources")) {
 		v := plain(n)

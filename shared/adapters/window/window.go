@@ -36,7 +36,7 @@ type Leaver interface {
 
 // Leave starts an attempt if a page on baseURL's origin posts the attempt's start value. Leave rejects a form from any
 // other origin because such a form could bind one person's sign-in to another person's attempt
-// (docs/develop/threat-model.md).
+// (docs/develop/threats-sign-in.md).
 //
 // The response is a page that sends the browser to the portal. A redirect wouldn't work because Chromium applies the
 // posting page's form-action policy to every redirect after the form, including the portal's.
@@ -101,7 +101,7 @@ var sheets embed.FS
 
 // LookOf returns the look of the windows for a widget's attempt, which consists of the widget's language (possibly "")
 // and the caller's branding. Like other pages, windows don't show images from the service's own hosts
-// (docs/develop/threat-model.md, "Start values"). LookOf returns fault.Invalid if the language is not available.
+// (docs/develop/threats-sign-in.md, "Start values"). LookOf returns fault.Invalid if the language is not available.
 func LookOf(caller org.Caller, own weburl.Own, language string) (binding.Look, error) {
 	look := binding.Look{Language: language, Organisation: caller.Brand.Name, Accent: caller.Brand.Accent}
 	if logo := own.Shown(caller.Brand.LogoURI); strings.HasPrefix(logo, "https://") {

@@ -127,7 +127,7 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 			_, err := o.check(alder, sent.ID, code)
 			expect.NoError(t, err)
 		}
-		if guesses < 40 || guesses > 50 { // limits from docs/develop/threat-model.md, "Guessing codes"
+		if guesses < 40 || guesses > 50 { // limits from docs/develop/threats-accounts.md, "Guessing codes"
 			t.Errorf("%d guesses in a day", guesses)
 		}
 	})
@@ -145,7 +145,7 @@ func TestDailyCodeGuessesAreLimited(t *testing.T) {
 			networks++
 			guesses += o.guess()
 		}
-		if want := 10*5 + 110; guesses != want { // limit from docs/develop/threat-model.md
+		if want := 10*5 + 110; guesses != want { // limit from docs/develop/threats-accounts.md
 			t.Errorf("%d guesses in a day, want %d", guesses, want)
 		}
 	})

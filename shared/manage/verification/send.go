@@ -180,8 +180,8 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 
 // perDay returns the number of codes per mailbox and day that allow the full number of attempts. The same number also
 // limits the codes that one network may request. The limit restricts guessing without letting strangers lock out the
-// owner. An attacker can use up attempts, but the owner needs only one attempt (docs/develop/threat-model.md, "Guessing
-// codes").
+// owner. An attacker can use up attempts, but the owner needs only one attempt (docs/develop/threats-accounts.md,
+// "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
 // wait returns the time until another code may be sent to a mailbox, given the codes already sent. One code per hour is

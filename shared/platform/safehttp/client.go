@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Limits for every request (docs/develop/threat-model.md, "Outbound requests").
+// Limits for every request (docs/develop/threats-network.md, "Outbound requests").
 const (
 	dialTimeout   = 5 * time.Second
 	tlsTimeout    = 5 * time.Second

@@ -22,8 +22,8 @@ export function lacksOrigins({ api_mode, allowed_origins }: Origins): boolean {
 /**
  * Reports whether the older element's window may use the attempt in its fragment. The creator of the window's URL
  * learns the attempt's outcome, so the URL must come from one of the organisation's pages, not from an arbitrary link.
- * A page can't forge another origin as its referrer (docs/develop/threat-model.md). In test mode, an organisation need
- * not register origins.
+ * A page can't forge another origin as its referrer (docs/develop/threats-sign-in.md). In test mode, an organisation
+ * need not register origins.
  */
 export function mayTake({ api_mode, allowed_origins }: Origins, referrer: string): boolean {
   if (allowed_origins.length === 0) return !lacksOrigins({ api_mode, allowed_origins });

@@ -59,7 +59,7 @@ type Branding struct {
 
 // BrandingOf returns an organisation's branding, without URLs that point to this service. If a page of the service
 // linked to the service itself, a browser would treat following the link as the patient's own action
-// (docs/develop/threat-model.md, "Start values").
+// (docs/develop/threats-sign-in.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),

@@ -173,3 +173,26 @@ func TestDoReturnsWhenContextIsDone(t *testing.T) {
 		t.Errorf("%d attempts, %v", attempts, err)
 	}
 }
+
+func TestGetReadsResourceAtPath(t *testing.T) {
+	t.Parallel()
+	cfg := configuration(transport(func(r *http.Request) (int, string, error) {
+		if got := r.Method + " " + r.URL.String(); got != "GET https://lambda.eu-central-1.amazonaws.com/2016-08-19/a" {
+			t.Errorf("requested %s", got)
+		}
+		return http.StatusOK, `{"Limit": 10}`, nil
+	}))
+	var out struct{ Limit int }
+	err := awscall.Get(t.Context(), cfg, time.Now, "lambda", "LAMBDA", "2016-08-19/a", &out)
+	if err != nil || out.Limit != 10 {
+		t.Errorf("%v, got %+v", err, out)
+	}
+	cfg.HTTPClient = transport(func(*http.Request) (int, string, error) {
+		return http.StatusForbidden, `{"Message": "not allowed"}`, nil
+	})
+	err = awscall.Get(t.Context(), cfg, time.Now, "lambda", "LAMBDA", "a", &out)
+	if refused, ok := errors.AsType[*awscall.RefusedError](err); !ok || refused.Status != http.StatusForbidden ||
+		refused.Message != "not allowed" {
+		t.Errorf("refused: %v", err)
+	}
+}

@@ -27,13 +27,27 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 	return Do(ctx, cfg, now, Call{
 		Service: op.Service, SDKID: op.SDKID, Body: string(body),
 		Header: map[string]string{"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": op.Target},
-		Read: func(status int, answer []byte) error {
-			if status == http.StatusOK && json.Unmarshal(answer, out) == nil {
-				return nil
-			}
-			return refusal(status, answer)
-		},
+		Read:   into(out),
 	})
+}
+
+// Get reads the resource at path from a service that uses the AWS REST JSON protocol, and decodes the response into
+// out. Errors have the response's status, but no error type, because REST JSON sends the type in a header.
+func Get(ctx context.Context, cfg aws.Config, now func() time.Time, service, sdkID, path string, out any) error {
+	return Do(ctx, cfg, now, Call{
+		Service: service, SDKID: sdkID, Method: http.MethodGet, Path: path, Read: into(out),
+		Header: map[string]string{"Accept": "application/json"},
+	})
+}
+
+// into returns a reader of responses that decodes them into out.
+func into(out any) func(status int, answer []byte) error {
+	return func(status int, answer []byte) error {
+		if status == http.StatusOK && json.Unmarshal(answer, out) == nil {
+			return nil
+		}
+		return refusal(status, answer)
+	}
 }
 
 // refusal parses an error response. The error type may be prefixed with the service's namespace (AWS JSON 1.1 protocol,

@@ -1,4 +1,4 @@
-/** Hostile pages and portals (docs/develop/threat-model.md). */
+/** Hostile pages and portals (docs/develop/threats-sign-in.md). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";

@@ -1,6 +1,6 @@
 /**
- * Tests that a victim's click can't start an attempt that an attacker created elsewhere (docs/develop/threat-model.md,
- * "Start values"). An organisation's URLs can't point to the service's host; in these tests they do, as if such a URL
+ * Tests that a victim's click can't start an attempt that an attacker created elsewhere
+ * (docs/develop/threats-sign-in.md, "Start values"). An organisation's URLs can't point to the service's host; in these tests they do, as if such a URL
  * had been stored anyway. Everything else is real: the browser decides which requests it sends.
  */
 import type { Locator, Page } from "@playwright/test";
