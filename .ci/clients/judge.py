@@ -5,7 +5,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../contract"))
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "../contract"))
 import stack  # noqa: E402 the path is set above
 
 
@@ -15,7 +16,7 @@ def main(runner, folder):
         "@hey-api/openapi-ts": ["node", "out/hey.js"],
         "openapi-python-client": ["python/bin/python", "call.py"],
         "oapi-codegen": ["./go/clients"],
-        "@recordbridge/server": ["node", "sdk/journey.mjs"],
+        "@recordbridge/server": ["node", os.path.join(here, "../../infra/sdk/typescript/journey.mjs")],
     }
     with tempfile.TemporaryDirectory(prefix="recordbridge-clients-") as own, stack.running(runner, own, rate=1_000_000) as run:
         organisation = run["organisations"][0]
