@@ -41,27 +41,10 @@ func catalogCommands() []command {
 			help: "Shows a brand, portal or endpoint of the catalogue", needs: record, declare: showRecord,
 		},
 		{
-			name: "catalog hide", flags: "-mode test|live -id BRAND", help: "Hides an institution from search",
-			needs: record, declare: hideBrand,
-		},
-		{
-			name: "catalog unhide", flags: "-mode test|live -id BRAND", help: "Shows a hidden institution in search " +
-				"again",
-			needs: record, declare: unhideBrand,
-		},
-		{
-			name: "catalog merge", flags: "-mode test|live -id BRAND (-into BRAND | -undo)", needs: record, declare: mergeBrand,
-			help: "Merges two institutions",
-		},
-		{
-			name: "catalog alias", flags: "-mode test|live -id BRAND -alias NAME [-remove]", needs: []string{"id", "alias"},
-			declare: aliasBrand,
-			help:    "Adds or removes an alternative name for an institution",
-		},
-		{
-			name: "catalog rename", flags: "-mode test|live -id BRAND -name NAME", needs: []string{"id", "name"},
-			declare: renameBrand,
-			help:    "Overrides an institution's name from its lists",
+			name: "catalog set", needs: record, declare: overrideBrand,
+			flags: "-mode test|live -id BRAND [-name NAME] [-alias NAME | -remove-alias NAME] [-hide | -unhide] " +
+				"[-merge-into BRAND | -unmerge]",
+			help: "Overrides what the lists state about an institution: its name, alternative names, visibility or merges",
 		},
 		{
 			name: "catalog report", flags: "-mode test|live",
@@ -166,67 +149,6 @@ func searchCatalog(flags *flag.FlagSet) action {
 func showRecord(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	return func(ctx context.Context, s session) (any, error) { return s.Catalog.Show(ctx, *mode, *id) }
-}
-
-func overrideShown(mode, id string, said map[string]string) map[string]any {
-	return map[string]any{"mode": mode, "brand_id": id, "said": said, "next": "catalog publish"}
-}
-
-func hideBrand(flags *flag.FlagSet) action {
-	mode, id := modeFlag(flags), recordFlag(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		return overrideShown(*mode, *id, map[string]string{"hidden": "true"}), s.CatalogOverrides.Hide(ctx, *mode, *id)
-	}
-}
-
-func unhideBrand(flags *flag.FlagSet) action {
-	mode, id := modeFlag(flags), recordFlag(flags)
-	return func(ctx context.Context, s session) (any, error) {
-		return overrideShown(*mode, *id, map[string]string{"hidden": "false"}), s.CatalogOverrides.Unhide(ctx, *mode, *id)
-	}
-}
-
-func mergeBrand(flags *flag.FlagSet) action {
-	mode, id := modeFlag(flags), recordFlag(flags)
-	into := flags.String("into", "", "`id` of the institution to keep")
-	undo := flags.Bool("undo", false, "undo the merge")
-	return func(ctx context.Context, s session) (any, error) {
-		if (*into == "") != *undo {
-			return nil, misused("set either -into or -undo")
-		}
-		if *undo {
-			return overrideShown(*mode, *id, map[string]string{"merged_into": ""}), s.CatalogOverrides.Unmerge(ctx, *mode, *id)
-		}
-		return overrideShown(
-			*mode, *id, map[string]string{"merged_into": *into},
-		), s.CatalogOverrides.Merge(ctx, *mode, *id, *into)
-	}
-}
-
-func aliasBrand(flags *flag.FlagSet) action {
-	mode, id := modeFlag(flags), recordFlag(flags)
-	alias := flags.String("alias", "", "alternative `name`")
-	remove := flags.Bool("remove", false, "remove the alternative name")
-	return func(ctx context.Context, s session) (any, error) {
-		if *remove {
-			return overrideShown(
-				*mode, *id, map[string]string{"alias_removed": *alias},
-			), s.CatalogOverrides.RemoveAlias(ctx, *mode, *id, *alias)
-		}
-		return overrideShown(*mode, *id, map[string]string{"alias": *alias}),
-			s.CatalogOverrides.AddAlias(ctx, *mode, *id, *alias)
-	}
-}
-
-func renameBrand(flags *flag.FlagSet) action {
-	mode, id := modeFlag(flags), recordFlag(flags)
-	var name mayBeEmpty
-	flags.Var(&name, "name", "`name` that patients see; '' for the name from the institution's lists")
-	return func(ctx context.Context, s session) (any, error) {
-		return overrideShown(*mode, *id, map[string]string{"name": name.String()}), s.CatalogOverrides.Rename(
-			ctx, *mode, *id, name.String(),
-		)
-	}
 }
 
 func reportCatalog(flags *flag.FlagSet) action {

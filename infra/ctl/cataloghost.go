@@ -14,18 +14,13 @@ import (
 const mostHosts = 25
 
 func hostCommands() []command {
-	return []command{
-		{
-			name: "catalog allow", flags: "-mode test|live (-host HOST [-source SOURCE] | -source SOURCE | -host HOST " +
-				"-every-brand | -host HOST -undo)", declare: allowHosts,
-			help: "Approves the servers waiting at a host, or at all hosts that a source names",
-		},
-		{
-			name: "catalog refuse", flags: "-mode test|live (-host HOST | -source SOURCE | -host HOST -undo)",
-			declare: refuseHosts,
-			help:    "Rejects a host, or all hosts that are waiting because of a source",
-		},
-	}
+	return []command{{
+		name: "catalog hosts", declare: decideHosts,
+		flags: "-mode test|live (-host HOST | -source SOURCE | -host HOST -source SOURCE) -allow\n" +
+			"-mode test|live (-host HOST | -source SOURCE) -refuse\n" +
+			"-mode test|live -host HOST (-allow-every-brand | -undo)",
+		help: "Approves or rejects the servers waiting at a host, or at all hosts that a source names",
+	}}
 }
 
 func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
@@ -35,9 +30,11 @@ func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 	return choice
 }
 
-func allowHosts(flags *flag.FlagSet) action {
+func decideHosts(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
-	every := flags.Bool("every-brand", false,
+	allow := flags.Bool("allow", false, "approve the waiting servers")
+	refuse := flags.Bool("refuse", false, "reject the host, or all hosts that are waiting because of the source")
+	every := flags.Bool("allow-every-brand", false,
 		"let every institution have servers at the host, now and later; use this flag for a vendor's host")
 	undo := flags.Bool("undo", false, "remove all decisions about the host; published servers stay published")
 	return func(ctx context.Context, s session) (any, error) {
@@ -45,8 +42,10 @@ func allowHosts(flags *flag.FlagSet) action {
 		switch {
 		case *choice == (operator.HostChoice{}):
 			return nil, misused("set -host or -source; to see the waiting hosts, run catalog diff")
-		case (*every || *undo) && (choice.Host == "" || choice.Source != "") || *every && *undo:
-			return nil, misused("-every-brand and -undo can be used only with -host")
+		case countGiven(flags, "allow", "refuse", "allow-every-brand", "undo") != 1:
+			return nil, misused("set one of -allow, -refuse, -allow-every-brand and -undo")
+		case (*every || *undo) && (choice.Host == "" || choice.Source != ""):
+			return nil, misused("-allow-every-brand and -undo can be used only with -host")
 		case *every:
 			shown["every_brand"] = choice.Host
 			return shown, s.CatalogOverrides.AllowEveryBrand(ctx, *mode, choice.Host)
@@ -54,28 +53,15 @@ func allowHosts(flags *flag.FlagSet) action {
 			shown["forgotten"] = choice.Host
 			return shown, s.CatalogOverrides.ForgetHost(ctx, *mode, choice.Host)
 		}
-		hosts, err := s.CatalogOverrides.AllowHosts(ctx, *mode, *choice)
-		shown["allowed"] = hosts
-		return shown, err
-	}
-}
-
-func refuseHosts(flags *flag.FlagSet) action {
-	mode, choice := modeFlag(flags), hostFlags(flags)
-	undo := flags.Bool("undo", false, "remove all decisions about the host")
-	return func(ctx context.Context, s session) (any, error) {
-		shown := map[string]any{"mode": *mode, "next": "catalog publish"}
-		switch {
-		case *choice == (operator.HostChoice{}):
-			return nil, misused("set -host or -source; to see the waiting hosts, run catalog diff")
-		case *undo && (choice.Host == "" || choice.Source != ""):
-			return nil, misused("-undo can be used only with -host")
-		case *undo:
-			shown["forgotten"] = choice.Host
-			return shown, s.CatalogOverrides.ForgetHost(ctx, *mode, choice.Host)
+		var hosts []string
+		var err error
+		if *allow {
+			hosts, err = s.CatalogOverrides.AllowHosts(ctx, *mode, *choice)
+			shown["allowed"] = hosts
+		} else if *refuse {
+			hosts, err = s.CatalogOverrides.RefuseHosts(ctx, *mode, *choice)
+			shown["refused"] = hosts
 		}
-		hosts, err := s.CatalogOverrides.RefuseHosts(ctx, *mode, *choice)
-		shown["refused"] = hosts
 		return shown, err
 	}
 }
@@ -89,7 +75,7 @@ func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.H
 	hosts := publish.ByHost(waiting)
 	shown["hosts_wait"] = map[string]any{
 		"hosts": len(hosts), "servers": len(waiting), "first": hosts[:min(limit, len(hosts))],
-		"do": "catalog allow -host HOST, or -source SOURCE for every host in a list; catalog refuse for wrong hosts",
+		"do": "catalog hosts -allow -host HOST, or -source SOURCE for every host in a list; -refuse for wrong hosts",
 	}
 	return shown
 }

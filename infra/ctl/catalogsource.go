@@ -26,12 +26,8 @@ func sourceCommands() []command {
 				"[-brand-system URI -brand VALUE]",
 		},
 		{
-			name: "catalog source list", flags: "[-mode test|live]", help: "Lists the sources and their status",
-			declare: listSources,
-		},
-		{
-			name: "catalog source show", flags: "-id ID", help: "Shows a source, its last import and its pending list",
-			needs: []string{"id"}, declare: showSource,
+			name: "catalog source list", flags: "[-mode test|live | -id ID]", declare: listSources,
+			help: "Lists the sources and their status, or shows a source, its last import and its pending list",
 		},
 		{
 			name: "catalog source remove", flags: "-id ID", needs: []string{"id"}, declare: removeSource,
@@ -155,7 +151,15 @@ func sourceShown(row intake.Row) map[string]any {
 
 func listSources(flags *flag.FlagSet) action {
 	mode := flags.String("mode", "", "only sources in this mode, `test` or live (default: both)")
+	id := flags.String("id", "", "`id` of the source to show with all details")
 	return func(ctx context.Context, s session) (any, error) {
+		if *id != "" && *mode != "" {
+			return nil, misused("-id and -mode can't be combined")
+		}
+		if *id != "" {
+			row, err := s.CatalogSources.Show(ctx, *id)
+			return sourceShown(row), err
+		}
 		if given(flags, "mode") {
 			if _, err := modeOf(*mode); err != nil {
 				return nil, err
@@ -178,14 +182,6 @@ func listSources(flags *flag.FlagSet) action {
 			rows = append(rows, told)
 		}
 		return rows, err
-	}
-}
-
-func showSource(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`id` of the source")
-	return func(ctx context.Context, s session) (any, error) {
-		row, err := s.CatalogSources.Show(ctx, *id)
-		return sourceShown(row), err
 	}
 }
 

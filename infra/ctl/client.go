@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/manage/operator"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
 )
@@ -25,11 +26,9 @@ func clientCommands() []command {
 			flags: "-method client_secret_basic|client_secret_post -secret-file FILE|- -origin ORIGIN ..." + owner +
 				"\n-method private_key_jwt [-algorithm RS384|ES384] [-key-id KID]" + owner,
 		},
-		{name: "client list", help: "Lists client authentications, without secrets", declare: listClients},
 		{
-			name: "client show", flags: "-id ID" + owner, help: "Shows a client authentication, without its " +
-				"secret", needs: []string{"id"},
-			declare: showClient,
+			name: "client list", flags: "[-id ID]", declare: listClients,
+			help: "Lists all client authentications, or one of them, without secrets",
 		},
 		{
 			name: "client rotate", flags: "-id ID -secret-file FILE|-" + owner + "\n-id ID -key-id KID" + owner,
@@ -37,7 +36,7 @@ func clientCommands() []command {
 				"ID", needs: []string{"id"}, declare: rotateClient,
 		},
 		{
-			name: "client origins", flags: "-id ID -origin ORIGIN ..." + owner, needs: []string{"id", "origin"},
+			name: "client set", flags: "-id ID -origin ORIGIN ..." + owner, needs: []string{"id", "origin"},
 			declare: setOrigins,
 			help:    "Replaces the origins that a client secret may be sent to",
 		},
@@ -77,22 +76,21 @@ func createClient(flags *flag.FlagSet) action {
 	}
 }
 
-func listClients(*flag.FlagSet) action {
+func listClients(flags *flag.FlagSet) action {
+	id := flags.String("id", "", "only the client authentication with this `id`")
 	return func(ctx context.Context, s session) (any, error) {
 		all, err := s.Clients.List(ctx)
 		rows := make([]map[string]any, 0, len(all))
 		for _, c := range all {
-			rows = append(rows, clientShown(c))
+			if *id == "" || c.Auth.ID == *id {
+				rows = append(rows, clientShown(c))
+			}
+		}
+		if err == nil && *id != "" && len(rows) == 0 {
+			err = fault.Missing(fmt.Sprintf("Client %q not found.", *id)).About("id")
 		}
 		return rows, err
 	}
-}
-
-func showClient(flags *flag.FlagSet) action {
-	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
-		found, err := s.Clients.Show(ctx, owner, id)
-		return clientShown(catalog.OwnedClient{Owner: owner, Auth: found}), err
-	})
 }
 
 // clientShown returns a client's printed form, without its secret.

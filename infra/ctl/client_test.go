@@ -234,8 +234,8 @@ func TestClientErrorsSuggestRemedy(t *testing.T) {
 		{"client create -method client_secret_post -origin https://a.example/token -secret-file " +
 			writeFile(t, "x"), "no path"},
 		{"client create -method client_secret_post -origin http://a.example -secret-file " + writeFile(t, "x"), "not https"},
-		{"client origins -id " + withSecret, "-origin is required"},
-		{"client origins -id " + unknown + " -origin https://a.example", "not found for"},
+		{"client set -id " + withSecret, "-origin is required"},
+		{"client set -id " + unknown + " -origin https://a.example", "not found for"},
 		{"client rotate -id " + unknown + " -key-id one", "not found for"},
 		{"client rotate -id " + key + " -key-id one -org " + unknown, "not found for"},
 		{"client rotate -id " + key, "the key that signs"},

@@ -48,7 +48,7 @@ type registry []command
 
 func commands() registry {
 	return slices.Concat(
-		organisationCommands(), liveAccessCommands(), credentialCommands(), webhookCommands(), webhookSetCommands(),
+		organisationCommands(), liveAccessCommands(), credentialCommands(), webhookCommands(),
 		deliveryCommands(), endpointCommands(),
 		platformCommands(), clientCommands(), registrationCommands(), keyCommands(),
 		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(),
@@ -78,6 +78,9 @@ func (r registry) find(words []string) (command, error) {
 		if i := slices.IndexFunc(group, func(c command) bool { return c.name == name }); i >= 0 {
 			return group[i], nil
 		}
+	}
+	if err := movedTo(words); err != nil {
+		return command{}, err
 	}
 	if below := group.below(words[0] + " " + words[1]); len(below) > 0 {
 		return command{}, misused("%s needs a subcommand\n%s", words[0]+" "+words[1], below.listing())

@@ -19,20 +19,12 @@ func deliveryCommands() []command {
 				"POSITION] [-limit N]",
 		},
 		{
-			name: "webhook delivery", flags: ofTenant + " -delivery ID", help: "Shows a delivery with every attempt",
-			needs: []string{"org", "delivery"}, declare: showDelivery,
-		},
-		{
 			name: "webhook replay", help: "Sends deliveries again", needs: []string{"org"}, declare: replayWebhook,
 			flags: ofTenant + " (-delivery ID | -id ID -failed-since TIME | -id ID -from TIME -to TIME)",
 		},
 		{
-			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]", help: "Sends an event with sample data",
+			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]", help: "Sends an event with sample data; webhook.test is also sent if nothing subscribes to it",
 			needs: []string{"org", "type"}, declare: simulateEvent,
-		},
-		{
-			name: "webhook test", flags: ofTenant, help: "Sends webhook.test to all webhooks of the organisation",
-			needs: []string{"org"}, declare: testWebhook,
 		},
 	}
 }
@@ -64,22 +56,19 @@ func listDeliveries(flags *flag.FlagSet) action {
 	})
 }
 
-// showDelivery prints a delivery and the request and response of each attempt.
-func showDelivery(flags *flag.FlagSet) action {
-	id := flags.String("delivery", "", "delivery `id`, from webhook log")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		detail, err := s.Log.Show(ctx, tenant, *id)
-		if err != nil {
-			return nil, err
-		}
-		attempts := make([]map[string]any, 0, len(detail.Attempts))
-		for _, a := range detail.Attempts {
-			attempts = append(attempts, attemptShown(a))
-		}
-		shown := deliveryShown(detail.Entry)
-		shown["body"], shown["attempts"] = string(detail.Body), attempts
-		return shown, nil
-	})
+// delivery returns a delivery with the request and response of each attempt.
+func (s session) delivery(ctx context.Context, tenant org.Tenant, id string) (any, error) {
+	detail, err := s.Log.Show(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	attempts := make([]map[string]any, 0, len(detail.Attempts))
+	for _, a := range detail.Attempts {
+		attempts = append(attempts, attemptShown(a))
+	}
+	shown := deliveryShown(detail.Entry)
+	shown["body"], shown["attempts"] = string(detail.Body), attempts
+	return shown, nil
 }
 
 func replayWebhook(flags *flag.FlagSet) action {
@@ -119,15 +108,12 @@ func simulateEvent(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
+		if *id == "" && types[0] == webhook.TestEvent {
+			event, err := s.Deliveries.SendTest(ctx, tenant)
+			return map[string]any{"event_id": event}, err
+		}
 		event, err := s.Deliveries.Simulate(ctx, tenant, *id, types[0])
 		return map[string]any{"event_id": event}, err
-	})
-}
-
-func testWebhook(flags *flag.FlagSet) action {
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		id, err := s.Deliveries.SendTest(ctx, tenant)
-		return map[string]any{"event_id": id}, err
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func endpointCommands() []command {
-	one, renamed := []string{"id"}, []string{"id", "name"}
+	one := []string{"id"}
 	return []command{
 		{
 			name: "endpoint create", help: "Creates an endpoint, so that patients of every organisation can connect " +
@@ -24,18 +24,13 @@ func endpointCommands() []command {
 		{name: "endpoint list", flags: "[-mode test|live]", help: "Lists all endpoints", declare: listEndpoints},
 		{name: "endpoint show", flags: "-id ID", help: "Shows an endpoint with its pins", needs: one, declare: showEndpoint},
 		{
-			name: "endpoint rename", flags: "-id ID -name NAME", help: "Changes the name that patients see", needs: renamed,
-			declare: renameEndpoint,
+			name: "endpoint set", flags: "-id ID [-name NAME] [-override YAML]", needs: one, declare: changeEndpoint,
+			help: "Changes the name that patients see, or the overrides of the platform's profile",
 		},
 		{
 			name: "endpoint approve", flags: "-id ID [-origin ORIGIN ...] [-issuer ISSUER]", needs: one,
 			declare: approveEndpoint,
 			help:    "Repeats discovery and pins the result if you name every change",
-		},
-		{
-			name: "endpoint override", flags: "-endpoint ID -override YAML", needs: []string{"endpoint", "override"},
-			declare: overrideEndpoint,
-			help:    "Sets the endpoint's overrides of the platform's profile",
 		},
 		{
 			name: "endpoint test", help: "Tests an endpoint, but not a patient's sign-in", declare: testEndpoint,
@@ -63,7 +58,7 @@ func createEndpoint(flags *flag.FlagSet) action {
 	flags.StringVar(&e.FHIRBase, "fhir-base", "", "FHIR base `URL`")
 	flags.StringVar(&e.Name, "name", "", "institution's `name`")
 	flags.StringVar(&e.PlatformType, "platform", "",
-		"EHR platform `type`, from platform list (default: detected from the server)")
+		"EHR platform `type`, from platform show (default: detected from the server)")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR `version`")
 	flags.StringVar(&e.Mode, "mode", string(org.Test), "`test` or live")
 	flags.StringVar(&r.ClientID, "client-id", "", "our client `id` at the endpoint (default: the client ID registered "+
@@ -154,11 +149,18 @@ func listEndpoints(flags *flag.FlagSet) action {
 	}
 }
 
-func renameEndpoint(flags *flag.FlagSet) action {
+func changeEndpoint(flags *flag.FlagSet) action {
 	id := endpointFlag(flags)
-	name := flags.String("name", "", "institution's `name`")
+	_ = flags.String("name", "", "institution's `name`")
+	var overrides mayBeEmpty
+	flags.Var(&overrides, "override",
+		"overrides of the platform's profile, as `YAML`; '' removes earlier overrides")
 	return func(ctx context.Context, s session) (any, error) {
-		e, err := s.Endpoints.Rename(ctx, *id, *name)
+		change := operator.EndpointChange{Name: optional(flags, "name"), Overrides: overrides.said}
+		if change == (operator.EndpointChange{}) {
+			return nil, misused("nothing to change: set -name or -override")
+		}
+		e, err := s.Endpoints.Change(ctx, *id, change)
 		return endpointShown(e), err
 	}
 }
@@ -176,17 +178,6 @@ func approveEndpoint(flags *flag.FlagSet) action {
 			changed = append(changed, map[string]string{"role": change.Role, "from": change.From, "to": change.To})
 		}
 		return map[string]any{"endpoint_id": *id, "changed": changed}, nil
-	}
-}
-
-func overrideEndpoint(flags *flag.FlagSet) action {
-	id := flags.String("endpoint", "", "endpoint `id`")
-	var overrides mayBeEmpty
-	flags.Var(&overrides, "override",
-		"overrides of the platform's profile, as `YAML`; '' removes earlier overrides")
-	return func(ctx context.Context, s session) (any, error) {
-		return map[string]any{"endpoint_id": *id, "overrides": overrides.String()},
-			s.Endpoints.Override(ctx, *id, overrides.String())
 	}
 }
 

@@ -24,15 +24,15 @@ func TestEndpointOverridesAreValidated(t *testing.T) {
 	}
 	id, _ := done(append(create, "-override", "authorize: {aud: none}")...)["endpoint_id"].(string)
 	for _, overrides := range []string{"tokens: {consent: 720h}", ""} {
-		if got := done("endpoint", "override", "-endpoint", id, "-override", overrides); got["overrides"] != overrides {
+		if got := done("endpoint", "set", "-id", id, "-override", overrides); got["overrides"] != overrides {
 			t.Errorf("printed %v", got)
 		}
 	}
 	for name, args := range map[string][]string{
-		"authorize: no field audience": {"-endpoint", id, "-override", "authorize: {audience: none}"},
-		"not found":                    {"-endpoint", "00000000-0000-4000-8000-000000000000", "-override", ""},
+		"authorize: no field audience": {"-id", id, "-override", "authorize: {audience: none}"},
+		"not found":                    {"-id", "00000000-0000-4000-8000-000000000000", "-override", ""},
 	} {
-		_, err := ctl(t, outputs, append([]string{"endpoint", "override"}, args...)...)
+		_, err := ctl(t, outputs, append([]string{"endpoint", "set"}, args...)...)
 		if want := name[strings.LastIndex(name, " ")+1:]; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -54,7 +54,7 @@ func TestEndpointApproveRequiresNewOriginAfterMove(t *testing.T) {
 	}))
 	defer server.Close()
 	base := server.URL + "/r4"
-	told := done("registration", "callback", "-fhir-base", base)
+	told := done("registration", "show", "-callback", "-fhir-base", base)
 	address, _ := told["callback"].(string)
 	if !strings.HasPrefix(address, "http://127.0.0.1:4566/v1/bridge/callback/") || told["registered"] != false {
 		t.Errorf("told %v", told)

@@ -51,41 +51,37 @@ func (w world) right(command string) map[string]string {
 		return all
 	}
 	values := map[string]map[string]string{
-		"organisation create":   {"name": "Birch"},
-		"organisation delete":   {"org": w.org, "name": "Birch"},
-		"organisation recover":  {"org": w.org, "email": "ada@alder.example", "reason": "seen in person"},
-		"organisation refuse":   {"org": w.org, "reason": "Unclear."},
-		"organisation withdraw": {"org": w.org, "reason": "Unclear."},
-		"preflight":             {"env": "prod"},
-		"credential create":     with(tenant, "redirect", "https://app.example/return"),
-		"webhook create":        with(tenant, "url", "https://app.example/hook"),
-		"credential set":        {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
-		"webhook list":          tenant,
-		"connection index":      tenant,
-		"webhook log":           tenant,
-		"webhook test":          tenant,
-		"webhook simulate":      with(tenant, "type", "webhook.test"),
-		"webhook delivery":      with(tenant, "delivery", unknownID),
-		"webhook replay":        with(tenant, "id", w.hook, "failed-since", "2026-11-21T09:30:00Z"),
+		"organisation create": {"name": "Birch"},
+		"organisation delete": {"org": w.org, "name": "Birch"},
+		"preflight":           {"env": "prod"},
+		"organisation owner": {
+			"org": w.org, "email": "ada@alder.example", "recover": "true", "reason": "seen in person",
+		},
+		"organisation live": {"org": w.org, "refuse": "true", "reason": "Unclear."},
+		"credential create": with(tenant, "redirect", "https://app.example/return"),
+		"webhook create":    with(tenant, "url", "https://app.example/hook"),
+		"credential set":    {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
+		"webhook list":      tenant,
+		"connection index":  tenant,
+		"webhook log":       tenant,
+		"webhook simulate":  with(tenant, "type", "webhook.test"),
+		"webhook replay":    with(tenant, "id", w.hook, "failed-since", "2026-11-21T09:30:00Z"),
 		"endpoint create": {
 			"fhir-base": nowhere + "/another", "name": "Birch Hospital", "platform": "epic",
 			"client-id": "ours", "unpinned": "true",
 		},
-		"endpoint list":         {},
-		"endpoint override":     {"endpoint": w.endpoint, "override": ""},
-		"endpoint rename":       {"id": w.endpoint, "name": "Birch Hospital"},
-		"platform show":         {"platform": "epic"},
-		"client create":         {"method": "private_key_jwt"},
-		"client origins":        {"id": w.client, "origin": "https://auth.example"},
-		"client rotate":         {"id": w.client, "key-id": "one"},
-		"registration set":      {"platform": "epic", "client-id": "ours"},
-		"registration show":     {"platform": "epic"},
-		"registration callback": {"platform": "epic"},
-		"registration remove":   {"endpoint": w.endpoint},
-		"webhook set":           with(tenant, "id", w.hook, "rate", "5"),
-		"inquiry status":        with(tenant, "id", unknownID, "status", "closed"),
-		"inquiry answer":        with(tenant, "id", unknownID, "text-file", "flags_test.go"),
-		"webhook url":           with(tenant, "id", w.hook, "url", "https://app.example/moved"),
+		"endpoint list":       {},
+		"endpoint set":        {"id": w.endpoint, "name": "Birch Hospital"},
+		"platform show":       {"platform": "epic"},
+		"client create":       {"method": "private_key_jwt"},
+		"client set":          {"id": w.client, "origin": "https://auth.example"},
+		"client rotate":       {"id": w.client, "key-id": "one"},
+		"registration set":    {"platform": "epic", "client-id": "ours"},
+		"registration show":   {"platform": "epic", "callback": "true"},
+		"registration remove": {"endpoint": w.endpoint},
+		"inquiry status":      with(tenant, "id", unknownID, "status", "closed"),
+		"inquiry answer":      with(tenant, "id", unknownID, "text-file", "flags_test.go"),
+		"webhook set":         with(tenant, "id", w.hook, "url", "https://app.example/moved"),
 	}
 	if found, ok := values[command]; ok {
 		return found
@@ -95,6 +91,9 @@ func (w world) right(command string) map[string]string {
 	}
 	switch group, _, _ := strings.Cut(command, " "); group {
 	case "organisation":
+		if command == "organisation list" {
+			return map[string]string{}
+		}
 		return map[string]string{"org": w.org}
 	case "credential":
 		if command == "credential list" {
@@ -122,19 +121,14 @@ func (w world) rightOfCatalog(command string) map[string]string {
 	brand := map[string]string{"mode": "live", "id": w.brand}
 	values := map[string]map[string]string{
 		"catalog source set":    {"id": "birch", "mode": "test", "format": "brands"},
-		"catalog source show":   {"id": "alder-county"},
+		"catalog source list":   {},
 		"catalog source remove": {"id": "alder-county"},
 		"catalog import":        {"file": "flags_test.go", "format": "yaml", "mode": "test"},
-		"catalog allow":         {"mode": "live", "host": "fhir.birch.example"},
-		"catalog refuse":        {"mode": "live", "host": "fhir.birch.example"},
+		"catalog hosts":         {"mode": "live", "host": "fhir.birch.example", "allow": "true"},
 		"catalog rollback":      {"mode": "live", "version": "20260304T050607Z-0102030405060708"},
 		"catalog search":        {"mode": "live"},
 		"catalog show":          brand,
-		"catalog hide":          brand,
-		"catalog unhide":        brand,
-		"catalog merge":         {"mode": "live", "id": w.brand, "into": w.other},
-		"catalog alias":         {"mode": "live", "id": w.brand, "alias": "The Alder"},
-		"catalog rename":        {"mode": "live", "id": w.brand, "name": "Elder"},
+		"catalog set":           {"mode": "live", "id": w.brand, "name": "Elder", "merge-into": w.other},
 	}
 	if found, ok := values[command]; ok {
 		return found
@@ -170,16 +164,16 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
 		// accept any text
-		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias",
+		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog set -alias", "catalog set -remove-alias",
 		// these flags accept any text, which may match nothing
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
 		// these flags accept any text, which is compared with the discovery document
 		"endpoint create -issuer", "endpoint approve -issuer",
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // any text is valid, but nothing matches
-		"client list -", "registration set -client-auth x",
-		"ccda -report",                 // accepts any file
-		"organisation recover -reason", // accepts any text
+		"registration set -client-auth x",
+		"ccda -report",               // accepts any file
+		"organisation owner -reason", // accepts any text
 	}
 	for _, c := range commands() {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
@@ -196,7 +190,7 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 			if f.Name == "platform" {
 				delete(values, "endpoint")
 			}
-			if c.name == "registration callback" && f.Name == "endpoint" {
+			if c.name == "registration show" && f.Name == "endpoint" {
 				values[f.Name] = "wrong" // a valid value, because the endpoint may be created later
 			}
 			args := strings.Fields(c.name)
@@ -239,8 +233,8 @@ func TestParseRejectsEmptyFlagValue(t *testing.T) {
 	}
 	want := []string{
 		"credential set -note", "webhook set -note",
-		"endpoint create -issuer", "endpoint approve -issuer", "endpoint override -override", "client rotate -key-id",
-		"registration set -scope", "catalog rename -name",
+		"endpoint create -issuer", "endpoint set -override", "endpoint approve -issuer", "client rotate -key-id",
+		"registration set -scope", "catalog set -name",
 	}
 	if !slices.Equal(taken, want) {
 		t.Errorf("the empty text is a value of %q, want %q", taken, want)
@@ -256,15 +250,11 @@ func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	tenant := "-org " + w.org + " -mode test "
 	for line, want := range map[string]string{
 		"organisation set -org " + w.org:                  "-website",
-		"organisation emails -org " + w.org:               "", // prints the settings without changing them
 		"credential set -public-id " + w.publicID:         "-add-redirect",
-		"webhook types " + tenant + "-id " + w.hook:       "", // prints the settings without changing them
-		"webhook url " + tenant + "-id " + w.hook:         "-url is required",
 		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
-		"endpoint rename -id " + w.endpoint:               "-name is required",
-		"endpoint override -endpoint " + w.endpoint:       "-override is required",
+		"endpoint set -id " + w.endpoint:                  "-name or -override",
 		"client rotate -id " + w.client:                   "-key-id: ",
-		"client origins -id " + w.client:                  "-origin is required",
+		"client set -id " + w.client:                      "-origin is required",
 		"registration set -endpoint " + w.endpoint:        "-client-id",
 		"webhook replay " + tenant + "-id " + w.hook:      "-failed-since",
 		"endpoint create -fhir-base " + nowhere + "/more": "-name is required",

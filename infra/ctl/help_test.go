@@ -17,7 +17,7 @@ import (
 func TestHelpRunsWithoutStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
-		{"-h", "registration callback  Shows the callback URL", "create the endpoint even if"},
+		{"-h", "registration show      Shows the registration in use", "create the endpoint even if"},
 		{"--help", "endpoint create", ""},
 		{"help", "endpoint create        Creates an endpoint, so that patients", ""},
 		{"help endpoint", "ctl endpoint approve -id ID [-origin ORIGIN ...]", "webhook"},
@@ -51,7 +51,7 @@ func TestUsageErrorSuggestsSimilarCommand(t *testing.T) {
 		"-output x organisation list": "flag provided but not defined: -output; ctl itself has only the flags -stack " +
 			"and -outputs",
 		"-stack= organisation list":         "-stack is empty",
-		"-stack a -outputs b platform list": "-stack and -outputs can't be combined",
+		"-stack a -outputs b platform show": "-stack and -outputs can't be combined",
 		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",
 		"endpoint create -name X":           "-fhir-base is required: FHIR base URL\nusage: ctl endpoint create",
 		"endpoint create left over":         "unexpected arguments after the flags (2)",

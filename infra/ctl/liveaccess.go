@@ -11,40 +11,27 @@ import (
 func liveAccessCommands() []command {
 	return []command{
 		{
-			name: "organisation requests", declare: listLiveRequests,
-			help: "Lists requests for live mode, with similar organisations",
-		},
-		{
-			name: "organisation approve", flags: "-org ID [-compared]", needs: []string{"org"}, declare: approveLive,
-			help: "Grants an organisation live mode",
-		},
-		{
-			name: "organisation refuse", flags: "-org ID -reason TEXT", needs: []string{"org", "reason"}, declare: refuseLive,
-			help: "Refuses an organisation's request for live mode",
-		},
-		{
-			name: "organisation withdraw", flags: "-org ID -reason TEXT", needs: []string{"org", "reason"},
-			declare: withdrawLive,
-			help:    "Withdraws an organisation's live mode",
+			name: "organisation live", needs: []string{"org"}, declare: decideLive,
+			flags: "-org ID -approve [-compared]\n-org ID (-refuse | -withdraw) -reason TEXT",
+			help:  "Approves or refuses an organisation's request for live mode, or withdraws live mode",
 		},
 	}
 }
 
-func listLiveRequests(*flag.FlagSet) action {
-	return func(ctx context.Context, s session) (any, error) {
-		waiting, err := s.LiveReviews.List(ctx)
-		rows := make([]map[string]any, 0, len(waiting))
-		for _, w := range waiting {
-			row := organisationShown(w.Organisation)
-			checks := map[string]bool{}
-			for _, c := range w.Checks {
-				checks[string(c.Step)] = c.Done
-			}
-			row["checklist"], row["looks_like"] = checks, alikeShown(w.Alike)
-			rows = append(rows, row)
+// liveRequests returns the requests for live mode, each with its checklist and with similar organisations.
+func liveRequests(ctx context.Context, s session) (any, error) {
+	waiting, err := s.LiveReviews.List(ctx)
+	rows := make([]map[string]any, 0, len(waiting))
+	for _, w := range waiting {
+		row := organisationShown(w.Organisation)
+		checks := map[string]bool{}
+		for _, c := range w.Checks {
+			checks[string(c.Step)] = c.Done
 		}
-		return rows, err
+		row["checklist"], row["looks_like"] = checks, alikeShown(w.Alike)
+		rows = append(rows, row)
 	}
+	return rows, err
 }
 
 func alikeShown(all []operator.Alike) []map[string]any {
@@ -61,25 +48,29 @@ func alikeShown(all []operator.Alike) []map[string]any {
 	return rows
 }
 
-func approveLive(flags *flag.FlagSet) action {
-	compared := flags.Bool("compared", false,
-		"approve the request despite similar organisations; compare the organisations first (organisation requests)")
-	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return decidedShown(s.LiveReviews.Approve(ctx, tenant, *compared))
-	})
-}
-
-func refuseLive(flags *flag.FlagSet) action {
+func decideLive(flags *flag.FlagSet) action {
+	approves := flags.Bool("approve", false, "grant live mode")
+	compared := flags.Bool("compared", false, "approve the request despite similar organisations; compare the "+
+		"organisations first (organisation list -requests)")
+	refuses := flags.Bool("refuse", false, "refuse the request for live mode")
+	withdraws := flags.Bool("withdraw", false, "withdraw live mode")
 	reason := flags.String("reason", "", "`text` that the organisation's members see in the dashboard")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return decidedShown(s.LiveReviews.Refuse(ctx, tenant, *reason))
-	})
-}
-
-func withdrawLive(flags *flag.FlagSet) action {
-	reason := flags.String("reason", "", "`text` that the organisation's members see in the dashboard")
-	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return decidedShown(s.LiveReviews.Withdraw(ctx, tenant, *reason))
+		switch {
+		case countGiven(flags, "approve", "refuse", "withdraw") != 1:
+			return nil, misused("set one of -approve, -refuse and -withdraw")
+		case *approves == (*reason != ""):
+			return nil, misused("-refuse and -withdraw require -reason, which can't be combined with -approve")
+		case *compared && !*approves:
+			return nil, misused("-compared can be used only with -approve")
+		case *approves:
+			return decidedShown(s.LiveReviews.Approve(ctx, tenant, *compared))
+		case *refuses:
+			return decidedShown(s.LiveReviews.Refuse(ctx, tenant, *reason))
+		case *withdraws:
+			return decidedShown(s.LiveReviews.Withdraw(ctx, tenant, *reason))
+		}
+		return nil, misused("set one of -approve, -refuse and -withdraw")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -180,16 +181,17 @@ func TestOrganisationCommandsCreateUsableOrganisation(t *testing.T) {
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
 	for _, step := range []struct{ args, want []string }{
-		{nil, nil},
+		{[]string{"show"}, nil},
 		{
-			[]string{"-email", "ops@app.example", "-email", "on-call@app.example"},
+			[]string{"set", "-email", "ops@app.example", "-email", "on-call@app.example"},
 			[]string{"ops@app.example", "on-call@app.example"},
 		},
-		{nil, []string{"ops@app.example", "on-call@app.example"}},
-		{[]string{"-none"}, nil},
-		{nil, nil},
+		{[]string{"set", "-name", "Alder", "-email", "ops@app.example"}, []string{"ops@app.example"}},
+		{[]string{"show"}, []string{"ops@app.example"}},
+		{[]string{"set", "-without", "emails"}, nil},
+		{[]string{"show"}, nil},
 	} {
-		got := done(append([]string{"organisation", "emails", "-org", id}, step.args...)...)["emails"]
+		got := done(slices.Concat([]string{"organisation"}, step.args, []string{"-org", id})...)["emails"]
 		if fmt.Sprint(got) != fmt.Sprint(step.want) {
 			t.Errorf("with %v the addresses are %v, want %v", step.args, got, step.want)
 		}
@@ -210,7 +212,7 @@ func TestOrganisationCommandsCreateUsableOrganisation(t *testing.T) {
 	if types, _ := hook["types"].([]any); len(types) != 4 {
 		t.Errorf("the webhook is %v", hook)
 	}
-	if event := done("webhook", "test", "-org", id, "-mode", "test")["event_id"]; event == "" {
+	if event := done("webhook", "simulate", "-type", "webhook.test", "-org", id, "-mode", "test")["event_id"]; event == "" {
 		t.Error("the test event has no id")
 	}
 	done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "patient/*.rs",
@@ -221,7 +223,7 @@ func TestOrganisationCommandsCreateUsableOrganisation(t *testing.T) {
 		t.Errorf("the platform is %v", shown)
 	}
 	var listed bytes.Buffer
-	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "list"}, to(&listed)); err != nil ||
+	if err := run(t.Context(), []string{"-outputs", outputs, "platform", "show"}, to(&listed)); err != nil ||
 		!strings.Contains(listed.String(), `"private_key_jwt"`) {
 		t.Errorf("the platforms are %s (%v)", listed.String(), err)
 	}
@@ -244,10 +246,9 @@ func TestCommandsRejectInvalidInputWithoutOutput(t *testing.T) {
 		{"organisation", "create", "-name", "X", "-website", "http://plain.example"},
 		{"organisation", "create", "-name", "X", "-email", "nobody"},
 		{"organisation", "create", "-name", "X", "-email", "Alder <ops@app.example>"},
-		{"organisation", "emails", "-org", unknown, "-email", "ops@app.example"},
-		{"organisation", "emails", "-org", unknown},
-		{"organisation", "emails", "-org", unknown, "-email", "ops@app.example", "-none"},
-		{"webhook", "types", "-org", unknown, "-id", unknown},
+		{"organisation", "set", "-org", unknown, "-email", "ops@app.example"},
+		{"organisation", "set", "-org", unknown, "-email", "ops@app.example", "-without", "emails"},
+		{"webhook", "set", "-org", unknown, "-id", unknown, "-no-types"},
 		{"webhook", "disable", "-org", unknown, "-id", unknown},
 		{"credential", "create", "-org", "nobody", "-redirect", "https://app.example/return"},
 		{"credential", "create", "-org", unknown, "-redirect", "https://app.example/return"},
@@ -267,10 +268,10 @@ func TestCommandsRejectInvalidInputWithoutOutput(t *testing.T) {
 			"-access", "rs", "-scope", "openid",
 		},
 		{"platform", "show", "-platform", "nobody"},
-		{"endpoint", "override", "-endpoint", unknown},
+		{"endpoint", "set", "-id", unknown, "-override", "authorize: {aud: none}"},
 		{"endpoint", "show"},
 		{"endpoint", "approve", "-id", unknown},
-		{"registration", "callback", "-fhir-base", "no address"},
+		{"registration", "show", "-callback", "-fhir-base", "no address"},
 		{"organisation", "create", "-name", "X", "unexpected arguments"},
 		{"keys", "jwks", "-pem"},
 	} {

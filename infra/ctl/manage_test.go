@@ -48,6 +48,7 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 	own := doer(t, outputs)("client", "create", "-method", "private_key_jwt", "-org", w.org, "-mode",
 		"test")["client_auth_id"].(string)
 	for line, want := range map[string]string{
+		"client list -id " + own:                        "method:private_key_jwt mode:test of:" + w.org,
 		"credential list " + tenant:                     w.publicID,
 		"credential list -org " + w.org + " -mode live": "",
 		"webhook list " + tenant:                        w.hook,
@@ -148,12 +149,12 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "credential set -public-id " + w.publicID + " -note=", prints: "note: "},
 		{line: "credential remove -public-id " + w.publicID, refused: "Revoke all its keys first."},
 
-		{line: "webhook url " + hook + " -url https://birch.example/hook", prints: "url:https://birch.example/hook"},
+		{line: "webhook set " + hook + " -url https://birch.example/hook", prints: "url:https://birch.example/hook"},
 		{line: "webhook show " + hook, prints: "patient.connection_success] url:https://birch.example/hook"},
 		{line: "webhook show -org " + w.org + " -mode live -id " + w.hook, refused: "not found for"},
 		{line: "webhook remove " + hook, refused: "Disable it first"},
 
-		{line: "endpoint rename -id " + w.endpoint + " -name Birch", prints: "name:Birch"},
+		{line: "endpoint set -id " + w.endpoint + " -name Birch", prints: "name:Birch"},
 		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint disable -id " + w.endpoint, refused: "is already suspended"},
@@ -163,8 +164,6 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint remove -id " + w.endpoint, refused: "registration of all organisations"},
 
-		{line: "client show -id " + own, refused: "for all organisations"},
-		{line: "client show -id " + own + " " + tenant, prints: "method:private_key_jwt mode:test of:" + w.org},
 		{
 			line:   "registration set -endpoint " + w.endpoint + " -client-auth " + w.client,
 			prints: "client_auth_id:" + w.client,
@@ -189,7 +188,7 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "endpoint show -id " + w.endpoint, refused: "not found"},
 		{line: "client remove -id " + w.client, prints: "removed:true"},
 		{line: "client remove -id " + own + " " + tenant, prints: "removed:true"},
-		{line: "client show -id " + w.client, refused: "not found for"},
+		{line: "client list -id " + w.client, refused: "-id: svc_not_found: Client"},
 		{line: "webhook disable " + hook, prints: "disabled:true"},
 		{line: "webhook remove " + hook, prints: "removed:true"},
 		{line: "credential revoke -public-id " + w.publicID + " -all", prints: "revoked:true"},

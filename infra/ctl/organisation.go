@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"reflect"
+	"slices"
 	"time"
 
 	"recordbridge/shared/manage/deletion"
@@ -22,7 +23,10 @@ func organisationCommands() []command {
 				"[-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-purpose TEXT] [-purpose-es TEXT] [-email " +
 				"ADDRESS ...] [-without-live]",
 		},
-		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
+		{
+			name: "organisation list", flags: "[-requests]", declare: listOrganisations,
+			help: "Lists all organisations in both modes, or the requests for live mode with similar organisations",
+		},
 		{
 			name: "organisation show", flags: "-org ID", help: "Shows an organisation and its notice addresses",
 			needs: []string{"org"}, declare: showOrganisation,
@@ -32,20 +36,13 @@ func organisationCommands() []command {
 			declare: changeOrganisation,
 			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent " +
 				"COLOUR] [-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-purpose TEXT] [-purpose-es TEXT] " +
-				"[-without website|privacy|terms|logo|accent|radius|font|purpose|purpose-es ...]",
+				"[-email ADDRESS ...] [-without website|privacy|terms|logo|accent|radius|font|purpose|purpose-es|emails ...]",
 		},
 		{
-			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
-			help: "Shows, replaces or removes an organisation's notice addresses",
-		},
-		{
-			name: "organisation owner", flags: "-org ID -email ADDRESS", needs: []string{"org"}, declare: inviteOwner,
-			help: "Invites an owner by email",
-		},
-		{
-			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop",
-			needs: []string{"org", "email"}, declare: recoverOwner,
-			help: "Starts or stops the recovery of an owner who has lost every second factor",
+			name: "organisation owner", needs: []string{"org", "email"}, declare: organisationOwner,
+			flags: "-org ID -email ADDRESS\n-org ID -email ADDRESS -recover -reason TEXT\n-org ID -email ADDRESS " +
+				"-stop-recovery",
+			help: "Invites an owner by email, or recovers an owner who has lost every second factor",
 		},
 		{
 			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
@@ -56,14 +53,10 @@ func organisationCommands() []command {
 			help: "Reactivates a suspended organisation",
 		},
 		{
-			name: "organisation delete", flags: "-org ID -name NAME", needs: []string{"org", "name"},
+			name: "organisation delete", flags: "-org ID -name NAME\n-org ID -cancel", needs: []string{"org"},
 			declare: deleteOrganisation,
-			help: "Schedules the deletion of an organisation and all its data in seven days, or shows the " +
-				"deletion's status",
-		},
-		{
-			name: "organisation keep", flags: "-org ID", needs: []string{"org"}, declare: keepOrganisation,
-			help: "Cancels an organisation's deletion before it starts",
+			help: "Schedules the deletion of an organisation and all its data in seven days, shows the deletion's status, " +
+				"or cancels the deletion before it starts",
 		},
 		{
 			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
@@ -107,34 +100,37 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner invites an owner by email. It doesn't print the invitation token, which may appear only in the email.
-func inviteOwner(flags *flag.FlagSet) action {
+// organisationOwner invites an owner or recovers an owner's account. It doesn't print the invitation token, which may
+// appear only in the email.
+func organisationOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
+	recovers := flags.Bool("recover", false, "start the recovery of an owner who has lost every second factor")
+	reason := flags.String("reason", "",
+		"for -recover: `text` for the audit log that states how you verified the owner, without names or addresses")
+	stop := flags.Bool("stop-recovery", false, "stop a recovery in progress")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		switch {
+		case *recovers && *stop:
+			return nil, misused("-recover and -stop-recovery can't be combined")
+		case *recovers != (*reason != ""):
+			return nil, misused("-recover and -reason must be used together")
+		case *stop:
+			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Members.StopRecovery(ctx, tenant, *email)
+		case *recovers:
+			r, err := s.Members.Recover(ctx, tenant, *email, *reason)
+			return map[string]any{"org": tenant.OrgID, "account": r.AccountID, "applies_at": r.AppliesAt}, err
+		}
 		made, err := s.Members.InviteOwner(ctx, tenant, *email)
 		return map[string]any{"invitation": made.ID, "email": made.Email, "expires_at": made.ExpiresAt}, err
 	})
 }
 
-func recoverOwner(flags *flag.FlagSet) action {
-	email := flags.String("email", "", "`address` of the owner's account")
-	reason := flags.String("reason", "",
-		"`text` for the audit log that states how you verified the owner, without names or addresses")
-	stop := flags.Bool("stop", false, "stop a recovery in progress")
-	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		if *stop == (*reason != "") {
-			return nil, misused("set either -reason or -stop")
-		}
-		if *stop {
-			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Members.StopRecovery(ctx, tenant, *email)
-		}
-		r, err := s.Members.Recover(ctx, tenant, *email, *reason)
-		return map[string]any{"org": tenant.OrgID, "account": r.AccountID, "applies_at": r.AppliesAt}, err
-	})
-}
-
-func listOrganisations(*flag.FlagSet) action {
+func listOrganisations(flags *flag.FlagSet) action {
+	requests := flags.Bool("requests", false, "list requests for live mode instead")
 	return func(ctx context.Context, s session) (any, error) {
+		if *requests {
+			return liveRequests(ctx, s)
+		}
 		listed, err := s.Organisations.List(ctx)
 		rows := make([]map[string]any, 0, len(listed))
 		for _, l := range listed {
@@ -174,15 +170,16 @@ func deletionShown(d deletion.Deletion) map[string]any {
 
 func deleteOrganisation(flags *flag.FlagSet) action {
 	name := flags.String("name", "", "the organisation's exact `name`, as confirmation")
+	cancel := flags.Bool("cancel", false, "cancel the deletion")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		if *cancel == (*name != "") {
+			return nil, misused("set either -name or -cancel")
+		}
+		if *cancel {
+			return map[string]any{"org": tenant.OrgID, "kept": true}, s.Deletions.Cancel(ctx, tenant)
+		}
 		d, err := s.Deletions.Request(ctx, tenant, *name)
 		return map[string]any{"org": tenant.OrgID, "deletion": deletionShown(d)}, err
-	})
-}
-
-func keepOrganisation(flags *flag.FlagSet) action {
-	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		return map[string]any{"org": tenant.OrgID, "kept": true}, s.Deletions.Cancel(ctx, tenant)
 	})
 }
 
@@ -231,9 +228,10 @@ func changeOrganisation(flags *flag.FlagSet) action {
 		_ = flags.String(name, "", usage)
 	}
 	lookFlags(flags)
-	var without texts
-	flags.Var(&without, "without", "reset this setting: `website`, privacy, terms, logo, accent, radius, font, purpose "+
-		"or purpose-es; may be repeated")
+	var without, addresses texts
+	flags.Var(&addresses, "email", "new notice `address`, which counts as verified; may be repeated; replaces all addresses")
+	flags.Var(&without, "without", "reset this setting: `website`, privacy, terms, logo, accent, radius, font, purpose, "+
+		"purpose-es or emails; may be repeated")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
@@ -242,47 +240,41 @@ func changeOrganisation(flags *flag.FlagSet) action {
 			ColorScheme: optional(flags, "color-scheme"),
 			PurposeEN:   optional(flags, "purpose"), PurposeES: optional(flags, "purpose-es"),
 		}
+		noAddresses := slices.Contains(without, "emails")
+		if noAddresses && len(addresses) > 0 {
+			return nil, misused("-without emails and -email can't be combined")
+		}
 		for _, name := range without {
+			if name == "emails" {
+				continue
+			}
 			field, ok := map[string]**string{
 				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
 				"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
 				"purpose": &change.PurposeEN, "purpose-es": &change.PurposeES,
 			}[name]
 			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose or " +
-					"purpose-es, and can't be combined with the setting's flag")
+				return nil, misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose, " +
+					"purpose-es or emails, and can't be combined with the setting's flag")
 			}
 			*field = new(string)
 		}
-		if reflect.ValueOf(change).IsZero() {
+		isSame, movesMail := reflect.ValueOf(change).IsZero(), noAddresses || len(addresses) > 0
+		if isSame && !movesMail {
 			return nil, misused("nothing to change: set -name, -plan, -website, -privacy, -terms, -logo, -accent, -radius, " +
-				"-font, -color-scheme, -purpose, -purpose-es or -without")
+				"-font, -color-scheme, -purpose, -purpose-es, -email or -without")
 		}
-		changed, err := s.Organisations.Change(ctx, tenant, change)
-		return organisationShown(changed), err
-	})
-}
-
-// emails shows or changes the email addresses that receive an organisation's notices. Without flags, emails changes
-// nothing.
-func emails(flags *flag.FlagSet) action {
-	var named texts
-	flags.Var(&named, "email", "new notice `address`; may be repeated (default: show the current addresses)")
-	none := flags.Bool("none", false, "remove all notice addresses")
-	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
-		if *none && len(named) > 0 {
-			return nil, misused("-none and -email can't be combined")
-		}
-		if *none || len(named) > 0 {
-			if err := s.Organisations.SetEmails(ctx, tenant, named); err != nil {
+		if movesMail {
+			if err := s.Organisations.SetEmails(ctx, tenant, addresses); err != nil {
 				return nil, err
 			}
 		}
-		stored, err := s.Organisations.Show(ctx, tenant)
-		return map[string]any{
-			"org": tenant.OrgID, "emails": append([]string{}, stored.Emails...),
-			"verified_emails": append([]string{}, stored.VerifiedEmails...),
-		}, err
+		if isSame {
+			stored, err := s.Organisations.Show(ctx, tenant)
+			return organisationShown(stored), err
+		}
+		changed, err := s.Organisations.Change(ctx, tenant, change)
+		return organisationShown(changed), err
 	})
 }
 

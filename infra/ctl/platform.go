@@ -10,29 +10,29 @@ import (
 
 func platformCommands() []command {
 	return []command{
-		{name: "platform list", help: "Lists the known EHR platforms", declare: listPlatforms},
 		{
-			name: "platform show", flags: "-platform TYPE", help: "Shows the profile of an EHR platform",
-			needs: []string{"platform"}, declare: showPlatform,
+			name: "platform show", flags: "[-platform TYPE]", declare: showPlatform,
+			help: "Lists the known EHR platforms, or shows a platform's profile",
 		},
 	}
 }
 
-func listPlatforms(*flag.FlagSet) action {
-	return func(context.Context, session) (any, error) {
-		all, err := platform.All()
-		rows := make([]map[string]any, 0, len(all))
-		for _, p := range all {
-			rows = append(rows, map[string]any{"platform_type": p.ID, "name": p.Name, "client_authentication": p.Client.Methods})
-		}
-		return rows, err
+func platformsShown() (any, error) {
+	all, err := platform.All()
+	rows := make([]map[string]any, 0, len(all))
+	for _, p := range all {
+		rows = append(rows, map[string]any{"platform_type": p.ID, "name": p.Name, "client_authentication": p.Client.Methods})
 	}
+	return rows, err
 }
 
-// showPlatform prints the details of a platform for registering the service's client there.
+// showPlatform prints all platforms, or the details of one platform for registering the service's client there.
 func showPlatform(flags *flag.FlagSet) action {
 	id := flags.String("platform", "", "EHR platform `type`")
 	return func(context.Context, session) (any, error) {
+		if *id == "" {
+			return platformsShown()
+		}
 		found, err := platform.Find(*id)
 		if err != nil {
 			return nil, fault.BadRequest(err.Error()).About("platform")

@@ -19,13 +19,10 @@ func registrationCommands() []command {
 		},
 		{name: "registration list", help: "Lists all registrations", declare: listRegistrations},
 		{
-			name: "registration show", flags: place + owner, declare: showRegistration,
-			help: "Shows the registration in use for an endpoint or platform, regardless of owner",
-		},
-		{
-			name: "registration callback", flags: "(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live" + owner,
-			declare: showCallback,
-			help:    "Shows the callback URL to register with the health system",
+			name: "registration show", declare: showRegistration,
+			flags: place + owner + "\n(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live -callback" + owner,
+			help: "Shows the registration in use for an endpoint or platform, regardless of owner, or the callback URL to " +
+				"register with the health system",
 		},
 		{
 			name: "registration remove", flags: place + owner, declare: removeRegistration,
@@ -79,29 +76,34 @@ func listRegistrations(*flag.FlagSet) action {
 	}
 }
 
-// showCallback prints the callback URL that a health system requires before it issues a client ID.
-func showCallback(flags *flag.FlagSet) action {
-	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that doesn't exist yet")
-	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
-		if *base != "" {
-			if place.EndpointID != "" {
-				return nil, misused("-fhir-base and -endpoint can't be combined")
-			}
-			var err error
-			if place.EndpointID, err = operator.EndpointID(place.Mode, *base); err != nil {
-				return nil, err
-			}
-		}
-		address, registered, err := s.Registrations.Callback(ctx, owner, place)
-		return map[string]any{"callback": address, "registered": registered}, err
-	})
-}
-
 func showRegistration(flags *flag.FlagSet) action {
+	callback := flags.Bool("callback", false, "show only the callback URL, which a registration doesn't need to exist for")
+	base := flags.String("fhir-base", "", "for -callback: FHIR base `URL` of an endpoint that doesn't exist yet")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
+		if *base != "" && !*callback {
+			return nil, misused("-fhir-base can be used only with -callback")
+		}
+		if *callback {
+			return s.callback(ctx, owner, place, *base)
+		}
 		used, err := s.Registrations.InEffect(ctx, owner, place)
 		return registrationShown(used), err
 	})
+}
+
+// callback returns the callback URL that a health system requires before it issues a client ID.
+func (s session) callback(ctx context.Context, owner org.Tenant, place catalog.Place, base string) (any, error) {
+	if base != "" {
+		if place.EndpointID != "" {
+			return nil, misused("-fhir-base and -endpoint can't be combined")
+		}
+		var err error
+		if place.EndpointID, err = operator.EndpointID(place.Mode, base); err != nil {
+			return nil, err
+		}
+	}
+	address, registered, err := s.Registrations.Callback(ctx, owner, place)
+	return map[string]any{"callback": address, "registered": registered}, err
 }
 
 func removeRegistration(flags *flag.FlagSet) action {
@@ -122,7 +124,7 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 	owned := ownerFlags(flags)
 	endpoint := flags.String("endpoint", "", "endpoint `id`")
 	platformType := flags.String("platform", "",
-		"EHR platform `type`, from platform list, for all endpoints of the platform")
+		"EHR platform `type`, from platform show, for all endpoints of the platform")
 	return func(ctx context.Context, s session) (any, error) {
 		owner, mode, err := owned()
 		if err != nil {

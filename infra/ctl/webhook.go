@@ -15,7 +15,7 @@ import (
 const ofTenant = "-org ID -mode test|live"
 
 func webhookCommands() []command {
-	one, moved := []string{"org", "id"}, []string{"org", "id", "url"}
+	one := []string{"org", "id"}
 	return []command{
 		{
 			name: "webhook create", help: "Creates a webhook and prints its secret once", needs: []string{"org", "url"},
@@ -27,16 +27,15 @@ func webhookCommands() []command {
 			declare: listWebhooks,
 		},
 		{
-			name: "webhook show", flags: ofTenant + " -id ID", help: "Shows a webhook, without its secrets", needs: one,
+			name: "webhook show", flags: ofTenant + " (-id ID [-secrets] | -delivery ID)", needs: one[:1],
 			declare: showWebhook,
+			help:    "Shows a webhook, its active signing secrets (audited), or a delivery with every attempt",
 		},
 		{
-			name: "webhook types", flags: ofTenant + " -id ID [-type TYPE ... | -none]", needs: one, declare: webhookTypes,
-			help: "Shows, replaces or removes a webhook's optional event types",
-		},
-		{
-			name: "webhook url", flags: ofTenant + " -id ID -url URL", needs: moved, declare: moveWebhook,
-			help: "Changes a webhook's URL",
+			name: "webhook set", needs: one, declare: changeWebhook,
+			help: "Changes the given settings of a webhook",
+			flags: ofTenant + " -id ID [-url URL] [-type TYPE ... | -no-types] [-note TEXT] [-rate N] " +
+				"[-header-file FILE|- | -no-headers] [-signing-key | -no-signing-key]",
 		},
 		{
 			name: "webhook rotate", flags: ofTenant + " -id ID [-expire-now]",
@@ -102,38 +101,18 @@ func listWebhooks(flags *flag.FlagSet) action {
 }
 
 func showWebhook(flags *flag.FlagSet) action {
+	secrets := flags.Bool("secrets", false, "print only the active signing secrets; the audit log records each use")
+	delivery := flags.String("delivery", "", "`id` of a delivery, from webhook log")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
+		switch {
+		case (id == "") == (*delivery == "") || *secrets && id == "":
+			return nil, misused("set either -id or -delivery; -secrets requires -id")
+		case *delivery != "":
+			return s.delivery(ctx, tenant, *delivery)
+		case *secrets:
+			return s.secrets(ctx, tenant, id)
+		}
 		sub, err := s.Webhooks.Show(ctx, tenant, id)
-		return webhookShown(sub), err
-	})
-}
-
-// webhookTypes shows or changes a webhook's event types. Without flags, webhookTypes changes nothing.
-func webhookTypes(flags *flag.FlagSet) action {
-	typed := typeFlags(flags)
-	none := flags.Bool("none", false, "keep only the required event types")
-	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
-		wanted, err := typed()
-		if err != nil {
-			return nil, err
-		}
-		if *none && len(wanted) > 0 {
-			return nil, misused("-none and -type can't be combined")
-		}
-		var sub webhook.Subscription
-		if *none || len(wanted) > 0 {
-			sub, err = s.Webhooks.SetTypes(ctx, tenant, id, wanted)
-		} else {
-			sub, err = s.Webhooks.Show(ctx, tenant, id)
-		}
-		return map[string]any{"id": sub.ID, "types": sub.Types}, err
-	})
-}
-
-func moveWebhook(flags *flag.FlagSet) action {
-	address := flags.String("url", "", "new `URL` to send events to")
-	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
-		sub, err := s.Webhooks.SetURL(ctx, tenant, id, *address)
 		return webhookShown(sub), err
 	})
 }

@@ -91,12 +91,12 @@ func TestWebhookCommandsNeverDiscloseStoredSecrets(t *testing.T) {
 	if ends, _ := last["old_secrets_end"].([]any); len(ends) != 0 || first == second || second == third {
 		t.Errorf("the second rotation gave %v", last)
 	}
-	if narrowed := done("webhook", "types", "-org", id, "-id", hook, "-type",
+	if narrowed := done("webhook", "set", "-org", id, "-id", hook, "-type",
 		"patient.authorization_revoked"); fmt.Sprint(narrowed["types"]) !=
 		"[patient.ehi_export_success patient.ehi_export_failed webhook.test patient.authorization_revoked]" {
 		t.Errorf("the types are %v", narrowed)
 	}
-	if shown := done("webhook", "types", "-org", id, "-id", hook); len(shown["types"].([]any)) != 4 {
+	if shown := done("webhook", "show", "-org", id, "-id", hook); len(shown["types"].([]any)) != 4 {
 		t.Errorf("asked without a change, the types are %v", shown)
 	}
 	record, rows := sent.all(), webhooks(t, outputs, id)
@@ -108,12 +108,12 @@ func TestWebhookCommandsNeverDiscloseStoredSecrets(t *testing.T) {
 	if len(rows) != 1 || rows[0]["public_key"] != public || rows[0]["old_secrets_end"] != nil {
 		t.Errorf("listed %v", rows)
 	}
-	if shown := done("webhook", "types", "-org", id, "-id", hook, "-none"); len(shown["types"].([]any)) != 3 {
+	if shown := done("webhook", "set", "-org", id, "-id", hook, "-no-types"); len(shown["types"].([]any)) != 3 {
 		t.Errorf("with none the types are %v", shown)
 	}
 	want := []string{
-		"webhook.created " + hook, "webhook.rotated " + hook, "webhook.rotated " + hook, "webhook.types_changed " + hook,
-		"webhook.types_changed " + hook,
+		"webhook.created " + hook, "webhook.rotated " + hook, "webhook.rotated " + hook, "webhook.changed " + hook,
+		"webhook.changed " + hook,
 	}
 	if got := openStored(t, outputs).audited(t, tenant); !slices.Equal(got, want) {
 		t.Errorf("the audit rows are %q, want %q", got, want)
@@ -134,7 +134,7 @@ func TestOrganisationEmailsSetsNoticeRecipients(t *testing.T) {
 		added := done("credential", "add-key", "-public-id", fmt.Sprint(credential["public_id"]))
 		done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rotated := done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
-		done("webhook", "url", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url",
+		done("webhook", "set", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url",
 			"https://app.example/hook-b?key=in-the-query")
 		done("webhook", "disable", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		rows := openStored(t, outputs).listed(t, org.Tenant{Mode: org.Test, OrgID: id}, "NOTICE")
@@ -281,13 +281,13 @@ func TestWebhookLogFiltersAndShowsDeliveries(t *testing.T) {
 	if got := rows("-mode", "live"); len(got) != 0 {
 		t.Errorf("in the other mode are %v", got)
 	}
-	shown := done("webhook", "delivery", "-org", id, "-delivery", kept[0])
+	shown := done("webhook", "show", "-org", id, "-delivery", kept[0])
 	if body, _ := shown["body"].(string); !strings.Contains(body, `"type":"webhook.test"`) ||
 		shown["status"] != "delivered" {
 		t.Errorf("the delivery is %v", shown)
 	}
 	for _, args := range [][]string{
-		{"webhook", "delivery", "-org", id, "-mode", "live", "-delivery", kept[0]},
+		{"webhook", "show", "-org", id, "-mode", "live", "-delivery", kept[0]},
 		{"webhook", "log", "-org", id, "-status", "lost"},
 		{"webhook", "log", "-org", id, "-limit", "1000"},
 		{"webhook", "log", "-org", id, "-after", "x"},
@@ -352,8 +352,8 @@ func TestWebhookErrorsSuggestRemedy(t *testing.T) {
 		{"webhook list -org nobody", "organisation's ID"},
 		{"webhook rotate -org " + id + " -id " + unknown, "not found for"},
 		{"webhook rotate -org " + id + " -mode live -id " + hook, "not found for"},
-		{"webhook types -org " + id + " -id " + hook + " -type no.such.type", "unknown event type"},
-		{"webhook types -org " + id + " -id " + unknown, "not found for"},
+		{"webhook set -org " + id + " -id " + hook + " -type no.such.type", "unknown event type"},
+		{"webhook set -no-types -org " + id + " -id " + unknown, "not found for"},
 		{"webhook enable -org " + id + " -id " + hook, "not disabled"},
 		{"webhook enable -org " + id + " -id " + unknown, "not found for"},
 		{replay, "nothing to replay"},

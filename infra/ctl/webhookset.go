@@ -3,29 +3,17 @@ package main
 import (
 	"context"
 	"flag"
+	"reflect"
 
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/org"
 )
 
-func webhookSetCommands() []command {
-	return []command{
-		{
-			name: "webhook set", needs: []string{"org", "id"}, declare: changeWebhook,
-			help: "Changes a webhook's note, rate, custom headers or signing key",
-			flags: ofTenant + " -id ID [-note TEXT] [-rate N] [-header-file FILE|- | -no-headers] [-signing-key | " +
-				"-no-signing-key]",
-		},
-		{
-			name: "webhook secret", flags: ofTenant + " -id ID", needs: []string{"org", "id"}, declare: revealSecrets,
-			help: "Prints the active signing secrets; the audit log records each use",
-		},
-	}
-}
-
 // changeWebhook applies all given changes to a webhook's settings in one operation.
 func changeWebhook(flags *flag.FlagSet) action {
-	var change operator.WebhookChange
+	_ = flags.String("url", "", "new `URL` to send all events to, including retries")
+	typed := typeFlags(flags)
+	noTypes := flags.Bool("no-types", false, "keep only the required event types")
 	var note mayBeEmpty
 	flags.Var(&note, "note", "note that identifies the webhook; '' removes the note")
 	rate := flags.Int("rate", 0, "attempts per second, 1 to 1000; 0 for the default")
@@ -36,14 +24,24 @@ func changeWebhook(flags *flag.FlagSet) action {
 		"the previous key")
 	unsigned := flags.Bool("no-signing-key", false, "remove the ed25519 key")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
-		if *noHeaders && *file != "" || *signed && *unsigned {
-			return nil, misused("-header-file and -no-headers can't be combined, nor can -signing-key and " +
-				"-no-signing-key")
+		for _, both := range [][2]string{
+			{"header-file", "no-headers"}, {"signing-key", "no-signing-key"}, {"type", "no-types"},
+		} {
+			if countGiven(flags, both[0], both[1]) > 1 {
+				return nil, misused("-%s and -%s can't be combined", both[0], both[1])
+			}
+		}
+		change := operator.WebhookChange{URL: optional(flags, "url")}
+		wanted, err := typed()
+		if err != nil {
+			return nil, err
+		}
+		if given(flags, "type") || *noTypes {
+			change.Optional = wanted
 		}
 		if change.Edit.Note = note.said; given(flags, "rate") {
 			change.Edit.Rate = rate
 		}
-		var err error
 		if change.Edit.Headers, err = readHeaders(s.input, *file); err != nil {
 			return nil, err
 		}
@@ -53,26 +51,25 @@ func changeWebhook(flags *flag.FlagSet) action {
 		if *signed || *unsigned {
 			change.Edit.SigningKey = signed
 		}
-		if e := change.Edit; e.Note == nil && e.Rate == nil && e.Headers == nil && e.SigningKey == nil {
-			return nil, misused("nothing to change: set -note, -rate, -header-file, -no-headers, -signing-key or " +
-				"-no-signing-key")
+		if reflect.ValueOf(change).IsZero() {
+			return nil, misused("nothing to change: set -url, -type, -no-types, -note, -rate, -header-file, -no-headers, " +
+				"-signing-key or -no-signing-key")
 		}
 		sub, err := s.Webhooks.Change(ctx, tenant, id, change)
 		return webhookShown(sub), err
 	})
 }
 
-func revealSecrets(flags *flag.FlagSet) action {
-	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
-		revealed, err := s.Webhooks.Reveal(ctx, tenant, id)
-		secrets := make([]map[string]any, 0, len(revealed))
-		for _, one := range revealed {
-			shown := map[string]any{"secret": one.Secret.Reveal()}
-			if !one.ExpiresAt.IsZero() {
-				shown["ends_at"] = one.ExpiresAt
-			}
-			secrets = append(secrets, shown)
+// secrets reveals a webhook's active signing secrets, newest first.
+func (s session) secrets(ctx context.Context, tenant org.Tenant, id string) (any, error) {
+	revealed, err := s.Webhooks.Reveal(ctx, tenant, id)
+	secrets := make([]map[string]any, 0, len(revealed))
+	for _, one := range revealed {
+		shown := map[string]any{"secret": one.Secret.Reveal()}
+		if !one.ExpiresAt.IsZero() {
+			shown["ends_at"] = one.ExpiresAt
 		}
-		return map[string]any{"id": id, "secrets": secrets}, err
-	})
+		secrets = append(secrets, shown)
+	}
+	return map[string]any{"id": id, "secrets": secrets}, err
 }

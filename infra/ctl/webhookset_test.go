@@ -38,7 +38,7 @@ func TestWebhookSetUpdatesWebhookAndPrintsSecrets(t *testing.T) {
 		t.Errorf("with nothing of its own: %v", bare)
 	}
 	rotated := do(slices.Concat([]string{"webhook", "rotate"}, of)...)
-	told, err := ctl(t, outputs, slices.Concat([]string{"webhook", "secret"}, of)...)
+	told, err := ctl(t, outputs, slices.Concat([]string{"webhook", "show", "-secrets"}, of)...)
 	secrets, _ := told["secrets"].([]any)
 	if err != nil || len(secrets) != 2 || secrets[0].(map[string]any)["secret"] != rotated["secret"] ||
 		secrets[0].(map[string]any)["ends_at"] != nil ||
@@ -65,6 +65,6 @@ func TestWebhookSetUpdatesWebhookAndPrintsSecrets(t *testing.T) {
 		{line: "webhook set" + tenant + " -rate 1001", refused: "from 1 to 1000"},
 		{line: "webhook set" + tenant + " -note " + strings.Repeat("n", 201), refused: "note"},
 		{line: "webhook set -mode live" + tenant + " -rate 1", refused: "not found for"},
-		{line: "webhook secret -mode live" + tenant, refused: "not found for"},
+		{line: "webhook show -secrets -mode live" + tenant, refused: "not found for"},
 	})
 }

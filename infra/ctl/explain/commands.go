@@ -66,7 +66,7 @@ func (l Line) ofTenant(tenant string) []string {
 	if id := l.id("subscription_id"); id != "" {
 		all = append(all, "ctl webhook show"+tenant+" -id "+id)
 		if delivery := l.id("delivery_id"); delivery != "" {
-			all = append(all, "ctl webhook delivery"+tenant+" -delivery "+delivery)
+			all = append(all, "ctl webhook show"+tenant+" -delivery "+delivery)
 		}
 		all = append(all, "ctl webhook log"+tenant+" -id "+id)
 		if l.Fields["disabled"] != "" {

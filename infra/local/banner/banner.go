@@ -40,7 +40,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	for _, o := range withoutLive(run.Organisations) {
 		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator can grant live mode:\n    go run ./infra/ctl "+
-			"organisation approve -org %s\n", o.Name, o.ID)
+			"organisation live -approve -org %s\n", o.Name, o.ID)
 	}
 	if len(run.Organisations) > 0 && len(run.Sandbox.Personas) > 0 {
 		mainJob(&text, run, run.Organisations[0])

@@ -180,7 +180,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 						b.get(back)
 					}
 					m.clock.advance(1)
-					const advice = "it may be sent to; to list them, run ctl client origins"
+					const advice = "it may be sent to; to list them, run ctl client list"
 					if name == "its own" && !logged(m.stack, "http.request", advice) {
 						t.Error("the operator is not told")
 					}

@@ -57,20 +57,20 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 // returns the same errors as Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
-		return fault.BadRequest("An institution can't be merged into itself.").About("into")
+		return fault.BadRequest("An institution can't be merged into itself.").About("merge-into")
 	}
 	found, err := o.catalog.Show(ctx, mode, into)
 	if at := fault.Of(err); err != nil && at.Field == "id" {
-		return fault.New(at.Kind, at.Code, at.Public).About("into")
+		return fault.New(at.Kind, at.Code, at.Public).About("merge-into")
 	}
 	if err != nil {
 		return err
 	}
 	if found.Brand == nil {
-		return fault.BadRequest("Only institutions can be merged; this is not an institution.").About("into")
+		return fault.BadRequest("Only institutions can be merged; this is not an institution.").About("merge-into")
 	}
 	if found.Brand.ID == brand {
-		return fault.BadRequest("That institution was already merged into this one.").About("into")
+		return fault.BadRequest("That institution was already merged into this one.").About("merge-into")
 	}
 	return o.putBrandOverride(ctx, mode,
 		ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")

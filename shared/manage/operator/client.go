@@ -84,12 +84,6 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show returns a client that belongs to exactly the given owner, with its secret sealed. It returns fault.NotFound if
-// the client does not exist.
-func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
-	return o.own(ctx, owner, id)
-}
-
 // SetOrigins replaces the origins to which a client secret may be sent. The client must belong to exactly the given
 // owner. For a client with keys, the origins limit where its assertions may be sent. An empty list removes the limit.
 // SetOrigins returns the stored origins. The error is fault.Invalid, fault.NotFound or fault.Conflict.

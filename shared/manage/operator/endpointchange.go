@@ -10,24 +10,37 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Override replaces the platform profile overrides of an endpoint. An empty string removes the overrides. Override
-// returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
-func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
-	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
-		e.Overrides = overrides
+// EndpointChange describes a change to an endpoint. Nil fields leave the endpoint unchanged.
+type EndpointChange struct {
+	Name      *string // institution's name, which patients see
+	Overrides *string // overrides of the platform's profile, as YAML; empty to remove them
+}
+
+// Change changes an endpoint's name and overrides in a single write. It returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
+func (o Endpoints) Change(ctx context.Context, id string, change EndpointChange) (catalog.Endpoint, error) {
+	action := "endpoint.renamed"
+	if change.Overrides != nil {
+		action = "endpoint.overridden"
+	}
+	changed, err := o.save(ctx, id, action, func(e *catalog.Endpoint) error {
+		if change.Name != nil {
+			if err := checkName(*change.Name); err != nil {
+				return err
+			}
+			e.Name = *change.Name
+		}
+		if change.Overrides == nil {
+			return nil
+		}
+		e.Overrides = *change.Overrides
 		_, err := profileOf(ctx, o.servers, *e)
 		return err
 	})
-	return err
-}
-
-// Rename changes an endpoint's name, which patients see. It returns fault.Invalid, fault.NotFound or fault.Conflict on
-// failure.
-func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoint, error) {
-	return o.save(ctx, id, "endpoint.renamed", func(e *catalog.Endpoint) error {
-		e.Name = name
-		return checkName(name)
-	})
+	if err == nil && change.Name != nil && change.Overrides != nil {
+		err = o.by.record(ctx, org.Tenant{}, "endpoint.renamed", id)
+	}
+	return changed, err
 }
 
 // Disable prevents new connection and reconnection attempts at an endpoint. Sign-ins in progress can finish, and

@@ -86,7 +86,7 @@ func adviseRequest(types []string, probe string) string {
 		names = fmt.Sprintf("%s and %d more", names, more)
 	}
 	return fmt.Sprintf("Our authorization request did not include %s. Add the scopes that the portal offers with "+
-		"registration set … -scope, or endpoint override … 'authorize: {wildcard: false, types: […]}', then have the "+
+		"registration set … -scope, or endpoint set -override … 'authorize: {wildcard: false, types: […]}', then have the "+
 		"patient reconnect. To see the current scopes: %s.", names, probe)
 }
 

@@ -84,7 +84,7 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 			all, err := o.faces(ctx)
 			if err == nil && len(alike(found, all)) > 0 {
 				err = refused(
-					"Other organisations look similar. Compare them with organisation requests, then approve with " +
+					"Other organisations look similar. Compare them with organisation list -requests, then approve with " +
 						"-compared.",
 				)
 			}

@@ -337,7 +337,7 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
 		return fault.BadRequest(fmt.Sprintf("The secret of client %s has no allowed origins, so it is never sent. "+
-			"Add them with client origins -id %s -origin "+
+			"Add them with client set -id %s -origin "+
 			"https://the-token-endpoint.example.", auth.ID, auth.ID)).About("client-auth")
 	}
 	token := at.Pins.Token
@@ -345,7 +345,7 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		return nil
 	}
 	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, but client %s may be sent only to "+
-		"%s. To allow it as well, run client origins -id %s -origin %s -origin %s.",
+		"%s. To allow it as well, run client set -id %s -origin %s -origin %s.",
 		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "),
 		token)).About("client-auth")
 }

@@ -48,8 +48,8 @@ func TestRegistrationSetAcceptsAuthMethodsFromDiscoveryOrOverrides(t *testing.T)
 	}
 	place := catalog.Place{EndpointID: made.Endpoint.ID, Mode: "test"}
 	says(t, r.register(t, place, key), "doesn't accept private_key_jwt")
-	if err = r.operator.Endpoints.Override(t.Context(), made.Endpoint.ID,
-		"client: {methods: [private_key_jwt]}"); err != nil {
+	if _, err = r.operator.Endpoints.Change(t.Context(), made.Endpoint.ID,
+		operator.EndpointChange{Overrides: new("client: {methods: [private_key_jwt]}")}); err != nil {
 		t.Fatal(err)
 	}
 	says(t, r.register(t, place, post), "doesn't accept client_secret_post clients. It accepts private_key_jwt.")
@@ -69,7 +69,7 @@ func TestRegistrationSetRejectsSecretOutsideItsOrigins(t *testing.T) {
 	if err := store.Clients(r.control).SaveClientAuth(t.Context(), org.Tenant{}, old); err != nil {
 		t.Fatal(err)
 	}
-	says(t, r.register(t, everywhere, old.ID), "client origins -id old")
+	says(t, r.register(t, everywhere, old.ID), "client set -id old")
 	if _, err := r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID,
 		[]string{"https://Other.example:443/"}); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestRegistrationSetRejectsSecretOutsideItsOrigins(t *testing.T) {
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Registration = "medicare", catalog.Registration{}
 	_, err := r.operator.Endpoints.Create(t.Context(), wanted) // uses the platform's registration
-	says(t, err, "client origins -id old -origin https://other.example -origin https://fhir.hospital.example.")
+	says(t, err, "client set -id old -origin https://other.example -origin https://fhir.hospital.example.")
 	wanted.Registration = catalog.Registration{ClientID: "its own", AuthID: old.ID}
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "may be sent only to https://other.example")

@@ -127,28 +127,6 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	)
 }
 
-// SetTypes subscribes a webhook to the required event types and the types in optional, and to no others. It returns
-// fault.NotFound or fault.Conflict on failure.
-func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
-	optional []webhook.Type,
-) (webhook.Subscription, error) {
-	sub, err := findWebhook(ctx, o.rows, tenant, id)
-	if err != nil {
-		return webhook.Subscription{}, err
-	}
-	is := sub.WithTypes(optional)
-	if err := o.rows.SaveSubscription(ctx, is); err != nil {
-		return webhook.Subscription{}, changed("webhook", err)
-	}
-	return is, o.by.record(ctx, tenant, "webhook.types_changed", id, webhookChanges(sub, is)...)
-}
-
-// SetURL changes a webhook's URL in the same way as Change. It returns fault.Invalid, fault.NotFound or fault.Conflict
-// on failure.
-func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
-	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
-}
-
 // Show returns a webhook. It returns fault.NotFound if the webhook does not exist.
 func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	return findWebhook(ctx, o.rows, tenant, id)

@@ -78,7 +78,7 @@ var (
 	errUnknown = errors.New("the registration names a client authentication that does not exist")
 	errMethod  = errors.New("the method of client authentication is not known")
 	errSecret  = errors.New("the client secret is empty")
-	errOrigin  = errors.New("is not one of the origins it may be sent to; to list them, run ctl client origins")
+	errOrigin  = errors.New("is not one of the origins it may be sent to; to list them, run ctl client list")
 )
 
 // Authenticate adds the credentials identified by use.AuthID to form and header, authenticating the client as

@@ -256,7 +256,7 @@ func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 					t.Errorf("%s: got %v, want it shown: %t", method, err, c.shown)
 				}
 				if err != nil && (len(form)+len(header) != 0 || fault.Of(err).Kind != fault.Internal ||
-					!strings.Contains(err.Error(), "ctl client origins")) {
+					!strings.Contains(err.Error(), "ctl client list")) {
 					t.Errorf("%s: got %v and %v %v", method, err, form, header)
 				}
 			}

@@ -103,7 +103,7 @@ func refusedRequest(code string) string {
 	case "unauthorized_client":
 		return "Ask the health system to activate our app."
 	case "invalid_request", "unsupported_response_type":
-		return "The server rejects a parameter, such as aud. Check its documentation, then run endpoint override " +
+		return "The server rejects a parameter, such as aud. Check its documentation, then run endpoint set -override " +
 			"('authorize: {aud: none}')."
 	}
 	return "Try again later. If this persists, ask the health system."

@@ -22,7 +22,7 @@ func (t *client) findRegistration(ctx context.Context) error {
 	switch {
 	case errors.Is(err, fault.NotFound) && t.subject.Stored:
 		t.add(Registration, Failed, exchange{}, kind+" "+fault.Of(err).Public,
-			"registration callback, then registration set -endpoint "+t.endpoint.ID+" …")
+			"registration show -callback, then registration set -endpoint "+t.endpoint.ID+" …")
 		return nil
 	case errors.Is(err, fault.NotFound):
 		t.add(Registration, Warning, exchange{}, kind+" "+fault.Of(err).Public,
@@ -132,7 +132,7 @@ func (t *client) methodOverride() string {
 	if t.used.Auth.Method == catalog.AuthPrivateKey {
 		override = "client: {methods: [" + method + "], algorithms: [" + t.used.Auth.Algorithm + "]}"
 	}
-	return "endpoint override -endpoint " + t.endpoint.ID + " -override '" + override +
+	return "endpoint set -id " + t.endpoint.ID + " -override '" + override +
 		"' (together with the existing overrides)"
 }
 

@@ -17,7 +17,7 @@ func (t *conformance) checkCoverage() {
 	if !asked.Any() {
 		return
 	}
-	action := "List the types in the scopes: registration set … -scope, or endpoint override … 'authorize: " +
+	action := "List the types in the scopes: registration set … -scope, or endpoint set -override … 'authorize: " +
 		"{wildcard: false, types: […]}'."
 	if !slices.Contains(t.stated.Scopes, "patient/*.rs") && !slices.Contains(t.stated.Scopes, "patient/*.read") &&
 		len(t.stated.Scopes) > 0 {

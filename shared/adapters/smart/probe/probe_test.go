@@ -183,8 +183,8 @@ func TestRunExplainsClientAuthentication(t *testing.T) {
 			catalog.AuthSecretPost, "client-secret:" + secret,
 			func(w *world, _ *catalog.Endpoint) { w.used.Auth.Origins = []string{"https://elsewhere.example"} },
 			told{
-				"client":        {probe.Failed, "client origins"},
-				"token_refresh": {probe.Failed, "run ctl client origins"}, "token_code": {probe.Skipped, ""},
+				"client":        {probe.Failed, "client set -id auth -origin https://elsewhere"},
+				"token_refresh": {probe.Failed, "run ctl client list"}, "token_code": {probe.Skipped, ""},
 			},
 		},
 		"an assertion": {

@@ -119,7 +119,7 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 		t.add(step, Failed, seen, found, do)
 	case seen.asked == "":
 		t.add(step, Failed, seen, "Nothing was sent, because our client can't authenticate: "+err.Error()+".",
-			"Check client origins, client rotate, and your permissions (kms:Decrypt, kms:Sign).")
+			"Check client set -origin, client rotate, and your permissions (kms:Decrypt, kms:Sign).")
 		return true
 	case seen.status == http.StatusTooManyRequests:
 		t.add(step, Warning, seen, "The token endpoint is rate limiting (429) and has not checked our client.",
@@ -194,12 +194,12 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	case said.ambiguous && t.attempt.RawBasic:
 		return "Our client was rejected (invalid_client). Either the client ID or secret is wrong or not yet active, " +
 				"or the server decodes HTTP Basic although the endpoint is configured otherwise.",
-			"Compare the client ID and secret. If they are right, remove client: {basic: raw} with endpoint override."
+			"Compare the client ID and secret. If they are right, remove client: {basic: raw} with endpoint set -override."
 	case said.ambiguous:
 		return "Our client was rejected (invalid_client). Either the client ID or secret is wrong or not yet active, " +
 				"or the server doesn't decode HTTP Basic, which is common, and the secret has characters that encoding " +
 				"changes.",
-			"Compare the client ID and secret. If they are right: endpoint override -endpoint " + t.endpoint.ID +
+			"Compare the client ID and secret. If they are right: endpoint set -id " + t.endpoint.ID +
 				" -override 'client: {basic: raw}' (together with the existing overrides)."
 	case auth.ID == "":
 		return "Our client was rejected (invalid_client). Either the client ID is unknown or not yet active, or the " +
