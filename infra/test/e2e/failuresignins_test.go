@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -101,4 +103,40 @@ func TestSignInFailsVisiblyWhenTokensKeyIsDisabled(t *testing.T) {
 			t.Errorf("explained as %+v", told)
 		}
 	})
+}
+
+// TestFailedStartIsCountedInEveryFlow checks each request that starts a sign-in while DynamoDB can't be read, before the
+// organisation is known.
+func TestFailedStartIsCountedInEveryFlow(t *testing.T) {
+	t.Parallel()
+	page := func(path string) func(s *stack, query string) {
+		return func(s *stack, query string) {
+			target, err := url.Parse(baseURL + path + "?" + query)
+			expect.NoError(s.t, err)
+			s.patient.browser().get(target)
+		}
+	}
+	post := func(path string) func(s *stack, query string) {
+		return func(s *stack, query string) { s.call(http.MethodPost, path+"?"+query, "", "", map[string]any{}) }
+	}
+	form := func(path string) func(s *stack, query string) {
+		return func(s *stack, _ string) { s.patient.browser().start(startForm{url: baseURL + path, value: "any"}) }
+	}
+	for name, begin := range map[string]func(s *stack, query string){
+		"connect": page("/bridge/connect"), "reconnect": page("/bridge/reconnect"), "attempt": post("/bridge/attempts"),
+		"identity": post("/bridge/tefca/identity"), "window": form("/bridge/connect"),
+		"identity window": form("/bridge/tefca/identity/start"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			refusing := &awsFailure{}
+			s := newStack(t, options{log: logx.New, middleware: refusing.middleware})
+			query := "endpoint_id=" + s.seeded.Sandbox.EndpointID + "&public_id=" + s.seeded.Organisations[0].PublicID
+			*refusing = awsFailure{"dynamodb", "GetItem", throttling}
+			begin(s, query)
+			got := measured.In(t, []byte(strings.Join(s.lines(), "")))
+			if got["SignIns started"] != 1 || got["SignIns service"] != 1 {
+				t.Errorf("%s: counted %v: %s", name, got, s.lines())
+			}
+		})
+	}
 }
