@@ -15,6 +15,7 @@ import (
 	"recordbridge/shared/adapters/window"
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/words/logx"
 )
 
@@ -51,8 +52,11 @@ type request struct {
 
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
-	leave := httpapi.Page(d.Limiter, d.leave)
-	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get), http.MethodPost: leave})
+	leave := httpapi.Page(d.Limiter, d.leave).Reporting(tally.NotStarted)
+	asked := d.API.Serve(Route, httpapi.Methods{
+		http.MethodGet:  httpapi.PublicPage(d.Auth, d.get).Reporting(tally.NotStarted),
+		http.MethodPost: leave,
+	})
 	astray := d.API.Serve(Route, httpapi.Methods{
 		http.MethodGet:  httpapi.Page(d.Limiter, window.RefuseDirectVisit),
 		http.MethodPost: leave,

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/window"
 	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/timestamp"
@@ -60,7 +61,9 @@ type response struct {
 
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
+	return d.API.Serve(Route, httpapi.Methods{
+		http.MethodPost: httpapi.Browser(d.Auth, d.post).Reporting(tally.NotStarted),
+	})
 }
 
 func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response, error) {

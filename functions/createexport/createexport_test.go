@@ -22,6 +22,7 @@ const (
 	revoked = "c0000000-0000-4000-8000-00000000000b"
 	refused = "c0000000-0000-4000-8000-00000000000e"
 	broken  = "c0000000-0000-4000-8000-00000000000c"
+	damaged = "c0000000-0000-4000-8000-000000000010"
 	busy    = "c0000000-0000-4000-8000-00000000000d"
 	pending = "0123456789abcdef0123456789abcdef"
 	fresh   = "fedcba9876543210fedcba9876543210"
@@ -43,6 +44,8 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 		return export.Task{ID: pending, Status: export.Pending}, nil
 	case id == revoked:
 		return export.Task{}, connection.Connection{Status: connection.Revoked}.Exportable()
+	case id == damaged:
+		return export.Task{}, connection.Connection{Status: "unknown"}.Exportable()
 	case id == refused:
 		return export.Task{}, connection.Connection{Status: connection.Rejected}.Exportable()
 	case id == broken:
@@ -128,7 +131,8 @@ func TestCreateExportReturnsTaskOrError(t *testing.T) {
 			User: keyedtest.LiveA, Body: `{"org_connection_id":"` + known + `"}`, Status: 404,
 			Want: missing,
 		},
-		"our own failure": {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
+		"our own failure":   {Body: `{"org_connection_id":"` + broken + `"}`, Status: 500, Want: keyedtest.ServerError},
+		"an unknown status": {Body: `{"org_connection_id":"` + damaged + `"}`, Status: 500, Want: keyedtest.ServerError},
 		"rejected": {
 			Body: `{"org_connection_id":"` + refused + `"}`, Status: 409,
 			Want: keyedtest.FailureBody("svc_connection_not_exportable",

@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/adapters/window"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/tefca/attempt"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
@@ -73,8 +74,13 @@ type response struct {
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
-		Route:      {http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodPost: httpapi.Browser(d.Auth, d.post)},
-		StartRoute: {http.MethodPost: httpapi.FormPage(d.Limiter, d.leave, window.Opened())},
+		Route: {
+			http.MethodGet:  httpapi.Browser(d.Auth, d.get),
+			http.MethodPost: httpapi.Browser(d.Auth, d.post).Reporting(tally.NotStarted),
+		},
+		StartRoute: {
+			http.MethodPost: httpapi.FormPage(d.Limiter, d.leave, window.Opened()).Reporting(tally.NotStarted),
+		},
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"recordbridge/shared/adapters/window"
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/flow"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/words/logx"
 )
 
@@ -41,7 +42,9 @@ type request struct {
 
 // New returns the endpoint's handler.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get)})
+	return d.API.Serve(Route, httpapi.Methods{
+		http.MethodGet: httpapi.PublicPage(d.Auth, d.get).Reporting(tally.NotStarted),
+	})
 }
 
 func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi.Answer, error) {

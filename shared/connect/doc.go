@@ -9,5 +9,6 @@
 //   - platform describes the differences between EHR vendors as data.
 //   - refresh refreshes tokens between exports: due times, limits for each token endpoint, revocation, warnings.
 //   - requestlog records and searches an organisation's API requests and its patients' sign-in attempts.
+//   - tally counts sign-ins by outcome.
 //   - tokens seals, leases and refreshes token sets, and classifies refusals.
 package connect

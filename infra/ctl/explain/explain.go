@@ -26,13 +26,12 @@ func (t Table) Explain(line Line) Explanation {
 			"registration_id", "notice_id",
 		),
 		Where: line.some(
-			"route", "step", "host", "upstream_status", "endpoint_id", "table", "operation", "row", "attribute", "queue",
+			"route", "step", "host", "upstream_status", "endpoint_id", "table", "key", "operation", "row", "attribute", "queue",
 			"unsent_to", "limit", "field",
 		),
 		Why: line.some(
-			"result", "outcome", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause", "departures",
-			"missing_types", "setbacks",
-			"next_at",
+			"result", "outcome", "sign_in", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause",
+			"departures", "missing_types", "setbacks", "next_at",
 		),
 		Commands: line.commands(),
 	}
@@ -62,7 +61,7 @@ func (l Line) some(names ...string) map[string]string {
 
 func (l Line) summary() string {
 	words := []string{l.Fields["msg"]}
-	for _, name := range []string{"result", "outcome", "step", "table", "row", "unsent_to"} {
+	for _, name := range []string{"result", "outcome", "step", "table", "key", "row", "unsent_to"} {
 		if value := l.Fields[name]; value != "" {
 			words = append(words, name+" "+value)
 		}
@@ -107,7 +106,9 @@ func (f Failure) score(line Line) (score int, fits bool) {
 		switch {
 		case line.Agrees(name, documented):
 			score++
-		case slices.Contains([]string{"msg", "result", "step", "class", "row", "ended", "error", "event"}, name):
+		case slices.Contains([]string{
+			"msg", "result", "step", "class", "row", "key", "sign_in", "ended", "error", "event",
+		}, name):
 			return 0, false
 		}
 	}

@@ -28,7 +28,8 @@ type stage func(s *stack, aws *awsFailure)
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
-		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(),
+		failedDiscoveries(), failedSignIns(), failedReturns(), failedSignInServices(), failedExports(),
+		failedRefreshes(), failedWebhooks(),
 		ownFailures(), refusedRequests(), failedVerifications(),
 	} {
 		maps.Copy(all, some)
@@ -297,6 +298,12 @@ func ownFailures() map[string]stage {
 			damaged(s, "test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options",
 				&types.AttributeValueMemberS{Value: `{"since":`})
 			s.clock.advance(1)
+		},
+		"row: damaged connection": func(s *stack, _ *awsFailure) {
+			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+			damaged(s, "test-ConnectionTable", s.tenant()+"#CONN#"+id, "META", "status",
+				&types.AttributeValueMemberS{Value: "unknown"})
+			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id})
 		},
 		"row: damaged cached record": func(s *stack, _ *awsFailure) {
 			id, _ := s.ehr.connectFacility(facilityRecord()[:1], nil)

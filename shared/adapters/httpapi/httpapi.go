@@ -48,6 +48,13 @@ type Endpoint struct {
 	action account.Action // dashboard only: the action that requires recent authentication, or empty
 	opened error          // FormPage only: error returned for methods other than POST
 	polled bool           // whether only failed requests are added to the request log
+	report func(context.Context, error)
+}
+
+// Reporting returns a copy of an endpoint that calls report once for each failed request, with the error.
+func (e Endpoint) Reporting(report func(context.Context, error)) Endpoint {
+	e.report = report
+	return e
 }
 
 // Polled returns a copy of an endpoint that browsers poll. The request log omits the endpoint's successful requests.
@@ -99,6 +106,15 @@ type call struct {
 	caller     org.Caller // organisation and credential to which the request log attributes the request, or zero
 	externalID string     // patient's ID in the request; empty if there is none
 	polled     bool       // whether the endpoint is Polled
+
+	report func(context.Context, error) // from Endpoint.Reporting; nil if nothing is reported
+}
+
+// failed reports an error that the endpoint returns to the client.
+func (c *call) failed(ctx context.Context, err error) {
+	if c.report != nil {
+		c.report(ctx, err)
+	}
 }
 
 // reply is a complete, buffered response, so an error never follows part of a successful response.
@@ -165,15 +181,18 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	defer func() {
 		if value := recover(); value != nil {
 			logPanic(ctx, value)
-			answer = endpoint.fail(ctx, c, fault.New(fault.Internal, fault.CodeServerError, "The handler panicked."))
+			err := fault.New(fault.Internal, fault.CodeServerError, "The handler panicked.")
+			c.failed(ctx, err)
+			answer = endpoint.fail(ctx, c, err)
 		}
 	}()
 	if endpoint.public != nil {
 		allowAnyOrigin(c.header)
 	}
-	c.action, c.polled = endpoint.action, endpoint.polled
+	c.action, c.polled, c.report = endpoint.action, endpoint.polled, endpoint.report
 	answer, err := endpoint.serve(ctx, c)
 	if err != nil {
+		c.failed(ctx, err)
 		return endpoint.fail(ctx, c, err)
 	}
 	return answer

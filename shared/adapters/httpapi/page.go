@@ -60,6 +60,7 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 			answer, err = answerPage(ctx, c, bind, visit, f)
 		}
 		if err != nil {
+			c.failed(ctx, err)
 			answer = RedirectError(ctx, redirect, echoOf(c.request), err)
 		}
 		return answer.render(c)

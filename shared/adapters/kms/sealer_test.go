@@ -12,10 +12,12 @@ import (
 	"time"
 
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
 
@@ -62,7 +64,7 @@ func (v *vault) count(next wire.Handler) wire.Handler {
 }
 
 func (v *vault) sealer(purpose string) *kms.Sealer {
-	return kms.New(v.client, v.key, purpose, func() time.Time { return v.at })
+	return kms.New(v.client, kms.TokensKey(v.key), purpose, func() time.Time { return v.at })
 }
 
 func seal(t *testing.T, s *kms.Sealer, plain string) []byte {
@@ -255,11 +257,29 @@ func (b broken) GenerateDataKey(
 	return nil, b.err
 }
 
-func TestSealerReturnsKMSError(t *testing.T) {
+func (b broken) Decrypt(
+	context.Context, *awskms.DecryptInput, ...func(*awskms.Options),
+) (*awskms.DecryptOutput, error) {
+	return nil, b.err
+}
+
+func TestSealerErrorNamesKeyOperationAndClass(t *testing.T) {
 	t.Parallel()
-	down := errors.New("no route to KMS")
-	s := kms.New(broken{err: down}, "key", "tokens", time.Now)
-	if _, err := s.Seal(t.Context(), tenant, bound, nil); !errors.Is(err, down) {
-		t.Errorf("error = %v, want the cause", err)
+	v := newVault(t)
+	sealed := seal(t, v.sealer("tokens"), "plain")
+	for class, down := range map[string]error{
+		"network":           errors.New("no route to KMS"),
+		"timeout":           fmt.Errorf("send: %w", context.DeadlineExceeded),
+		"DisabledException": fmt.Errorf("operation error KMS: %w", &types.DisabledException{}),
+	} {
+		s := kms.New(broken{err: down}, kms.TokensKey(v.key), "tokens", time.Now)
+		want := fault.Spot{Key: "TokensKey", Operation: "GenerateDataKey", Class: class}
+		if _, err := s.Seal(t.Context(), tenant, bound, nil); !errors.Is(err, down) || fault.SpotOf(err) != want {
+			t.Errorf("Seal: %v at %+v, want it at %+v", err, fault.SpotOf(err), want)
+		}
+		want.Operation = "Decrypt"
+		if _, err := s.Open(t.Context(), tenant, bound, sealed); !errors.Is(err, down) || fault.SpotOf(err) != want {
+			t.Errorf("Open: %v at %+v, want it at %+v", err, fault.SpotOf(err), want)
+		}
 	}
 }

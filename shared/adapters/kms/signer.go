@@ -27,6 +27,9 @@ type SigningKeys struct {
 	Client SigningClient
 }
 
+// clientKey returns one of the template's signing keys, which share the output ClientKeys.
+func clientKey(id string) Key { return Key{id: id, name: "ClientKeys"} }
+
 // minModulus is the minimum length of an RSA key in bits (RFC 7518 section 3.3).
 const minModulus = 2048
 
@@ -41,7 +44,7 @@ var (
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
-		return nil, fmt.Errorf("public key of %s: %w", keyID, err)
+		return nil, fmt.Errorf("public key of %s: %w", keyID, clientKey(keyID).failed("GetPublicKey", err))
 	}
 	if out.KeyUsage != types.KeyUsageTypeSignVerify {
 		return nil, fmt.Errorf("public key of %s: %w", keyID, errPurpose)
@@ -72,7 +75,7 @@ func (k SigningKeys) sign(ctx context.Context, keyID string, public crypto.Publi
 		KeyId: &keyID, Message: digest, MessageType: types.MessageTypeDigest, SigningAlgorithm: algorithm,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("sign with %s: %w", keyID, err)
+		return nil, fmt.Errorf("sign with %s: %w", keyID, clientKey(keyID).failed("Sign", err))
 	}
 	return out.Signature, nil
 }

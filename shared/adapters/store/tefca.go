@@ -70,7 +70,7 @@ func (s TEFCA) Attempt(ctx context.Context, tenant org.Tenant, id string) (attem
 			Error: row.text("error_code"), Description: row.text("error_description"), Cause: row.text("error_cause"),
 			RequestID: row.text("error_request_id"),
 		},
-		LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), Rev: row.int("rev"),
+		Counted: row.flag("counted"), LeaseUntil: row.time("lease_until"), DueAt: row.time("due_at"), Rev: row.int("rev"),
 	}
 	return a, row.json("authority", &a.Authority)
 }
@@ -104,6 +104,7 @@ func tefcaItem(a attempt.Attempt) (item, error) {
 	row.setText("error_description", a.Ending.Description)
 	row.setText("error_cause", a.Ending.Cause)
 	row.setText("error_request_id", a.Ending.RequestID)
+	row.setFlag("counted", a.Counted)
 	row.setTime("lease_until", a.LeaseUntil)
 	row.setInt("rev", a.Rev+1)
 	if !a.DueAt.IsZero() {

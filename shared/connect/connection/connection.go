@@ -4,6 +4,7 @@
 package connection
 
 import (
+	"errors"
 	"time"
 
 	"recordbridge/shared/words/fault"
@@ -96,19 +97,24 @@ type RefreshState struct {
 }
 
 // Exportable returns nil if a new export of the connection may start. If the connection can't be exported, it returns
-// fault.Conflict with code svc_connection_not_exportable (docs/openapi.yaml).
+// fault.Conflict with code svc_connection_not_exportable (docs/openapi.yaml). An unknown status is an internal error,
+// because the row is damaged and the patient can't repair it by reconnecting.
 func (c Connection) Exportable() error {
-	if c.Status == Authorized {
+	switch c.Status {
+	case Authorized:
 		return nil
-	}
-	if c.Status == Rejected {
+	case Rejected:
 		return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
 			"The patient declined to share records on this connection. Ask the patient to reconnect and allow access.").
 			About("org_connection_id")
+	case Revoked:
+		return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
+			"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
 	}
-	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
-		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
+	return fault.Spot{Operation: "decode", Row: "CONN", Attribute: "status"}.Failed(errStatus)
 }
+
+var errStatus = errors.New("the connection has an unknown status")
 
 // Values of RefreshState.Ended in addition to a refusal's causes.
 const (

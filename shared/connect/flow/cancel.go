@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/logx"
@@ -61,6 +62,9 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
 	}
 	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	if a.Status == Open { // a Created attempt hasn't started
+		tally.Count(ctx, tally.Patient)
+	}
 	row := signIn(a, requestlog.Cancelled, c.Now())
 	row.Cause, row.RequestID = binding.Cancelled, requestID
 	c.SignIns.SignIn(ctx, row, a.ExternalID)

@@ -11,6 +11,7 @@ import (
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
@@ -71,6 +72,16 @@ type Completed struct {
 // patient's first refusal creates a rejected connection. If the patient cancels the attempt before it completes,
 // Complete discards the new tokens and returns an error for which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
+	done, err := c.complete(ctx, r)
+	if err != nil {
+		tally.Failed(ctx, err)
+		return done, err
+	}
+	tally.Count(ctx, tally.Connected)
+	return done, nil
+}
+
+func (c Completer) complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
 		return Completed{}, err
@@ -81,6 +92,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
 	if !done.InWidget && done.Redirect.URI() == "" { // the redirect URL now points to the service itself
+		tally.Count(ctx, tally.Service)
 		return Completed{}, fault.BadRequest("This sign-in can't be completed: the application's redirect URI is not " +
 			"allowed.")
 	}

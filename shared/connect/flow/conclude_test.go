@@ -78,10 +78,10 @@ func TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry(t *testing.T) 
 func TestCallbackLogLineNamesAttemptOwner(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[error]map[string]any{
-		nil: {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID},
+		nil: {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID, "sign_in": "connected"},
 		errors.New("an HTML document"): {
 			"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID,
-			"ended": "token_exchange",
+			"ended": "token_exchange", "sign_in": "portal",
 		},
 	} {
 		w := newWorld()
@@ -97,7 +97,7 @@ func TestCallbackLogLineNamesAttemptOwner(t *testing.T) {
 		var log bytes.Buffer
 		line.Emit(ctx, logx.New(&log), "test")
 		var got map[string]any
-		if err := json.Unmarshal(log.Bytes(), &got); err != nil {
+		if err := json.NewDecoder(&log).Decode(&got); err != nil { // the metric's line follows
 			t.Fatal(err)
 		}
 		for _, always := range []string{"level", "msg", "time"} {

@@ -13,6 +13,7 @@ import (
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
@@ -71,6 +72,7 @@ func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) 
 	if err := s.Store.BeginAttempt(ctx, attempt, state); err != nil {
 		return binding.Started{}, fmt.Errorf("store attempt: %w", err)
 	}
+	tally.Count(ctx, tally.Begun)
 	return started, nil
 }
 

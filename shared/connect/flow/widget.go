@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
@@ -100,6 +101,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		}
 		return seen, binding.StartError(err)
 	}
+	tally.Count(ctx, tally.Begun)
 	started.Look = attempt.Look
 	return started, nil
 }

@@ -53,6 +53,7 @@ type Attempt struct {
 	IdentityEnds time.Time
 
 	Ending     Ending    // set only if the attempt failed
+	Counted    bool      // whether the metric SignIns includes the outcome of the chosen facilities
 	LeaseUntil time.Time // expiry of the lease held by the worker that queries the network
 	DueAt      time.Time // time at which a worker must next process the attempt; zero if never
 	Rev        int64     // incremented by every change; writers must pass the revision that they read

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/binding"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/words/fault"
@@ -168,6 +169,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		}
 		return seen, binding.StartError(err)
 	}
+	tally.Count(ctx, tally.Begun)
 	started.Look = a.Look
 	return started, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
@@ -58,12 +59,16 @@ func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	if p, unread := watcher.progress(ctx, a); unread != nil || p.Status != Created && p.Status != Open {
 		return p, unread
 	}
+	hasStarted := a.Status == Open
 	a.Status, a.Verifier = Failed, nil
 	a.Ending = endingOf(failed(binding.Cancelled, nil), requestID)
 	if err = c.Store.SaveAttempt(ctx, a); err != nil {
 		return Progress{}, fmt.Errorf("cancel attempt: %w", err)
 	}
 	logx.Add(ctx, slog.String("ended", binding.Cancelled))
+	if hasStarted {
+		tally.Count(ctx, tally.Patient)
+	}
 	c.SignIns.SignIn(ctx, unsuccessful(a, requestlog.Cancelled, c.Now()), a.ExternalID)
 	return watcher.progress(ctx, a)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/words/fault"
@@ -66,6 +67,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 		return fmt.Errorf("store what was located: %w", err)
 	}
 	if failure != nil {
+		tally.Count(ctx, tally.OutcomeOfCause(a.Ending.Cause))
 		w.SignIns.SignIn(ctx, unsuccessful(a, requestlog.Failed, w.Now()), a.ExternalID)
 	}
 	return nil

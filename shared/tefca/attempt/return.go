@@ -8,6 +8,7 @@ import (
 
 	"recordbridge/shared/connect/binding"
 	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca/identity"
 	"recordbridge/shared/words/fault"
@@ -56,6 +57,14 @@ type Completed struct {
 // Complete verifies a returning browser's identity and queues the network query. If the patient cancelled the attempt
 // first, Complete discards the identity and returns an error for which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
+	done, err := c.complete(ctx, r)
+	if err != nil {
+		tally.Failed(ctx, err)
+	}
+	return done, err
+}
+
+func (c Completer) complete(ctx context.Context, r Return) (Completed, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
 			note(ctx, strayed)

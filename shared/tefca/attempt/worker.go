@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/connect/requestlog"
+	"recordbridge/shared/connect/tally"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/tefca"
 	"recordbridge/shared/tefca/records"
@@ -110,7 +111,8 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 // facility expires or, if there are no leases, when the identity expires. An expired identity is deleted. The sweeper
 // runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
-	return retry.OnConflict(ctx, retry.Tries, func() error {
+	var outcome tally.Outcome
+	err := retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
 		if err != nil {
 			return fmt.Errorf("read attempt: %w", err)
@@ -128,8 +130,40 @@ func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) er
 		} else {
 			a.DueAt = dueAt(a, known, now)
 		}
+		if outcome = ""; !a.Counted {
+			outcome = outcomeOf(known)
+			a.Counted = outcome != ""
+		}
 		return w.Store.SaveAttempt(ctx, a)
 	})
+	if err != nil {
+		return err
+	}
+	tally.Count(ctx, outcome)
+	return nil
+}
+
+// outcomeOf returns the sign-in's outcome once a facility is connected or every chosen facility has failed, and ""
+// before. If all have failed, the service's own failures take precedence.
+func outcomeOf(known []Facility) tally.Outcome {
+	var isPending bool
+	var failed tally.Outcome
+	for _, f := range known {
+		switch f.Outcome {
+		case IsConnected:
+			return tally.Connected
+		case IsConnecting:
+			isPending = true
+		case HasFailed:
+			if failed != tally.Service {
+				failed = tally.OutcomeOfCause(string(f.Reason))
+			}
+		}
+	}
+	if isPending {
+		return ""
+	}
+	return failed
 }
 
 // dueAt returns the time at which a located attempt is next due.

@@ -24,8 +24,8 @@ const (
 	StepNotify     Step = "notify"     // webhook delivery
 )
 
-// Spot locates a failure for its log line, either at an external server or in one of the service's tables. A Spot never
-// holds a path, a query, a patient ID, or content from a response or a row.
+// Spot locates a failure for its log line, either at an external server or in one of the service's tables or keys. A
+// Spot never holds a path, a query, a patient ID, or content from a response or a row.
 type Spot struct {
 	Step   Step
 	Host   string // includes the port if the URL has one
@@ -33,7 +33,8 @@ type Spot struct {
 	Class  string // class of failure, as named by this service, OAuth or AWS
 
 	Table     string
-	Operation string // DynamoDB operation, or the operation on the row that failed
+	Key       string // KMS key's name in the template, such as TokensKey
+	Operation string // DynamoDB or KMS operation, or the operation on the row that failed
 	Row       string // kind of row: the first word of its key
 	Attribute string // the row's attribute that can't be read
 }
@@ -44,24 +45,41 @@ type classifiedError interface {
 	Failure() (class string, status int)
 }
 
+// awsError is an error with which an AWS service responded.
+type awsError interface {
+	error
+	ErrorCode() string
+}
+
 // Failed returns cause with the spot added. If the spot has no class or status, Failed takes the missing value from
-// cause or from cause's stable identifier (Causes). A zero Spot returns cause unchanged.
+// cause or from cause's stable identifier (Causes). A zero Spot returns cause unchanged. A spot without a class also
+// returns cause unchanged if cause is located at a table or a key, so that an AWS failure isn't attributed to a health
+// system or a damaged row.
 func (s Spot) Failed(cause error) error {
-	if s == (Spot{}) || cause == nil {
+	if s == (Spot{}) || cause == nil || s.Class == "" && SpotOf(cause).isAtAWS() {
 		return cause
 	}
 	told, tells := errors.AsType[classifiedError](cause)
+	answered, isAnswered := errors.AsType[awsError](cause)
 	switch {
 	case s.Class != "":
 	case tells:
 		s.Class, s.Status = told.Failure()
 	case Of(cause).Cause != "":
 		s.Class = Of(cause).Cause
+	case s.isAtAWS() && isAnswered:
+		s.Class = answered.ErrorCode()
 	case errors.Is(cause, context.DeadlineExceeded):
 		s.Class = "timeout"
+	case errors.Is(cause, context.Canceled):
+		s.Class = "canceled"
+	case s.isAtAWS():
+		s.Class = "network"
 	}
 	return &spotError{spot: s, cause: cause}
 }
+
+func (s Spot) isAtAWS() bool { return s.Table != "" || s.Key != "" }
 
 // SpotOf returns the Spot recorded in err. It returns a zero Spot if err doesn't contain a Spot.
 func SpotOf(err error) Spot {

@@ -14,9 +14,16 @@ type answered struct{}
 func (answered) Error() string          { return "answered" }
 func (answered) Failure() (string, int) { return "limited", 429 }
 
+// coded is an error response from an AWS service.
+type coded struct{}
+
+func (coded) Error() string     { return "coded" }
+func (coded) ErrorCode() string { return "Throttled" }
+
 func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 	t.Parallel()
 	token := fault.Spot{Step: fault.StepToken, Host: "ehr.example"}
+	table := fault.Spot{Table: "Work", Operation: "GetItem"}
 	for name, test := range map[string]struct {
 		err  error
 		want fault.Spot
@@ -38,6 +45,20 @@ func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 		"with both": {
 			token.Failed(causes().Failed("late", answered{})),
 			fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "limited", Status: 429},
+		},
+		"at a table": {
+			token.Failed(fmt.Errorf("read: %w", table.Failed(coded{}))),
+			fault.Spot{Table: "Work", Operation: "GetItem", Class: "Throttled"},
+		},
+		"at a key with its own word": {
+			fault.Spot{Step: fault.StepToken, Class: "busy"}.Failed(fault.Spot{Key: "TokensKey"}.Failed(coded{})),
+			fault.Spot{Step: fault.StepToken, Class: "busy"},
+		},
+		"at a key that didn't respond": {
+			fault.Spot{Key: "TokensKey"}.Failed(errors.New("x")), fault.Spot{Key: "TokensKey", Class: "network"},
+		},
+		"at a key after cancellation": {
+			fault.Spot{Key: "TokensKey"}.Failed(context.Canceled), fault.Spot{Key: "TokensKey", Class: "canceled"},
 		},
 		"with its own word": {fault.Spot{Class: "busy"}.Failed(answered{}), fault.Spot{Class: "busy"}},
 		"not at all":        {token.Failed(nil), fault.Spot{}},

@@ -152,7 +152,7 @@ func TestFailLogsFieldAndSpot(t *testing.T) {
 	ctx, event := logx.Begin(t.Context())
 	spot := fault.Spot{
 		Step: fault.StepSearch, Host: "ehr.example", Status: 404, Class: "not_found",
-		Table: "Work", Operation: "GetItem", Row: "TASK", Attribute: "options",
+		Table: "Work", Key: "TokensKey", Operation: "GetItem", Row: "TASK", Attribute: "options",
 	}
 	logx.Fail(ctx, fault.BadRequest("x").About("formats").Because(spot.Failed(errors.New("CAUSE"))))
 	event.Emit(ctx, logx.New(&log), "unit.done")
@@ -160,7 +160,7 @@ func TestFailLogsFieldAndSpot(t *testing.T) {
 		"level": "INFO", "msg": "unit.done", "result": "failed", "error": "svc_invalid_request", "error_kind": "invalid",
 		"field": "formats",
 		"step":  "search", "host": "ehr.example", "upstream_status": 404.0, "class": "not_found",
-		"table": "Work", "operation": "GetItem", "row": "TASK", "attribute": "options",
+		"table": "Work", "key": "TokensKey", "operation": "GetItem", "row": "TASK", "attribute": "options",
 	}
 	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
 		t.Errorf("line (-want +got):\n%s", diff)

@@ -22,7 +22,7 @@ var (
 // redact is the ReplaceAttr function of every logger. Values are hidden by attribute or group name, and secrets within
 // text are replaced. A value with its own JSON encoding is suppressed unless it is marked safe to log.
 func redact(groups []string, attr slog.Attr) slog.Attr {
-	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
+	if sensitive(attr.Key) && !isKeyName(attr.Value) || slices.ContainsFunc(groups, sensitive) {
 		return slog.String(attr.Key, redacted)
 	}
 	switch attr.Value.Kind() {

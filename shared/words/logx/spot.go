@@ -26,8 +26,22 @@ func Spot(s fault.Spot) []slog.Attr {
 			told = append(told, slog.String(one.name, one.value))
 		}
 	}
+	if s.Key != "" {
+		told = append(told, slog.Any("key", keyName(s.Key)))
+	}
 	if s.Status != 0 {
 		told = append(told, slog.Int("upstream_status", s.Status))
 	}
 	return told
+}
+
+// keyName is the name of a KMS key. Other values that are logged as "key" are redacted.
+type keyName string
+
+// IsSafeToLog marks the name as safe, because the template contains it.
+func (keyName) IsSafeToLog() {}
+
+func isKeyName(value slog.Value) bool {
+	_, ok := value.Any().(keyName)
+	return ok
 }

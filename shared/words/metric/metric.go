@@ -25,6 +25,7 @@ const (
 	WebhooksStopped Name = "WebhooksStopped" // disabled webhooks, by reason
 	Refreshes       Name = "Refreshes"       // token refreshes between exports, by outcome
 	Revocations     Name = "Revocations"     // connections that ended, by cause
+	SignIns         Name = "SignIns"         // sign-ins by outcome: started, connected, or the party that caused a failure
 	// delay of the most overdue row, per kind of row and overall
 	OverdueSeconds Name = "OverdueSeconds"
 	Limited        Name = "Limited"      // requests over a rate limit, by limit
@@ -47,7 +48,7 @@ func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
 		Refreshes, Revocations, OverdueSeconds, Limited, PortalsMoved, Lists, ApprovalSeconds, StaleCatalogues, Probes,
-		Throttled, Unanswered, Unlogged,
+		Throttled, Unanswered, Unlogged, SignIns,
 	}
 }
 
@@ -55,7 +56,7 @@ func Names() []Name {
 // dimension.
 func (n Name) Dimension() string {
 	switch n {
-	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
+	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes, SignIns:
 		return "outcome"
 	case ExportFailures, WebhooksStopped:
 		return "reason"
@@ -78,7 +79,7 @@ func (n Name) isMeasured() bool {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds, ApprovalSeconds:
 		return true
 	case Exports, ExportFailures, WebhookAttempts, WebhooksStopped, Refreshes, Revocations, Limited, PortalsMoved, Lists,
-		StaleCatalogues, Probes, Throttled, Unanswered, Unlogged:
+		StaleCatalogues, Probes, Throttled, Unanswered, Unlogged, SignIns:
 	}
 	return false
 }

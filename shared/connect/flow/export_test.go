@@ -1,0 +1,4 @@
+package flow
+
+// Causes returns the causes of failed attempts for tests.
+var Causes = causes
