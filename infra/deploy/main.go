@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/target"
+	"recordbridge/infra/deploy/revision"
 )
 
 func main() {
@@ -80,7 +81,12 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if err = sam("build", "--config-env", string(env), "--build-in-source", "--parallel"); err != nil {
 		return err
 	}
-	deployed, err := deliver(ctx, env, stack, func() error { return sam(deployment(string(config), env, now)...) }, out)
+	built, err := revision.Of(ctx, ".")
+	if err != nil {
+		return err
+	}
+	deployed, err := deliver(ctx, env, stack,
+		func() error { return sam(deployment(string(config), env, built.Name(now))...) }, out)
 	if err != nil {
 		return err
 	}
@@ -117,10 +123,10 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 // deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
 // so the arguments repeat the file's parameters and add the release. The release makes deployments distinct even if
 // only a parameter value changes (docs/adr/0019-aliases-and-the-front.md).
-func deployment(config string, env environment, now time.Time) []string {
+func deployment(config string, env environment, release string) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)
-	return append(arguments, fmt.Sprintf("Release=%d", now.Unix()))
+	return append(arguments, "Release="+release)
 }
 
 // ready checks the prerequisites of a deployment before the build starts.

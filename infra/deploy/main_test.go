@@ -37,6 +37,7 @@ type project struct {
 	outputs map[string]string
 	made    string // resource that the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
+	release string   // name of the release that is deployed
 	puts    []string // uploads to the bucket in order, each with the number of preceding sam calls
 }
 
@@ -51,6 +52,7 @@ func newProject(t *testing.T) *project {
 	expect.NoError(t, err)
 	dir, bin := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "samconfig.toml"), config)
+	write(t, filepath.Join(dir, ".version"), "1.2.3\n")
 	write(t, filepath.Join(bin, "sam"), "#!/bin/sh\necho \"$@\" >>'"+p.calls+
 		"'\n[ \"$1\" != \"$FAILING\" ] || { echo out of luck; exit 3; }\n")
 	server := httptest.NewServer(p)
@@ -78,6 +80,9 @@ func newProject(t *testing.T) *project {
 			t.Fatalf("git %v: %v %s", arguments, err, out)
 		}
 	}
+	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	expect.NoError(t, err)
+	p.release = "1795370000-1.2.3-" + string(commit[:12])
 	return p
 }
 
@@ -145,7 +150,7 @@ func TestDeployEnablesTerminationProtectionOutsideDev(t *testing.T) {
 			p := newProject(t)
 			printed, calls, err := p.deploy(t, "-env", env)
 			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+
-				" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release=1795370000\n" {
+				" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release="+p.release+"\n" {
 				t.Fatalf("%v, sam was called with %s", err, calls)
 			}
 			if got := strings.Join(p.asked, ", "); got != want.asked {
