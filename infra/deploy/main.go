@@ -1,13 +1,13 @@
 // Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
-// samconfig.toml. The command prints the result and the next steps. AWS_ENDPOINT_URL can direct the command, and the
-// programs that it starts, to LocalStack.
+// samconfig.toml. The command prints the result and the next steps. With -rollback, it makes an earlier release live
+// instead (make rollback). AWS_ENDPOINT_URL can direct the command, and the programs that it starts, to LocalStack.
 //
 // Before a deployment, the command uploads the widget's files to the stack's bucket. During the transition, both the
 // old and the new version can then serve the files (docs/adr/0035-the-widget.md). The first deployment creates the
 // bucket, so the command uploads the files afterwards.
 //
 // The command refuses to deploy uncommitted changes to production, and protects the staging and production stacks from
-// deletion.
+// deletion. After a deployment, it deletes the function versions of old releases.
 package main
 
 import (
@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/target"
+	"recordbridge/infra/deploy/published"
 	"recordbridge/infra/deploy/revision"
 )
 
@@ -52,6 +53,8 @@ var environments = []environment{"dev", staging, production}
 func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
 	named := flags.String("env", "", "the `environment`: dev, staging or prod")
+	isRollback := flags.Bool("rollback", false, "make an earlier release live instead of deploying")
+	to := flags.String("to", "", "the `release` to roll back to: its name, commit or version")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -67,7 +70,19 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if stack == "" {
 		return fmt.Errorf("samconfig.toml has no stack_name for %s", env)
 	}
-	if err = ready(ctx, env); err != nil {
+	if *isRollback {
+		return rollback(ctx, env, stack, *to, out)
+	}
+	return deploy(ctx, env, string(config), now, in, out)
+}
+
+// deploy builds the checkout and deploys it to the environment's stack.
+func deploy(ctx context.Context, env environment, config string, now time.Time, in io.Reader, out io.Writer) error {
+	if err := ready(ctx, env); err != nil {
+		return err
+	}
+	built, err := revision.Of(ctx, ".")
+	if err != nil {
 		return err
 	}
 	sam := func(arguments ...string) error {
@@ -81,17 +96,31 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if err = sam("build", "--config-env", string(env), "--build-in-source", "--parallel"); err != nil {
 		return err
 	}
-	built, err := revision.Of(ctx, ".")
-	if err != nil {
-		return err
-	}
+	stack := setting(config, env, "stack_name")
 	deployed, err := deliver(ctx, env, stack,
-		func() error { return sam(deployment(string(config), env, built.Name(now))...) }, out)
+		func() error { return sam(deployment(config, env, built.Name(now))...) }, out)
 	if err != nil {
 		return err
 	}
 	report(out, stack, deployed)
+	prune(ctx, stack, deployed, out)
 	return nil
+}
+
+// prune deletes the function versions of old releases. A failure only prints a warning, because the deployment is
+// complete and the next one repeats the deletion.
+func prune(ctx context.Context, name string, deployed target.Stack, out io.Writer) {
+	stack, err := published.Read(ctx, deployed.Config, time.Now, name)
+	var deleted int
+	if err == nil {
+		deleted, err = stack.Prune(ctx)
+	}
+	if err != nil {
+		fmt.Fprintf(out, "\nOld function versions remain, which count towards the account's limit of 75 GB: %v\n", err)
+		return
+	}
+	fmt.Fprintf(out, "\nThe stack keeps %d releases for make rollback; %d old function versions were deleted.\n",
+		len(stack.Releases()), deleted)
 }
 
 // deliver deploys the build and uploads the widget's files. It uploads the files first unless the deployment creates

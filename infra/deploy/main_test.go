@@ -37,7 +37,9 @@ type project struct {
 	outputs map[string]string
 	made    string // resource that the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
-	release string   // name of the release that is deployed
+	release string // name of the release that is deployed
+	status  string // the stack's status
+	lambda  *lambda
 	puts    []string // uploads to the bucket in order, each with the number of preceding sam calls
 }
 
@@ -46,6 +48,7 @@ func newProject(t *testing.T) *project {
 	p := &project{
 		calls:   filepath.Join(t.TempDir(), "calls"),
 		outputs: map[string]string{"BaseUrl": "https://api.example/v1"},
+		status:  "UPDATE_COMPLETE", lambda: &lambda{functions: map[string]*function{}},
 	}
 	var err error
 	p.cloud, err = aws.New(aws.Options{SecretKey: "b"})
@@ -66,7 +69,7 @@ func newProject(t *testing.T) *project {
 		t.Setenv(name, value)
 	}
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE"} {
-		if err := os.Unsetenv(name); err != nil {
+		if err = os.Unsetenv(name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,8 +79,8 @@ func newProject(t *testing.T) *project {
 		{"add", "."},
 		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "all"},
 	} {
-		if out, err := exec.Command("git", arguments...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v %s", arguments, err, out)
+		if out, failed := exec.Command("git", arguments...).CombinedOutput(); failed != nil {
+			t.Fatalf("git %v: %v %s", arguments, failed, out)
 		}
 	}
 	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()
@@ -96,7 +99,15 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.cloud.ServeHTTP(w, r)
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, functionsPath) {
+		p.lambda.ServeHTTP(w, r)
+		return
+	}
 	action := r.FormValue("Action")
+	if action == "ListStackResources" {
+		p.lambda.listResources(w, r)
+		return
+	}
 	p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+
 		r.FormValue("EnableTerminationProtection")))
 	isDeployed := strings.Contains(string(called), "deploy --config-env")
@@ -107,7 +118,8 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				`</ErrorResponse>`, r.FormValue("StackName"))
 		return
 	}
-	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs>`, action)
+	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><StackStatus>%[2]s</StackStatus><Outputs>`, action,
+		p.status)
 	for name, value := range p.outputs {
 		if p.made == "bucket" && !isDeployed && name == "WidgetBucket" {
 			continue

@@ -133,7 +133,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		return err
 	}
 	s.run = runfile.Run{
-		Stack:   s.where.name(), Release: parameters["Release"],
+		Stack: s.where.name(), Release: parameters["Release"],
 		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
 		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{

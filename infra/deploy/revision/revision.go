@@ -17,7 +17,7 @@ const Unknown = "unknown"
 
 // Of returns the release in the given folder, which contains the file .version.
 func Of(ctx context.Context, folder string) (release.Release, error) {
-	version, err := os.ReadFile(filepath.Join(folder, ".version"))
+	version, err := os.ReadFile(filepath.Join(folder, ".version")) //nolint:gosec // the caller names the checkout
 	if err != nil {
 		return release.Release{}, fmt.Errorf("determine the version: %w", err)
 	}

@@ -50,8 +50,8 @@ type environment struct {
 	Release string `env:"RELEASE"`
 }
 
-// newLogger returns a logger that adds the stack and the release to every line. If the environment is invalid, the lines
-// name neither, and start reports the error.
+// newLogger returns a logger that adds the stack and the release to every line. If the environment is invalid, the
+// lines name neither, and start reports the error.
 func newLogger(to io.Writer) *slog.Logger {
 	logger := logx.New(to)
 	own, err := config.Load[environment]()

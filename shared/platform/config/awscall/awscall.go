@@ -5,6 +5,7 @@
 package awscall
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,10 +29,12 @@ const (
 	maxAnswer      = 1 << 20 // in bytes
 )
 
-// Call describes one operation of a service, which is invoked by a POST to the service's endpoint.
+// Call describes one operation of a service.
 type Call struct {
 	Service string // signing name and first label of the host name, such as "ssm"
 	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"
+	Method  string // if empty, POST
+	Path    string // path and query below the service's endpoint, without a leading slash
 	Header  map[string]string
 	Body    string
 	// Read processes a response. If Read returns a RefusedError, the configuration's retryer decides whether to retry
@@ -105,7 +108,8 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(call.Body))
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(call.Method, http.MethodPost), address+call.Path,
+		strings.NewReader(call.Body))
 	if err != nil {
 		return nil, fmt.Errorf("address: %w", err)
 	}
