@@ -29,7 +29,7 @@ SERVERS ?= $(CACHE)/servers
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ upgrade: ## deploy the last release to LocalStack, and upgrade it during a runni
 deploy: domains ## build and deploy the stack of ENV (dev, staging or prod) with its settings in samconfig.toml and the file PARAMETERS
 	@$(BUILD) -o build/deploy ./infra/deploy
 	@build/deploy -env '$(ENV)' $(if $(PARAMETERS),-parameters '$(PARAMETERS)')
+
+rollback: ## make an earlier release of ENV's stack live at once: TO=RELEASE, or without TO list the releases
+	@$(BUILD) -o build/deploy ./infra/deploy
+	@build/deploy -env '$(ENV)' -rollback -to '$(TO)'
 
 # Both targets use a stack from a run file (RUN, by default the one of make run) or by name (STACK). BASE_URL is its
 # base URL; INBOX_URL receives webhooks.

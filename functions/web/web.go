@@ -1,9 +1,10 @@
 // Package web serves the widget and the service's own pages. GET /widget/embed serves the frame embedded in a
 // customer's page. GET /widget/connect serves the page for redirect mode and for the window that older elements open.
 // Their assets are at /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and
-// its manifest. GET /demo is the playground, and GET /dashboard displays no data before sign-in. Widget pages require
-// only a public ID, and all routes are read-only. The package serves the current release's files from the function's
-// build. Files of other releases come from the bucket that stores all releases (docs/adr/0035-the-widget.md).
+// its manifest. GET /demo is the playground, and GET /dashboard displays no data before sign-in. GET /health names the
+// release. Widget pages require only a public ID, and all routes are read-only. The package serves the current
+// release's files from the function's build. Files of other releases come from the bucket that stores all releases
+// (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -11,12 +12,14 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"recordbridge/shared/adapters/httpapi"
 	"recordbridge/shared/connect/flow"
 	"recordbridge/shared/ui/pages"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/release"
 	"recordbridge/shared/words/weburl"
 )
 
@@ -29,7 +32,11 @@ const (
 	releaseRoute = "/sdk/manifest.json"
 	demoRoute    = "/demo"
 	dashRoute    = "/dashboard"
+	healthRoute  = "/health"
 )
+
+// healthAge is the time for which clients may cache the health response.
+const healthAge = 5 * time.Second
 
 // Deps holds the endpoint's dependencies.
 type Deps struct {
@@ -41,6 +48,7 @@ type Deps struct {
 	BaseURL       string // service URL, including the version
 	DashboardURL  string // if empty, the dashboard is served at a path below BaseURL
 	Own           weburl.Own
+	Release       release.Release // the function's own release
 }
 
 // Organisations looks up organisations by public ID.
@@ -101,7 +109,20 @@ func New(d Deps) http.Handler {
 		})),
 		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // neither this page nor the files are rate-limited
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
+		// Requests are not rate-limited, so that the response depends on no other service.
+		healthRoute: get(httpapi.Bare(httpapi.Limiter{}, healthAge, d.health)),
 	})
+}
+
+// health is the response of a running function. The version and the commit are absent if the release has no name.
+type health struct {
+	Status  string `json:"status"`
+	Version string `json:"version,omitempty"`
+	Commit  string `json:"commit,omitempty"`
+}
+
+func (d Deps) health(context.Context, struct{}) (health, error) {
+	return health{Status: "ok", Version: d.Release.Version, Commit: d.Release.Commit}, nil
 }
 
 func (d Deps) embed(ctx context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {

@@ -21,6 +21,7 @@ import (
 	"recordbridge/shared/ui/pages"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/release"
 )
 
 const (
@@ -284,6 +285,20 @@ func TestDashboardPageIsInEnglishForAllLanguages(t *testing.T) {
 	if policy := first.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self'; ") ||
 		!strings.Contains(policy, "frame-ancestors 'none'; require-trusted-types-for 'script'") {
 		t.Errorf("policy %q", policy)
+	}
+}
+
+func TestHealthNamesReleaseWithoutItsDependencies(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]release.Release{
+		`{"status":"ok","version":"0.1.0","commit":"1a2b3c4d5e6f"}`: {Version: "0.1.0", Commit: "1a2b3c4d5e6f"},
+		`{"status":"ok"}`: {},
+	} {
+		w := get(web.Deps{API: deps(t).API, Release: r}, "/health", "", "", http.Header{})
+		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want ||
+			w.Header().Get("Cache-Control") != "public, max-age=5" {
+			t.Errorf("got %d %s %v, want %s", w.Code, got, w.Header(), want)
+		}
 	}
 }
 

@@ -1,13 +1,13 @@
 // Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
-// samconfig.toml. The command prints the result and the next steps. AWS_ENDPOINT_URL can direct the command, and the
-// programs that it starts, to LocalStack.
+// samconfig.toml. The command prints the result and the next steps. With -rollback, it makes an earlier release live
+// instead (make rollback). AWS_ENDPOINT_URL can direct the command, and the programs that it starts, to LocalStack.
 //
 // Before a deployment, the command uploads the widget's files to the stack's bucket. During the transition, both the
 // old and the new version can then serve the files (docs/adr/0035-the-widget.md). The first deployment creates the
 // bucket, so the command uploads the files afterwards.
 //
 // The command refuses to deploy uncommitted changes to production, and protects the staging and production stacks from
-// deletion.
+// deletion. After a deployment, it deletes the function versions of old releases.
 package main
 
 import (
@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"recordbridge/infra/ctl/target"
+	"recordbridge/infra/deploy/published"
+	"recordbridge/infra/deploy/revision"
 	"recordbridge/infra/deploy/samconfig"
 )
 
@@ -53,6 +55,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
 	named := flags.String("env", "", "the `environment`: dev, staging or prod")
 	own := flags.String("parameters", "", "`file` of lines NAME=VALUE that replace parameters in samconfig.toml")
+	isRollback := flags.Bool("rollback", false, "make an earlier release live instead of deploying")
+	to := flags.String("to", "", "the `release` to roll back to: its name, commit or version")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -68,11 +72,26 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if stack == "" {
 		return fmt.Errorf("samconfig.toml has no stack_name for %s", env)
 	}
-	arguments, err := deployment(string(config), env, *own, now)
+	if *isRollback {
+		return rollback(ctx, env, stack, *to, out)
+	}
+	return deploy(ctx, env, settings{config: string(config), own: *own}, now, in, out)
+}
+
+// settings holds the content of samconfig.toml, and the file with the operator's own parameters or "".
+type settings struct{ config, own string }
+
+// deploy builds the checkout and deploys it to the environment's stack.
+func deploy(ctx context.Context, env environment, from settings, now time.Time, in io.Reader, out io.Writer) error {
+	if err := ready(ctx, env); err != nil {
+		return err
+	}
+	built, err := revision.Of(ctx, ".")
 	if err != nil {
 		return err
 	}
-	if err = ready(ctx, env); err != nil {
+	arguments, err := deployment(from, env, built.Name(now))
+	if err != nil {
 		return err
 	}
 	sam := func(arguments ...string) error {
@@ -86,12 +105,30 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	if err = sam("build", "--config-env", string(env), "--build-in-source", "--parallel"); err != nil {
 		return err
 	}
+	stack := samconfig.Setting(from.config, string(env), "stack_name")
 	deployed, err := deliver(ctx, env, stack, func() error { return sam(arguments...) }, out)
 	if err != nil {
 		return err
 	}
 	report(out, stack, deployed)
+	prune(ctx, stack, deployed, out)
 	return nil
+}
+
+// prune deletes the function versions of old releases. A failure only prints a warning, because the deployment is
+// complete and the next one repeats the deletion.
+func prune(ctx context.Context, name string, deployed target.Stack, out io.Writer) {
+	stack, err := published.Read(ctx, deployed.Config, time.Now, name)
+	var deleted int
+	if err == nil {
+		deleted, err = stack.Prune(ctx)
+	}
+	if err != nil {
+		fmt.Fprintf(out, "\nOld function versions remain, which count towards the account's limit of 75 GB: %v\n", err)
+		return
+	}
+	fmt.Fprintf(out, "\nThe stack keeps %d releases for make rollback; %d old function versions were deleted.\n",
+		len(stack.Releases()), deleted)
 }
 
 // deliver deploys the build and uploads the widget's files. It uploads the files first unless the deployment creates
@@ -123,23 +160,23 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 // deployment returns the arguments for sam deploy. Parameters on the command line replace all those in samconfig.toml,
 // so the arguments repeat the file's parameters and add the operator's own and the release. The release makes
 // deployments distinct even if only a parameter value changes (docs/adr/0019-aliases-and-the-front.md).
-func deployment(config string, env environment, own string, now time.Time) ([]string, error) {
+func deployment(from settings, env environment, release string) ([]string, error) {
 	var values []byte
-	if own != "" {
+	if from.own != "" {
 		var err error
-		if values, err = os.ReadFile(own); err != nil { //nolint:gosec // the operator names the file
+		if values, err = os.ReadFile(from.own); err != nil {
 			return nil, fmt.Errorf("-parameters: %w", err)
 		}
 	}
-	parameters, err := samconfig.Parameters(config, string(env), string(values))
+	parameters, err := samconfig.Parameters(from.config, string(env), string(values))
 	if err != nil {
-		return nil, fmt.Errorf("-parameters %s: %w", own, err)
+		return nil, fmt.Errorf("-parameters %s: %w", from.own, err)
 	}
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	for _, p := range parameters {
 		arguments = append(arguments, p.Argument())
 	}
-	return append(arguments, fmt.Sprintf("Release=%d", now.Unix())), nil
+	return append(arguments, "Release="+release), nil
 }
 
 // ready checks the prerequisites of a deployment before the build starts.

@@ -37,6 +37,9 @@ type project struct {
 	outputs map[string]string
 	made    string // resource that the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
+	release string // name of the release that is deployed
+	status  string // the stack's status
+	lambda  *lambda
 	puts    []string // uploads to the bucket in order, each with the number of preceding sam calls
 }
 
@@ -45,12 +48,14 @@ func newProject(t *testing.T) *project {
 	p := &project{
 		calls:   filepath.Join(t.TempDir(), "calls"),
 		outputs: map[string]string{"BaseUrl": "https://api.example/v1"},
+		status:  "UPDATE_COMPLETE", lambda: &lambda{functions: map[string]*function{}},
 	}
 	var err error
 	p.cloud, err = aws.New(aws.Options{SecretKey: "b"})
 	expect.NoError(t, err)
 	dir, bin := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(dir, "samconfig.toml"), config)
+	write(t, filepath.Join(dir, ".version"), "1.2.3\n")
 	write(t, filepath.Join(bin, "sam"), "#!/bin/sh\necho \"$@\" >>'"+p.calls+
 		"'\n[ \"$1\" != \"$FAILING\" ] || { echo out of luck; exit 3; }\n")
 	server := httptest.NewServer(p)
@@ -64,7 +69,7 @@ func newProject(t *testing.T) *project {
 		t.Setenv(name, value)
 	}
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE"} {
-		if err := os.Unsetenv(name); err != nil {
+		if err = os.Unsetenv(name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,10 +79,13 @@ func newProject(t *testing.T) *project {
 		{"add", "."},
 		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "all"},
 	} {
-		if out, err := exec.Command("git", arguments...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v %s", arguments, err, out)
+		if out, failed := exec.Command("git", arguments...).CombinedOutput(); failed != nil {
+			t.Fatalf("git %v: %v %s", arguments, failed, out)
 		}
 	}
+	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	expect.NoError(t, err)
+	p.release = "1795370000-1.2.3-" + string(commit[:12])
 	return p
 }
 
@@ -91,7 +99,15 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.cloud.ServeHTTP(w, r)
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, functionsPath) {
+		p.lambda.ServeHTTP(w, r)
+		return
+	}
 	action := r.FormValue("Action")
+	if action == "ListStackResources" {
+		p.lambda.listResources(w, r)
+		return
+	}
 	p.asked = append(p.asked, strings.TrimSpace(action+" "+r.FormValue("StackName")+" "+
 		r.FormValue("EnableTerminationProtection")))
 	isDeployed := strings.Contains(string(called), "deploy --config-env")
@@ -102,7 +118,8 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				`</ErrorResponse>`, r.FormValue("StackName"))
 		return
 	}
-	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><Outputs>`, action)
+	_, _ = fmt.Fprintf(w, `<%[1]sResponse><%[1]sResult><Stacks><member><StackStatus>%[2]s</StackStatus><Outputs>`, action,
+		p.status)
 	for name, value := range p.outputs {
 		if p.made == "bucket" && !isDeployed && name == "WidgetBucket" {
 			continue
@@ -145,7 +162,7 @@ func TestDeployEnablesTerminationProtectionOutsideDev(t *testing.T) {
 			p := newProject(t)
 			printed, calls, err := p.deploy(t, "-env", env)
 			if err != nil || calls != "build --config-env "+env+" --build-in-source --parallel\ndeploy --config-env "+env+
-				" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release=1795370000\n" {
+				" --no-fail-on-empty-changeset --parameter-overrides "+want.parameters+"Release="+p.release+"\n" {
 				t.Fatalf("%v, sam was called with %s", err, calls)
 			}
 			if got := strings.Join(p.asked, ", "); got != want.asked {

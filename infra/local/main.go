@@ -79,6 +79,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 			return fmt.Errorf("seed: %w", err)
 		}
 		started.AWS, started.Stack, started.DashboardURL = s.run.AWS, s.run.Stack, s.run.DashboardURL
+		started.Release = s.run.Release
 	}
 	if err = runfile.Write(o.runFile, started); err != nil {
 		return err

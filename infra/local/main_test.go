@@ -105,6 +105,9 @@ func project(t *testing.T) string {
 	if err = os.WriteFile(filepath.Join(dir, "template.yaml"), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err = os.WriteFile(filepath.Join(dir, ".version"), []byte("1.2.3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +168,9 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	}
 	if err := json.Unmarshal(content, &run); err != nil {
 		t.Fatal(err)
+	}
+	if !strings.HasSuffix(run.Release, "-1.2.3-unknown") {
+		t.Errorf("the run file names the release %q", run.Release)
 	}
 	return started{command, strings.TrimSuffix(run.BaseURL, "/v1"), run.DashboardURL, run.AWS}
 }

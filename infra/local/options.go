@@ -94,7 +94,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 // templateParameters returns a local stack's template parameters, including any overrides from the command line.
 // Portals, webhooks and the sandbox run on this machine, so functions may call loopback addresses and, if it is valid,
 // host (this machine's address for containers).
-func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
+func (o options) templateParameters(baseURL, dashboardURL, furtherURLs, release string,
 	host netip.Addr,
 ) (map[string]string, error) {
 	ranges := "127.0.0.0/8,::1/128"
@@ -102,6 +102,7 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 		ranges += "," + netip.PrefixFrom(host, host.BitLen()).String()
 	}
 	all := map[string]string{
+		"Release":              release,
 		"PublicBaseUrl":        baseURL,
 		"DashboardUrl":         dashboardURL,
 		"FurtherUrls":          furtherURLs,

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"recordbridge/infra/deploy/revision"
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/infra/local/faults"
@@ -117,8 +118,12 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 // prepare creates everything that the handler needs. address is the network address at which functions reach the
 // handler.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
+	built, err := revision.Of(ctx, ".")
+	if err != nil {
+		return err
+	}
 	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
-		s.filesURL+" http://"+s.objects, s.where.host())
+		s.filesURL+" http://"+s.objects, built.Name(time.Now()), s.where.host())
 	if err != nil {
 		return err
 	}
@@ -128,7 +133,7 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		return err
 	}
 	s.run = runfile.Run{
-		Stack:   s.where.name(),
+		Stack: s.where.name(), Release: parameters["Release"],
 		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
 		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{

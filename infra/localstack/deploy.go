@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +88,6 @@ func (o options) parameters(host *engine.Engine) string {
 		"PublicBaseUrl=" + o.publicURL() + "/" + stage, "EnableSandbox=true", "MailFrom=notices@localhost.example",
 		"SupportMail=support@localhost.example",
 		"AllowedPrivateRanges=" + strings.Join(ranges, ","), "EndpointProbes=private",
-		"Release=" + cmp.Or(o.release, "release000"),
+		"Release=" + o.release,
 	}, " ")
 }

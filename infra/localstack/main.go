@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"recordbridge/infra/deploy/revision"
 	"recordbridge/infra/local/banner"
 	"recordbridge/infra/local/engine"
 	"recordbridge/infra/local/runfile"
@@ -57,6 +58,11 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	}
 	defer func() { err = errors.Join(err, front.close()) }()
 	began := time.Now()
+	built, err := revision.Of(ctx, o.source)
+	if err != nil {
+		return err
+	}
+	o.release = built.Name(began)
 	stack, err := startLocalStack(ctx, o, host, stdout)
 	if err != nil {
 		return unlessStopped(ctx, err)

@@ -14,7 +14,7 @@ type options struct {
 	address string // listen address of the API and the inbox
 	aws     string // address on which LocalStack listens
 	// release is the name of the release to deploy. If release changes, an update creates a new version of every
-	// function. release is empty if only one release is deployed.
+	// function.
 	release string
 	source  string // folder containing the release to deploy
 	// previous is the folder of the release that an upgrade test deploys first; it is empty outside upgrade tests.

@@ -60,7 +60,7 @@ func seedStack(ctx context.Context, o options, f *front, d deployed) (runfile.Ru
 			f.inbox.Expect(path.Base(organisation.WebhookURL), organisation.WebhookSecret)
 		}
 	}
-	run.Stack, run.DashboardURL = runfile.LocalStack, run.BaseURL+"/dashboard"
+	run.Stack, run.Release, run.DashboardURL = runfile.LocalStack, o.release, run.BaseURL+"/dashboard"
 	run.AWS = runfile.AWS{
 		EndpointURL: "http://" + o.aws, Region: region, AccessKeyID: accessKey,
 		SecretAccessKey: accessKey, Outputs: d.outputs,

@@ -88,7 +88,7 @@ func (w *watch) refuses(r *http.Request) bool {
 // upgrades the stack. It returns an error unless the export and the delivery each complete with exactly one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
-	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
+	before.source, before.release = o.previous, "previous00" // releases up to 0.1.0 accept only letters and digits
 	began := time.Now()
 	fmt.Fprintf(progress, "Deploying the previous release from %s\n", o.previous)
 	d, run, err := deployAndSeed(ctx, before, host, f, progress)

@@ -10,6 +10,7 @@
 //   - logx writes one redacted log line per unit of work.
 //   - metric names every metric and its dimensions.
 //   - org defines tenants (mode and organisation), credentials, key formats and redirect URIs.
+//   - release names deployments by time, version and commit.
 //   - retry repeats an operation that lost a compare-and-swap.
 //   - secret provides a self-redacting text type and versioned keyrings; secret/jws verifies and signs tokens.
 //   - timestamp formats times for responses, pages and messages.

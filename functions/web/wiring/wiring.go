@@ -17,6 +17,7 @@ import (
 	"recordbridge/shared/ui/pages"
 	"recordbridge/shared/wiring/edge"
 	"recordbridge/shared/wiring/ownurls"
+	"recordbridge/shared/words/release"
 )
 
 // Environment holds the function's environment variables, as set in template.yaml.
@@ -27,6 +28,7 @@ type Environment struct {
 	DashboardURL string `env:"DASHBOARD_URL"`
 	UIDir        string `env:"UI_DIR,required"` // directory of the page files, deployed with the binary
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
+	Release      string `env:"RELEASE"`
 }
 
 // Build reads secrets, an SSM parameter and the page files, and returns the web function's handler. Build is called
@@ -51,7 +53,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}}}
 	deps := web.Deps{
 		API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases,
-		BaseURL: baseURL, DashboardURL: env.DashboardURL, Own: own,
+		BaseURL: baseURL, DashboardURL: env.DashboardURL, Own: own, Release: release.Parse(env.Release),
 	}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil
 }

@@ -65,6 +65,34 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	return described.ID, err
 }
 
+// Functions returns the names of the stack's Lambda functions by logical ID (ListStackResources).
+func Functions(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) (map[string]string, error) {
+	functions := map[string]string{}
+	question := url.Values{"Action": {"ListStackResources"}, "StackName": {stack}}
+	for {
+		var page struct {
+			Next      string `xml:"ListStackResourcesResult>NextToken"`
+			Resources []struct {
+				LogicalResourceID  string `xml:"LogicalResourceId"`
+				PhysicalResourceID string `xml:"PhysicalResourceId"`
+				ResourceType       string
+			} `xml:"ListStackResourcesResult>StackResourceSummaries>member"`
+		}
+		if err := ask(ctx, cfg, now, question, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Resources {
+			if r.ResourceType == "AWS::Lambda::Function" && r.PhysicalResourceID != "" {
+				functions[r.LogicalResourceID] = r.PhysicalResourceID
+			}
+		}
+		if page.Next == "" {
+			return functions, nil
+		}
+		question.Set("NextToken", page.Next)
+	}
+}
+
 // Protect enables termination protection for a stack. A protected stack can't be deleted until the protection is
 // disabled (UpdateTerminationProtection).
 func Protect(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) error {

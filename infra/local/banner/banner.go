@@ -25,7 +25,11 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	if run.Owner != "" {
 		fmt.Fprintf(&text, "             sign in as %s; the code arrives in the console's mailbox\n", run.Owner)
 	}
-	fmt.Fprintf(&text, "  stack      %s\n  API        %s\n", run.Stack, run.BaseURL)
+	fmt.Fprintf(&text, "  stack      %s\n", run.Stack)
+	if run.Release != "" {
+		fmt.Fprintf(&text, "  release    %s\n", run.Release)
+	}
+	fmt.Fprintf(&text, "  API        %s\n", run.BaseURL)
 	if run.ConsoleURL != "" {
 		fmt.Fprintf(&text, "  console    %s\n", run.ConsoleURL)
 	}

@@ -20,7 +20,9 @@ const (
 
 // Run is the content of the run file.
 type Run struct {
-	Stack   string `json:"stack"` // one of the stack name constants
+	Stack string `json:"stack"` // one of the stack name constants
+	// Release is the release's name, which starts with the time at which the stack started.
+	Release string `json:"release,omitempty"`
 	BaseURL string `json:"base_url"`
 	// DashboardURL is the dashboard's URL, with the host name that its cookie and passkeys require.
 	DashboardURL  string         `json:"dashboard_url"`

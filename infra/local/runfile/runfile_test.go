@@ -13,7 +13,7 @@ import (
 func TestWriteCreatesPrivateFileInDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	full := runfile.Run{
-		Stack:   "sam local",
+		Stack: "sam local", Release: "1764420000-0.1.0-1a2b3c4d5e6f",
 		BaseURL: "http://127.0.0.1:4566/v1", DashboardURL: "http://localhost:4566/v1/dashboard",
 		ConsoleURL: "http://127.0.0.1:4566/_local", InboxURL: "http://127.0.0.1:4566/_local/inbox",
 		AWS: runfile.AWS{

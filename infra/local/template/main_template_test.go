@@ -60,6 +60,7 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 			"ALLOWED_PRIVATE_RANGES": "127.0.0.0/8,::1/128",
 			"WORKER_LEASE":           "60s",
 			"SERVICE":                "recordbridge",
+			"RELEASE":                "",
 			"MAIL_FROM":              "notices@localhost.example",
 			"DASHBOARD_URL":          "http://127.0.0.1:4566/v1/dashboard",
 			"FLOW_TABLE":             "recordbridge-FlowTable",

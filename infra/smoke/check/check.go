@@ -120,6 +120,7 @@ func (c *check) steps() []step {
 	return []step{
 		{name: "organisation", look: c.arrive, first: true},
 		{name: "API", look: c.answers, first: true},
+		{name: "version", look: c.version},
 		{name: "unknown path", look: c.unknownPath},
 		{name: "challenge", look: c.challenge},
 		{name: "errors", look: c.refusals},

@@ -100,6 +100,22 @@ func (c *check) answers(ctx context.Context) (string, error) {
 	return c.BaseURL + " returns the organisation", nil
 }
 
+// version returns the release that the stack runs. Stacks of releases up to 0.1.0 have no health endpoint.
+func (c *check) version(ctx context.Context) (string, error) {
+	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/health"}, http.StatusOK, "")
+	if err != nil {
+		return "", err
+	}
+	var health struct{ Version, Commit string }
+	if err := json.Unmarshal(got.Body, &health); err != nil {
+		return "", err
+	}
+	if health.Version == "" {
+		return "the release has no name", nil
+	}
+	return health.Version + ", commit " + health.Commit, nil
+}
+
 // unknownPath checks that the gateway responds to an unknown path with the service's error envelope.
 func (c *check) unknownPath(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")

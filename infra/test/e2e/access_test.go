@@ -69,6 +69,7 @@ func routeAccess() map[string]access {
 		"GET /sdk/manifest.json":                                   open,
 		"GET /demo":                                                open,
 		"GET /dashboard":                                           open,
+		"GET /health":                                              open,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }

@@ -161,6 +161,8 @@ func neverSeen() map[string]string {
 		"GET /dashboard 502":            files,
 		"GET /dashboard 503":            built,
 		"GET /dashboard 504":            files,
+		"GET /health 502":               files,
+		"GET /health 504":               files,
 		"GET /widget/assets/{file} 503": built,
 		"GET /widget/connect 503":       built,
 		"GET /widget/embed 503":         built,

@@ -85,6 +85,11 @@ func runPages(s *stack) {
 			s.t.Errorf("%s answered %d %s", at, got.status, got.raw)
 		}
 	}
+	healthy := s.patient.page("/health")
+	if want := `{"status":"ok","version":"0.1.0","commit":"1a2b3c4d5e6f"}`; healthy.status != http.StatusOK ||
+		strings.TrimSpace(string(healthy.raw)) != want {
+		s.t.Errorf("the health is %d %s, want %s", healthy.status, healthy.raw, want)
+	}
 	packed := s.patient.page("/widget/assets/embed-1a2b3c.js", "Accept-Encoding", "br")
 	if string(packed.raw) != "\xffbr of embed.js" || packed.header.Get("Content-Encoding") != "br" {
 		s.t.Errorf("the script is %q, %v", packed.raw, packed.header)
@@ -110,7 +115,7 @@ func runPages(s *stack) {
 	}
 	for _, at := range []string{
 		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo",
-		"/dashboard",
+		"/dashboard", "/health",
 	} {
 		if got := s.send(http.MethodPost, at, http.Header{}, nil); got.status != http.StatusMethodNotAllowed {
 			s.t.Errorf("POST %s answered %d", at, got.status)

@@ -184,6 +184,7 @@ func load(dataDir, requestLog string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
 			"RequestLog":    requestLog,
+			"Release":       "1764420000-0.1.0-1a2b3c4d5e6f",
 			"PublicBaseUrl": baseURL, "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8",
 			"EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",

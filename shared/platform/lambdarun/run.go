@@ -3,6 +3,7 @@ package lambdarun
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -34,10 +35,7 @@ type Handler interface {
 // never returns. If build fails, the process logs the reason and exits, and Lambda starts a new process. Only
 // bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
-	ctx, logger := context.Background(), logx.New(os.Stdout)
-	if own, err := config.Load[environment](); err == nil { // If loading fails, start reports the error.
-		logger = logger.With(slog.String(metric.Stack, own.Service))
-	}
+	ctx, logger := context.Background(), newLogger(os.Stdout)
 	handler, err := start(ctx, logger, build)
 	if err != nil {
 		logger.LogAttrs(ctx, slog.LevelError, "start.failed", slog.String("cause", err.Error()))
@@ -46,9 +44,25 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	lambda.Start(handler)
 }
 
-// environment holds the stack's name, the only variable common to all functions.
+// environment holds the variables common to all functions.
 type environment struct {
 	Service string `env:"SERVICE,required"`
+	Release string `env:"RELEASE"`
+}
+
+// newLogger returns a logger that adds the stack and the release to every line. If the environment is invalid, the
+// lines name neither, and start reports the error.
+func newLogger(to io.Writer) *slog.Logger {
+	logger := logx.New(to)
+	own, err := config.Load[environment]()
+	if err != nil {
+		return logger
+	}
+	logger = logger.With(slog.String(metric.Stack, own.Service))
+	if own.Release == "" {
+		return logger
+	}
+	return logger.With(slog.String("release", own.Release))
 }
 
 func start[E any, H Handler](ctx context.Context, logger *slog.Logger,

@@ -34,7 +34,7 @@ type Call struct {
 	Service string // signing name and first label of the host name, such as "ssm"
 	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"
 	Method  string // HTTP method; the default is POST
-	Path    string // path below the service's endpoint, without its leading slash
+	Path    string // path and query below the service's endpoint, without a leading slash
 	Header  map[string]string
 	Body    string
 	// Read processes a response. If Read returns a RefusedError, the configuration's retryer decides whether to retry
