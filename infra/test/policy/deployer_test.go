@@ -3,6 +3,8 @@ package policy_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -97,6 +99,33 @@ func TestBreakGlassTrustRequiresSecondFactorAndNames(t *testing.T) {
 	}
 	if len(trust.Statement) != 1 {
 		t.Errorf("the trust policy has %d statements", len(trust.Statement))
+	}
+}
+
+// TestFirstDeploymentFillsEveryPlaceholder checks that the page's commands use each file in infra/deploy/policies and
+// replace each of its placeholders, such as ACCOUNT_ID.
+func TestFirstDeploymentFillsEveryPlaceholder(t *testing.T) {
+	t.Parallel()
+	page := string(need(t, tree).Text("docs/operate/first-deployment.md"))
+	files, err := filepath.Glob(root + "/infra/deploy/policies/*.json")
+	if err != nil || len(files) < 7 {
+		t.Fatalf("%v, %d files", err, len(files))
+	}
+	placeholder := regexp.MustCompile(`\b(?:[A-Z]+(?:_[A-Z]+)+|REGION)\b`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		if !regexp.MustCompile(`(?m)fill ` + name + `\b|for policy in [^;]*\b` + name + `\b`).MatchString(page) {
+			t.Errorf("no command fills %s", name)
+		}
+		for _, found := range placeholder.FindAllString(string(text), -1) {
+			if !strings.Contains(page, "s/"+found+"/") && !strings.Contains(page, "s|"+found+"|") {
+				t.Errorf("%s: no command replaces %s", name, found)
+			}
+		}
 	}
 }
 
