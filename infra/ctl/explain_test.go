@@ -96,7 +96,7 @@ func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 			t.Errorf("%s is told as %q: %q", row.Name, got.What, got.Do)
 		}
 		for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
-			if value := row.Fields[name]; value != "" &&
+			if value := row.Fields[name]; value != "" && value != "-" &&
 				(!strings.Contains(got.Why[name], strings.Trim(value, "…")) || got.Means == "") {
 				t.Errorf("%s: %s %s has no words in docs/operate/failures.md, or is left out", row.Name, name, value)
 			}
