@@ -74,7 +74,8 @@ func deploymentsOfData() map[string]string {
 			"GetKeyRotationStatus GetKeyPolicy PutKeyPolicy UpdateKeyDescription ScheduleKeyDeletion ListResourceTags "+
 			"TagResource UntagResource"),
 		"AWS::Logs::LogGroup": each("logs", "CreateLogGroup DescribeLogGroups DeleteLogGroup PutRetentionPolicy "+
-			"DeleteRetentionPolicy AssociateKmsKey DisassociateKmsKey ListTagsForResource TagResource UntagResource"),
+			"DeleteRetentionPolicy AssociateKmsKey DisassociateKmsKey PutDataProtectionPolicy GetDataProtectionPolicy "+
+			"DeleteDataProtectionPolicy ListTagsForResource TagResource UntagResource"),
 		"AWS::Logs::MetricFilter": each("logs", "PutMetricFilter DescribeMetricFilters DeleteMetricFilter"),
 		kindBucket: each("s3", "CreateBucket ListBucket DeleteBucket PutEncryptionConfiguration "+
 			"PutBucketPublicAccessBlock PutBucketOwnershipControls PutLifecycleConfiguration PutBucketVersioning "+
