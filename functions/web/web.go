@@ -1,9 +1,10 @@
 // Package web serves the widget and the service's own pages. GET /widget/embed serves the frame embedded in a
 // customer's page. GET /widget/connect serves the page for redirect mode and for the window that older elements open.
 // Their assets are at /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and
-// its manifest. GET /demo is the playground, and GET /dashboard displays no data before sign-in. Widget pages require
-// only a public ID, and all routes are read-only. The package serves the current release's files from the function's
-// build. Files of other releases come from the bucket that stores all releases (docs/adr/0035-the-widget.md).
+// its manifest. GET /demo is the playground, GET /docs/{proxy+} serves the documentation site, and GET /dashboard
+// displays no data before sign-in. Widget pages require only a public ID, and all routes are read-only. The package
+// serves the current release's files from the function's build. Files of other releases come from the bucket that
+// stores all releases (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -29,6 +30,8 @@ const (
 	releaseRoute = "/sdk/manifest.json"
 	demoRoute    = "/demo"
 	dashRoute    = "/dashboard"
+	docsRoute    = "/docs"
+	siteRoute    = "/docs/{proxy...}"
 )
 
 // Deps holds the endpoint's dependencies.
@@ -37,6 +40,7 @@ type Deps struct {
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
 	Pages         *pages.Bundle // nil if the service was built without pages
+	Site          *pages.Site   // nil if the service was built without the documentation site
 	Releases      pages.Releases
 	BaseURL       string // service URL, including the version
 	DashboardURL  string // if empty, the dashboard is served at a path below BaseURL
@@ -101,6 +105,8 @@ func New(d Deps) http.Handler {
 		})),
 		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // neither this page nor the files are rate-limited
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
+		docsRoute: get(httpapi.Page(httpapi.Limiter{}, d.docs)),
+		siteRoute: get(httpapi.Files(d.document)),
 	})
 }
 
