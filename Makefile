@@ -29,7 +29,7 @@ SERVERS ?= $(CACHE)/servers
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,10 +79,14 @@ ui: ## build the widget and the hosted pages into build/ui (needs Node 20)
 	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] \
 		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
 
+site: ## build the documentation site from docs/ into build/site (needs Node 20)
+	@cd infra/site && { [ node_modules/.package-lock.json -nt package-lock.json ] \
+		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
+
 # Without Node, everything else works, and the service reports that it was built without pages.
 pages:
 	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null \
-		&& command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
+		&& command -v npm >/dev/null; then $(MAKE) --no-print-directory ui site; fi
 
 freemail: ## fetch the published lists of public e-mail domains, which the dashboard rejects in addition to its own list (needs npm)
 	@infra/freemail/fetch
@@ -182,7 +186,7 @@ check: lint test ## run everything that must pass before a change is merged
 build: pages domains ## build every function for arm64, as deployed
 	@set -e; for f in $(FOLDERS); do \
 		GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
-	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -RH build/ui build/arm64/web/ui
+	@for f in ui site; do rm -rf build/arm64/web/$$f; [ ! -d build/$$f ] || cp -RH build/$$f build/arm64/web/$$f; done
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
 # SAM calls build-<LogicalId> for every function (BuildMethod: makefile). LAMBDA_GOARCH is for LocalStack on another
@@ -193,8 +197,8 @@ build-%Function:
 	@cp build/$(if $(filter arm64,$(ARCHITECTURE)),arm64/)$(FOLDER)/bootstrap "$(ARTIFACTS_DIR)/bootstrap" 2>/dev/null \
 		|| true
 	GOOS=linux GOARCH=$(ARCHITECTURE) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(FOLDER)/bootstrap
-	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] \
-		|| cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
+	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && for f in ui site; do \
+		[ ! -d build/$$f ] || cp -RH build/$$f "$(ARTIFACTS_DIR)/$$f" || exit; done; }
 
 bench: ## run the benchmarks; record the figures in docs/develop/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process

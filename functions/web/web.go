@@ -1,10 +1,10 @@
 // Package web serves the widget and the service's own pages. GET /widget/embed serves the frame embedded in a
 // customer's page. GET /widget/connect serves the page for redirect mode and for the window that older elements open.
 // Their assets are at /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and
-// its manifest. GET /demo is the playground, and GET /dashboard displays no data before sign-in. GET /health names the
-// release. Widget pages require only a public ID, and all routes are read-only. The package serves the current
-// release's files from the function's build. Files of other releases come from the bucket that stores all releases
-// (docs/adr/0035-the-widget.md).
+// its manifest. GET /demo is the playground, GET /docs/{proxy+} serves the documentation site, and GET /dashboard
+// displays no data before sign-in. GET /health names the release. Widget pages require only a public ID, and all routes
+// are read-only. The package serves the current release's files from the function's build. Files of other releases come
+// from the bucket that stores all releases (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -33,6 +33,8 @@ const (
 	demoRoute    = "/demo"
 	dashRoute    = "/dashboard"
 	healthRoute  = "/health"
+	docsRoute    = "/docs"
+	siteRoute    = "/docs/{proxy...}"
 )
 
 // healthAge is the time for which clients may cache the health response.
@@ -44,6 +46,7 @@ type Deps struct {
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
 	Pages         *pages.Bundle // nil if the service was built without pages
+	Site          *pages.Site   // nil if the service was built without the documentation site
 	Releases      pages.Releases
 	BaseURL       string // service URL, including the version
 	DashboardURL  string // if empty, the dashboard is served at a path below BaseURL
@@ -111,6 +114,8 @@ func New(d Deps) http.Handler {
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
 		// Requests are not rate-limited, so that the response depends on no other service.
 		healthRoute: get(httpapi.Bare(httpapi.Limiter{}, healthAge, d.health)),
+		docsRoute:   get(httpapi.Page(httpapi.Limiter{}, d.docs)),
+		siteRoute:   get(httpapi.Files(d.document)),
 	})
 }
 

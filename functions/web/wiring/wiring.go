@@ -26,7 +26,8 @@ type Environment struct {
 	ownurls.URLEnv
 
 	DashboardURL string `env:"DASHBOARD_URL"`
-	UIDir        string `env:"UI_DIR,required"` // directory of the page files, deployed with the binary
+	UIDir        string `env:"UI_DIR,required"`   // directory of the page files, deployed with the binary
+	SiteDir      string `env:"SITE_DIR,required"` // directory of the documentation site, deployed with the binary
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 	Release      string `env:"RELEASE"`
 }
@@ -43,6 +44,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
+	site, err := pages.LoadSite(os.DirFS(filepath.Join(p.Root, env.SiteDir)), web.SitePath(baseURL))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "browser")
 	if err != nil {
 		return nil, err
@@ -52,7 +57,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Name:   env.WidgetBucket,
 	}}}
 	deps := web.Deps{
-		API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Releases: releases,
+		API: e.API, Auth: e.Auth, Organisations: e.Organisations, Pages: built, Site: site, Releases: releases,
 		BaseURL: baseURL, DashboardURL: env.DashboardURL, Own: own, Release: release.Parse(env.Release),
 	}
 	return lambdarun.HTTP(p.Logger, web.New(deps)), nil

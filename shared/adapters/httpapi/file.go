@@ -14,6 +14,8 @@ type File struct {
 	Tag      string // strong entity tag, including the quotes
 	Cache    string // Cache-Control
 	Anywhere bool   // whether pages from any origin may load and read the file
+	Policy   string // Content-Security-Policy of a page; empty if the file isn't a page
+	Missing  bool   // whether the file is a page that reports an unknown path (404)
 }
 
 // Files creates an unauthenticated endpoint for public files. takes, which is passed to find, reports whether the
@@ -43,6 +45,14 @@ func (f File) render(c *call) reply {
 	if f.Anywhere {
 		c.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		c.header.Set("Access-Control-Allow-Origin", "*")
+	}
+	if f.Policy != "" {
+		pageHeaders(c.header, f.Policy)
+		c.header.Set("Cache-Control", f.Cache)
+	}
+	if f.Missing {
+		c.header.Set("Content-Type", f.Type)
+		return reply{status: http.StatusNotFound, body: f.Body}
 	}
 	if f.heldBy(c.request) {
 		return reply{status: http.StatusNotModified}

@@ -140,6 +140,7 @@ type Life string
 const (
 	Forever Life = "forever" // the content never changes, because the name contains its hash
 	Minutes Life = "minutes"
+	Briefly Life = "briefly" // clients must revalidate the file before each use
 )
 
 // Audience identifies the pages that may load a file.

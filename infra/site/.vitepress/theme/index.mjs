@@ -1,0 +1,29 @@
+/** VitePress's default theme without its web fonts, with the service's colours and the reader's own values. */
+import theme from "vitepress/theme-without-fonts";
+import { onMounted, watch, nextTick } from "vue";
+import { useRoute } from "vitepress";
+import { showOwnValues } from "./own.mjs";
+import { keepLanguage } from "./language.mjs";
+import "./site.css";
+
+export default {
+  extends: theme,
+  setup() {
+    const route = useRoute();
+    const adapt = () => {
+      makeScrollable();
+      keepLanguage();
+      void showOwnValues();
+    };
+    onMounted(adapt);
+    watch(
+      () => route.data,
+      () => nextTick(adapt),
+    );
+  },
+};
+
+/** Lets keyboard users scroll wide code blocks and tables. */
+function makeScrollable() {
+  for (const block of document.querySelectorAll(".vp-doc pre, .vp-doc table")) block.tabIndex = 0;
+}

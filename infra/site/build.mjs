@@ -1,0 +1,108 @@
+/**
+ * Builds the documentation site into build/site, from where `web` serves it (docs/adr/0056-the-documentation-site.md).
+ * The source is docs/: Markdown, openapi.yaml and asyncapi.yaml. If the source and this folder are unchanged since the
+ * last build, the script does nothing. The optional argument is another output folder.
+ *
+ *   manifest.json   the media type and hash of every file by path
+ *   assets/         files whose names contain a hash of their content
+ *   *.html, …       pages and other files; large files are next to their .gz
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, extname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { replace } from "../../shared/ui/whole.mjs";
+import { reference } from "./reference.mjs";
+import { withoutBase } from "./relative.mjs";
+
+const root = dirname(fileURLToPath(import.meta.url));
+const docs = join(root, "../../docs");
+const out = resolve(process.argv[2] ?? join(root, "../../build/site"));
+
+const types = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".yaml": "application/yaml",
+};
+
+/** The minimum size in bytes of a file that is also stored compressed. */
+const COMPRESSED = 1024;
+
+/** Lists the files below a folder, except installed packages. */
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => !name.includes("node_modules") && !name.includes(".vitepress/cache"))
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .sort();
+}
+
+const digest = (content) => createHash("sha256").update(content).digest("base64url");
+
+/** Returns a hash of everything that determines the site's content. */
+function stampOf() {
+  const sources = [docs, root].flatMap((folder) =>
+    filesIn(folder).map((name) => `${name} ${digest(readFileSync(join(folder, name)))}`),
+  );
+  return digest([process.version, ...sources].join("\n"));
+}
+
+function stampedIn(folder) {
+  const manifest = join(folder, "manifest.json");
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")).source : undefined;
+}
+
+/** Copies the documents to a folder in which each README.md is its folder's index.md, as VitePress expects. */
+function stage(folder) {
+  for (const name of filesIn(docs).filter((one) => /\.(md|png)$/.test(one))) {
+    const to = join(folder, name.replace(/README\.md$/, "index.md"));
+    mkdirSync(dirname(to), { recursive: true });
+    writeFileSync(to, readFileSync(join(docs, name)));
+  }
+}
+
+/** Runs VitePress and returns the content of every file by path. */
+async function pages(folder) {
+  const source = join(folder, "source");
+  stage(source);
+  process.env["SITE_SOURCE"] = source;
+  const { build } = await import("vitepress");
+  const built = join(folder, "built");
+  await build(root, { outDir: built });
+  return new Map(filesIn(built).map((name) => [name, readFileSync(join(built, name))]));
+}
+
+function withManifest(source, files) {
+  const contents = new Map();
+  const manifest = { source, files: {} };
+  for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const type = types[extname(path)];
+    if (type === undefined) throw new Error(`${path} has no known media type`);
+    const bytes = type.startsWith("image/png") ? content : Buffer.from(withoutBase(path, content.toString()));
+    contents.set(path, bytes);
+    manifest.files[path] = { type, hash: digest(bytes) };
+    if (bytes.length < COMPRESSED || type === "image/png") continue;
+    contents.set(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+    manifest.files[path].gzip = true;
+  }
+  contents.set("manifest.json", `${JSON.stringify(manifest)}\n`);
+  return contents;
+}
+
+const stamp = stampOf();
+if (stampedIn(out) !== stamp) {
+  mkdirSync(dirname(out), { recursive: true });
+  const folder = mkdtempSync(join(dirname(out), ".site-source-"));
+  try {
+    const files = await pages(folder);
+    for (const [path, content] of reference(docs)) files.set(path, Buffer.from(content));
+    replace(out, withManifest(stamp, files));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
