@@ -43,7 +43,7 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	}
 	c := containers{
 		all: all, observer: s.timeline, log: s.log,
-		template: strings.TrimSuffix(s.runFile, ".json") + ".sam.json",
+		template: strings.TrimSuffix(s.runFile, ".json") + ".make-local-sam.json",
 	}
 	if err = os.MkdirAll(filepath.Dir(c.template), 0o700); err != nil {
 		return nil, fmt.Errorf("template for sam local: %w", err)

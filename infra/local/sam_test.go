@@ -111,7 +111,7 @@ func TestContainerStartErrorSuggestsRemedy(t *testing.T) {
 				!strings.Contains(last, test.want) {
 				t.Errorf("got %s\nwant a last line with %q", output, test.want)
 			}
-			if _, err := os.Stat(filepath.Join(dir, ".local", "run.sam.json")); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(dir, ".local", "run.make-local-sam.json")); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the template with the secret is left (%v)", err)
 			}
 		})
@@ -230,7 +230,7 @@ func ended(t *testing.T, s started, dir string) {
 	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // rand.Text returns at least 26 characters
 		t.Errorf("the secret %q is no random one", secret)
 	}
-	template := filepath.Join(dir, ".local", "run.sam.json")
+	template := filepath.Join(dir, ".local", "run.make-local-sam.json")
 	if info, err := os.Stat(template); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the template with the secret: %v, %v, want it for its owner only", info, err)
 	}

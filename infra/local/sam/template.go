@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"strings"
 
 	"recordbridge/infra/local/engine"
 	"recordbridge/infra/local/template"
@@ -20,12 +21,19 @@ type Place struct {
 	Region       string
 }
 
-// Template returns a JSON template with the properties that `sam local` needs to run functions. Every variable has a
-// literal value, because the CLI does not resolve references to the stack's resources. The access key is the function's
-// logical ID, by which the embedded AWS identifies the caller. The template contains the secret key.
+// Template returns a JSON template with the properties that `sam local` needs to run functions and their API. Every
+// variable has a literal value, because the CLI does not resolve references to the stack's resources. The access key is
+// the function's logical ID, by which the embedded AWS identifies the caller. The template contains the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
-	resources := make(map[string]resource, len(functions))
+	resources := make(map[string]resource, len(functions)+1)
+	paths := map[string]map[string]operation{}
 	for _, f := range functions {
+		for _, r := range f.Routes {
+			if paths[r.Path] == nil {
+				paths[r.Path] = map[string]operation{}
+			}
+			paths[r.Path][methodName(r.Method)] = operationOf(f)
+		}
 		resources[f.LogicalID] = resource{Type: "AWS::Serverless::Function", Properties: properties{
 			FunctionName: f.Name, Runtime: "provided.al2023", Handler: "bootstrap", CodeURI: p.folder(f),
 			Architectures: []string{engine.SAMArchitecture(p.Architecture)},
@@ -33,6 +41,10 @@ func (p Place) Template(functions []template.Function) ([]byte, error) {
 			Environment: environment{p.variables(f)},
 		}}
 	}
+	resources["Api"] = resource{Type: "AWS::Serverless::Api", Properties: api{
+		StageName: "local", BinaryMediaTypes: []string{"*/*"},
+		DefinitionBody: definition{OpenAPI: "3.0.1", Paths: paths},
+	}}
 	text, err := json.MarshalIndent(map[string]any{
 		"AWSTemplateFormatVersion": "2010-09-09", "Transform": "AWS::Serverless-2016-10-31", "Resources": resources,
 	}, "", "  ")
@@ -44,7 +56,47 @@ func (p Place) Template(functions []template.Function) ([]byte, error) {
 
 type resource struct {
 	Type       string
-	Properties properties
+	Properties any // properties or api
+}
+
+// api holds the properties of the API that `sam local start-api` serves.
+type api struct {
+	StageName        string
+	BinaryMediaTypes []string
+	DefinitionBody   definition
+}
+
+type definition struct {
+	OpenAPI string                          `json:"openapi"`
+	Paths   map[string]map[string]operation `json:"paths"`
+}
+
+type operation struct {
+	Integration integration `json:"x-amazon-apigateway-integration"`
+}
+
+type integration struct {
+	Type       string            `json:"type"`
+	HTTPMethod string            `json:"httpMethod"`
+	URI        map[string]string `json:"uri"`
+}
+
+func operationOf(f template.Function) operation {
+	return operation{integration{
+		Type: "aws_proxy", HTTPMethod: "POST",
+		URI: map[string]string{
+			"Fn::Sub": "arn:aws:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/${" + f.LogicalID +
+				".Arn}/invocations",
+		},
+	}}
+}
+
+// methodName returns OpenAPI's name for a route's method.
+func methodName(method string) string {
+	if method == "ANY" {
+		return "x-amazon-apigateway-any-method"
+	}
+	return strings.ToLower(method)
 }
 
 type properties struct {

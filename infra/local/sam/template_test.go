@@ -25,6 +25,14 @@ type written struct {
 			Timeout       int
 			MemorySize    int
 			Environment   struct{ Variables map[string]string }
+
+			DefinitionBody struct {
+				Paths map[string]map[string]struct {
+					Integration struct {
+						URI map[string]string
+					} `json:"x-amazon-apigateway-integration"`
+				}
+			}
 		}
 	}
 }
@@ -49,8 +57,19 @@ func TestTemplateResolvesEveryFunction(t *testing.T) {
 	if err = json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(loaded.Functions) == 0 || len(got.Resources) != len(loaded.Functions) {
-		t.Fatalf("got %d resources, want the %d functions and nothing else", len(got.Resources), len(loaded.Functions))
+	if len(loaded.Functions) == 0 || len(got.Resources) != len(loaded.Functions)+1 {
+		t.Fatalf("got %d resources, want the %d functions and their API", len(got.Resources), len(loaded.Functions))
+	}
+	paths := got.Resources["Api"].Properties.DefinitionBody.Paths
+	for route, function := range map[[2]string]string{
+		{"/health", "x-amazon-apigateway-any-method"}:           "WebFunction",
+		{"/bridge/attempts/{attemptId}", "delete"}:              "CancelAttemptFunction",
+		{"/sandbox/{proxy+}", "x-amazon-apigateway-any-method"}: "SandboxEhrFunction",
+	} {
+		uri := paths[route[0]][route[1]].Integration.URI["Fn::Sub"]
+		if !strings.HasSuffix(uri, "/functions/${"+function+".Arn}/invocations") {
+			t.Errorf("%v invokes %q, want %s", route, uri, function)
+		}
 	}
 	for _, f := range loaded.Functions {
 		is := got.Resources[f.LogicalID].Properties
