@@ -105,8 +105,8 @@ func TestSignInFailsVisiblyWhenTokensKeyIsDisabled(t *testing.T) {
 	})
 }
 
-// TestFailedStartIsCountedInEveryFlow checks each request that starts a sign-in while DynamoDB can't be read, before the
-// organisation is known.
+// TestFailedStartIsCountedInEveryFlow covers each request that starts a sign-in. DynamoDB reads fail, so even the
+// organisation is unknown.
 func TestFailedStartIsCountedInEveryFlow(t *testing.T) {
 	t.Parallel()
 	page := func(path string) func(s *stack, query string) {

@@ -16,7 +16,7 @@ const (
 // Cause is a failed sign-in's stable identifier (fault.Causes), or the reason why a facility failed.
 type Cause string
 
-// Causes of failed sign-ins. docs/operate/failures.md describes them under "Words".
+// Causes of failed sign-ins. docs/operate/failures.md describes the logged causes under "Words".
 const (
 	Declined          Cause = "declined"
 	Cancelled         Cause = "cancelled"

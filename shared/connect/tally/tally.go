@@ -28,7 +28,7 @@ func Count(ctx context.Context, outcome Outcome) {
 // errors that the request itself caused, such as an unknown public ID. Endpoints that start sign-ins pass it to
 // httpapi.Endpoint.Reporting.
 func NotStarted(ctx context.Context, err error) {
-	outcome := OutcomeOf(err)
+	outcome := outcomeOf(err)
 	if errors.Is(err, fault.Invalid) || outcome == "" {
 		return
 	}
@@ -39,7 +39,7 @@ func NotStarted(ctx context.Context, err error) {
 // Failed counts a started sign-in that ended with err, unless the patient cancelled it. A cancelled sign-in is counted
 // when it is cancelled. The log line of the service's own failure also contains the cause, as ended.
 func Failed(ctx context.Context, err error) {
-	cause, outcome := fault.Of(err).Cause, OutcomeOf(err)
+	cause, outcome := fault.Of(err).Cause, outcomeOf(err)
 	if cause == string(Cancelled) {
 		return
 	}
@@ -49,9 +49,9 @@ func Failed(ctx context.Context, err error) {
 	Count(ctx, outcome)
 }
 
-// OutcomeOf returns the outcome of a sign-in that failed with err. A cause without a constant is the service's failure,
-// which alarms make visible. OutcomeOf returns "" for a request that doesn't belong to an open sign-in.
-func OutcomeOf(err error) Outcome {
+// outcomeOf returns the outcome of a sign-in that failed with err. A cause without a constant is the service's failure,
+// which alarms make visible. outcomeOf returns "" for a request that doesn't belong to an open sign-in.
+func outcomeOf(err error) Outcome {
 	shown := fault.Of(err)
 	if shown.Cause != "" {
 		return OutcomeOfCause(shown.Cause)
