@@ -92,7 +92,8 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 			Random: random,
 		},
 		Windows: attempt.Starter{
-			Admission: admission, Store: &w.rows, Party: w, Sealer: kms.New(keys, key, attempt.VerifierPurpose, w.time),
+			Admission: admission, Store: &w.rows, Party: w,
+			Sealer:  kms.New(keys, kms.TokensKey(key), attempt.VerifierPurpose, w.time),
 			BaseURL: baseURL,
 			Now:     w.time, Random: random,
 		},

@@ -68,8 +68,8 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}
 	keys, key := made.Key(t)
-	verifiers := kms.New(keys, key, attempt.VerifierPurpose, w.time)
-	w.sealer = kms.New(keys, key, attempt.AssertionPurpose, w.time)
+	verifiers := kms.New(keys, kms.TokensKey(key), attempt.VerifierPurpose, w.time)
+	w.sealer = kms.New(keys, kms.TokensKey(key), attempt.AssertionPurpose, w.time)
 	w.handler = identitycallback.New(identitycallback.Deps{
 		API: httpapi.New(httpapi.Options{
 			Logger: logx.New(&w.log), Now: w.time,

@@ -55,7 +55,7 @@ func checkKeys(ctx context.Context, s session) []finding {
 	} else {
 		found = append(found, fine("KeyHashingSecret is readable and has its current version."))
 	}
-	sealer := kms.New(awskms.NewFromConfig(s.stack.Config), s.stack.Outputs["SecretsKey"],
+	sealer := kms.New(awskms.NewFromConfig(s.stack.Config), kms.SecretsKey(s.stack.Outputs["SecretsKey"]),
 		catalog.ClientSecretPurpose, time.Now)
 	sealed, err := sealer.Seal(ctx, org.Tenant{}, "doctor", []byte("doctor"))
 	if err == nil {

@@ -115,7 +115,7 @@ func (w *world) NotifyDisabled(ctx context.Context, s webhook.Subscription, reas
 
 // restart simulates a cold start, which empties the data key cache.
 func (w *world) restart() {
-	w.sealer = kms.New(w.clients.kms, w.clients.key, webhook.SecretPurpose, time.Now)
+	w.sealer = kms.New(w.clients.kms, kms.SecretsKey(w.clients.key), webhook.SecretPurpose, time.Now)
 }
 
 func (w *world) worker() webhook.Worker {

@@ -37,7 +37,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	flows := flow.Starter{
 		Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable},
-		Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
+		Sealer: kms.New(awskms.NewFromConfig(p.AWS), kms.SecretsKey(env.SecretsKey), flow.VerifierPurpose, p.Now),
 	}
 	deps := connect.Deps{API: e.API, Auth: e.Auth, Limiter: e.Limiter, Flows: flows, BaseURL: preparation.BaseURL}
 	return lambdarun.HTTP(p.Logger, connect.New(deps)), nil

@@ -42,7 +42,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Log: deliverylog.Log{
 			Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: hooks, Now: p.Now,
 		},
-		Answers: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+		Answers: kms.New(awskms.NewFromConfig(p.AWS), kms.SecretsKey(env.SecretsKey), webhook.SecretPurpose, p.Now),
 	}
 	rows := store.NewEventDeliveries(store.Work{DB: e.DB, Table: env.WorkTable})
 	sent := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)

@@ -62,7 +62,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Checker: verification.Checker{Store: e.Flow, Keys: keys, Random: rand.Reader, Now: p.Now},
 		Proofs:  verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now},
 		Hashing: hashing,
-		Vault:   kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, signin.SecretPurpose, p.Now),
+		Vault:   kms.New(awskms.NewFromConfig(p.AWS), kms.SecretsKey(env.SecretsKey), signin.SecretPurpose, p.Now),
 		Random:  rand.Reader, NewID: ids.Random, Now: p.Now,
 	}
 	log := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}

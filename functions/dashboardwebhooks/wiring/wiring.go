@@ -47,7 +47,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	editor := webhook.Editor{
-		Vault: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+		Vault: kms.New(awskms.NewFromConfig(p.AWS), kms.SecretsKey(env.SecretsKey), webhook.SecretPurpose, p.Now),
 		Reach: safehttp.Options{Allow: env.AllowedPrivateRanges, Within: 0, Certificate: nil, Roots: nil},
 		Own:   own, Random: rand.Reader, Now: p.Now,
 	}

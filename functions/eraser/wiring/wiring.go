@@ -49,8 +49,8 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 	log := audit.Log{Rows: store.Audit{DB: db, Table: env.AuditTable}}
 	disconnector := disconnect.Disconnector{
 		Store:    store.Disconnections{Connections: connections, Tasks: store.Tasks(work), Sets: sets},
-		Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
-		Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+		Vault:    tokens.Vault{Sealer: kms.New(keys, kms.TokensKey(env.TokensKey), tokens.Purpose, p.Now)},
+		Sealer:   kms.New(keys, kms.TokensKey(env.TokensKey), refresh.UpstreamPurpose, p.Now),
 		Records:  records.Ender{Objects: cached},
 		Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 		Now:      p.Now,

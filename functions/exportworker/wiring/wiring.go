@@ -85,7 +85,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Source: source.Opener{
 			Tokens: tokens.NewManager(
 				store.Tokens{DB: db, Table: env.TokensTable},
-				tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+				tokens.Vault{Sealer: kms.New(keys, kms.TokensKey(env.TokensKey), tokens.Purpose, p.Now)},
 				portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random),
 				p.Now, ids.Random,
 			),
@@ -98,7 +98,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Cache: records.Reader{
 			Objects: blob.Bucket{Client: objects, Name: env.DocumentsBucket},
-			Sealer:  kms.New(keys, env.TokensKey, records.Purpose, p.Now),
+			Sealer:  kms.New(keys, kms.TokensKey(env.TokensKey), records.Purpose, p.Now),
 		},
 		Known:    store.EndpointState{DB: db, Table: env.FlowTable},
 		Files:    blob.Bucket{Client: objects, Name: env.ExportsBucket},

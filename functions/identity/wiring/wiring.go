@@ -63,7 +63,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Windows: attempt.Starter{
 			Admission: admission, Store: attempts, Party: oidc.NewRelyingParty(p.HTTP,
 				portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
-			Sealer: kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now), BaseURL: baseURL, Now: p.Now,
+			Sealer: kms.New(keys, kms.SecretsKey(env.SecretsKey), attempt.VerifierPurpose, p.Now), BaseURL: baseURL, Now: p.Now,
 			Random: rand.Reader,
 		},
 	})), nil

@@ -39,7 +39,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	flows := flow.Starter{
 		Preparation: preparation, Store: store.Flow{DB: e.DB, Table: env.FlowTable},
-		Sealer: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, flow.VerifierPurpose, p.Now),
+		Sealer: kms.New(awskms.NewFromConfig(p.AWS), kms.SecretsKey(env.SecretsKey), flow.VerifierPurpose, p.Now),
 	}
 	return lambdarun.HTTP(p.Logger, reconnect.New(reconnect.Deps{
 		API: e.API, Auth: e.Auth, Flows: flows, Cookies: httpapi.CookiesAt(preparation.BaseURL),

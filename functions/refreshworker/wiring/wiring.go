@@ -49,13 +49,13 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 	rows := store.Tokens{DB: db, Table: env.TokensTable}
 	manager := tokens.NewManager(
 		rows,
-		tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
+		tokens.Vault{Sealer: kms.New(keys, kms.TokensKey(env.TokensKey), tokens.Purpose, p.Now)},
 		portals, refresh.NewScheduledLimiter(state, maxWait, p.Now, ids.Random), p.Now, ids.Random,
 	)
 	worker := refresh.NewWorker(
 		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows,
 			store.Events{DB: db, Table: env.WorkTable}),
-		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
+		manager, state, portals, kms.New(keys, kms.TokensKey(env.TokensKey), refresh.UpstreamPurpose, p.Now),
 		records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
 		disconnector.New(env.Env, p.Process, db),
 		queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL), p.Now,

@@ -71,7 +71,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Batches: store.EventBatches{Rows: rows.Events, Log: store.EventLog{DB: db, Table: env.WorkTable}},
 		Health:  rows,
 		Owners:  notice.Owners{Outbox: notice.Outbox{Rows: store.Notices(work), Queue: messages}, Mailer: mailer},
-		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
+		Secrets: kms.New(awskms.NewFromConfig(p.AWS), kms.SecretsKey(env.SecretsKey), webhook.SecretPurpose, p.Now),
 		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},
 		Queue:   messages,

@@ -27,7 +27,7 @@ func (t Table) Explain(line Line) Explanation {
 		),
 		Where: line.some(
 			"route", "step", "host", "upstream_status", "endpoint_id", "table", "operation", "row", "attribute", "queue",
-			"unsent_to", "limit", "field",
+			"unsent_to", "limit", "field", "dependency", "key", "bucket",
 		),
 		Why: line.some(
 			"result", "outcome", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause", "departures",
@@ -98,7 +98,7 @@ func (t Table) find(line Line) (Failure, bool) {
 // of the row, fits is false.
 func (f Failure) score(line Line) (score int, fits bool) {
 	// For each of these fields, a line fits a row only if both have the field or both lack it.
-	for _, sign := range []string{"step", "event", "disabled"} {
+	for _, sign := range []string{"step", "event", "disabled", "dependency"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false
 		}
@@ -107,7 +107,9 @@ func (f Failure) score(line Line) (score int, fits bool) {
 		switch {
 		case line.Agrees(name, documented):
 			score++
-		case slices.Contains([]string{"msg", "result", "step", "class", "row", "ended", "error", "event"}, name):
+		case slices.Contains([]string{
+			"msg", "result", "step", "class", "row", "ended", "error", "event", "dependency",
+		}, name):
 			return 0, false
 		}
 	}

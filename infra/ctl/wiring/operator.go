@@ -87,7 +87,7 @@ func newAdapters(
 	db, keys := store.NewClient(cfg), awskms.NewFromConfig(cfg)
 	control := store.Control{DB: db, Table: outputs["ControlTable"]}
 	work := store.Work{DB: db, Table: outputs["WorkTable"]}
-	vault := kms.New(keys, outputs["SecretsKey"], webhook.SecretPurpose, o.Now)
+	vault := kms.New(keys, kms.SecretsKey(outputs["SecretsKey"]), webhook.SecretPurpose, o.Now)
 	sent := queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	reach := safehttp.Options{Allow: PrivateRanges(outputs)}
 	var servers operator.Servers = operator.Offline{}
@@ -105,7 +105,7 @@ func newAdapters(
 			Answers: vault,
 		},
 		editor:  webhook.Editor{Vault: vault, Reach: reach, Own: own, Random: o.Random, Now: o.Now},
-		clients: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
+		clients: kms.New(keys, kms.SecretsKey(outputs["SecretsKey"]), catalog.ClientSecretPurpose, o.Now),
 		hashing: hashing, own: own, servers: servers,
 		by: operator.NewJournal(AuditLog(cfg, outputs), o.Now, o.NewID, o.Actor),
 	}
@@ -208,7 +208,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Opera
 		HTTP: o.HTTP,
 		Clients: clientauth.NewRegistry(clientauth.Deps{
 			Store:  store.Clients{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
-			Opener: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
+			Opener: kms.New(keys, kms.SecretsKey(outputs["SecretsKey"]), catalog.ClientSecretPurpose, o.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,
 		}),

@@ -81,7 +81,7 @@ func newDeliveries(b *testing.B) *deliveries {
 		store.Control{DB: db, Table: outputs["ControlTable"]},
 	)
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
-	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
+	vault := kms.New(awskms.NewFromConfig(cfg), kms.SecretsKey(outputs["SecretsKey"]), webhook.SecretPurpose, time.Now)
 	editor := webhook.Editor{
 		Own: ownhosts.Own(), Vault: vault,
 		Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader,

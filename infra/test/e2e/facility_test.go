@@ -64,7 +64,7 @@ func (s ehr) cached() []string {
 
 func seal(s *stack, purpose string) *kms.Sealer {
 	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")),
-		s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
+		kms.TokensKey(s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"]), purpose, time.Now)
 }
 
 // connectFacility stores a connection to a TEFCA facility whose record has just been fetched.

@@ -29,7 +29,7 @@ func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
 		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(),
-		ownFailures(), refusedRequests(), failedVerifications(),
+		ownFailures(), outageFailures(), refusedRequests(), failedVerifications(),
 	} {
 		maps.Copy(all, some)
 	}

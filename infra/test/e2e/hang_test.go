@@ -171,7 +171,7 @@ func (h *hangs) organisation(hosts ...string) org.Tenant {
 	s.t.Helper()
 	cfg, outputs := s.cloud.Config("test"), s.template.Outputs
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
-	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
+	vault := kms.New(awskms.NewFromConfig(cfg), kms.SecretsKey(outputs["SecretsKey"]), webhook.SecretPurpose, time.Now)
 	hooks := store.Hooks{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}
 	editor := webhook.Editor{
 		Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{}, Random: rand.Reader,

@@ -136,7 +136,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 		store.Connections{DB: rows, Table: f.Environment["CONNECTION_TABLE"]},
 	)
 	vault := tokens.Vault{
-		Sealer: kms.New(awskms.NewFromConfig(y.cloud.Config("test")), f.Environment["TOKENS_KEY"], tokens.Purpose, time.Now),
+		Sealer: kms.New(awskms.NewFromConfig(y.cloud.Config("test")), kms.TokensKey(f.Environment["TOKENS_KEY"]),
+			tokens.Purpose, time.Now),
 	}
 	sealed, err := vault.Seal(t.Context(), tenant, connectionID, 1, tokens.Set{
 		AccessToken: secret.New("access"), PatientID: secret.New("p1"),

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"recordbridge/shared/words/cache"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
 
@@ -41,10 +42,22 @@ const (
 	cacheSize = 256
 )
 
+// Key is a KMS key that encrypts data keys.
+type Key struct {
+	name fault.KeyName
+	id   string
+}
+
+// TokensKey returns the stack's key for patients' tokens and records, given its ID or ARN.
+func TokensKey(id string) Key { return Key{"TokensKey", id} }
+
+// SecretsKey returns the stack's key for the secrets of webhooks, clients and sign-ins, given its ID or ARN.
+func SecretsKey(id string) Key { return Key{"SecretsKey", id} }
+
 // Sealer encrypts and decrypts data under one KMS key for one purpose. A Sealer is safe for concurrent use.
 type Sealer struct {
 	client  Client
-	keyID   string
+	key     Key
 	purpose string
 	sealing *cache.Cache[org.Tenant, *dataKey]
 	opening *cache.Cache[[sha256.Size]byte, *dataKey]
@@ -57,11 +70,11 @@ type dataKey struct {
 	uses    atomic.Int64
 }
 
-// New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context, so data sealed for
-// one purpose can't be opened for another.
-func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
+// New returns a Sealer that uses a KMS key. The purpose is part of the encryption context, so data sealed for one
+// purpose can't be opened for another. If KMS fails, the Sealer's errors name the key (fault.Outage).
+func New(client Client, key Key, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
-		client: client, keyID: keyID, purpose: purpose,
+		client: client, key: key, purpose: purpose,
 		sealing: cache.New[org.Tenant, *dataKey](cacheSize, keyLife, now),
 		opening: cache.New[[sha256.Size]byte, *dataKey](cacheSize, keyLife, now),
 	}
@@ -112,10 +125,10 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 		return key, nil
 	}
 	out, err := s.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
-		KeyId: &s.keyID, KeySpec: types.DataKeySpecAes256, EncryptionContext: s.context(tenant),
+		KeyId: &s.key.id, KeySpec: types.DataKeySpecAes256, EncryptionContext: s.context(tenant),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("generate data key: %w", err)
+		return nil, failed(s.key.name, fmt.Errorf("generate data key: %w", err))
 	}
 	key, err := unwrapped(out.Plaintext, out.CiphertextBlob)
 	if err != nil {
@@ -132,13 +145,21 @@ func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []by
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
-			KeyId: &s.keyID, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
+			KeyId: &s.key.id, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
 		})
 		if err != nil {
-			return nil, fmt.Errorf("unwrap data key: %w", err)
+			return nil, failed(s.key.name, fmt.Errorf("unwrap data key: %w", err))
 		}
 		return unwrapped(out.Plaintext, wrapped)
 	})
+}
+
+// failed adds the key's name to an error if KMS failed. If KMS rejected the ciphertext itself, the data is damaged.
+func failed(key fault.KeyName, err error) error {
+	if !fault.Outage(err) {
+		return err
+	}
+	return fault.Spot{Key: key}.Failed(err)
 }
 
 func unwrapped(plain, wrapped []byte) (*dataKey, error) {

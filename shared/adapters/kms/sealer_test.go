@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
 	"recordbridge/shared/adapters/kms"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
 
@@ -62,7 +63,7 @@ func (v *vault) count(next wire.Handler) wire.Handler {
 }
 
 func (v *vault) sealer(purpose string) *kms.Sealer {
-	return kms.New(v.client, v.key, purpose, func() time.Time { return v.at })
+	return kms.New(v.client, kms.TokensKey(v.key), purpose, func() time.Time { return v.at })
 }
 
 func seal(t *testing.T, s *kms.Sealer, plain string) []byte {
@@ -258,8 +259,18 @@ func (b broken) GenerateDataKey(
 func TestSealerReturnsKMSError(t *testing.T) {
 	t.Parallel()
 	down := errors.New("no route to KMS")
-	s := kms.New(broken{err: down}, "key", "tokens", time.Now)
+	s := kms.New(broken{err: down}, kms.TokensKey("key"), "tokens", time.Now)
 	if _, err := s.Seal(t.Context(), tenant, bound, nil); !errors.Is(err, down) {
 		t.Errorf("error = %v, want the cause", err)
+	}
+}
+
+func TestSealerErrorNamesKeyWhenKMSFails(t *testing.T) {
+	t.Parallel()
+	at := fault.Spot{Dependency: "KMS", Operation: "GenerateDataKey", Class: "DisabledException"}
+	s := kms.New(broken{err: at.Failed(errors.New("x"))}, kms.TokensKey("key"), "tokens", time.Now)
+	_, err := s.Seal(t.Context(), tenant, bound, nil)
+	if at.Key = "TokensKey"; fault.SpotOf(err) != at {
+		t.Errorf("got %+v, want %+v", fault.SpotOf(err), at)
 	}
 }

@@ -134,7 +134,7 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 	w.rows = store.Tokens{DB: db, Table: made.Name("TokensTable")}
 	w.flow = store.NewConclusions(store.Flow{DB: db, Table: made.Name("FlowTable")}, store.Connections{}, w.rows,
 		store.Events{})
-	w.vault = tokens.Vault{Sealer: kms.New(keys, key, tokens.Purpose, w.now)}
+	w.vault = tokens.Vault{Sealer: kms.New(keys, kms.TokensKey(key), tokens.Purpose, w.now)}
 	w.ehr = &ehr{valid: "refresh 1", now: w.now, life: time.Hour}
 	w.store, w.refresher, w.slots.now = w.rows, w.ehr, w.now
 	w.put(t, setOf(start.Add(expiresIn)))

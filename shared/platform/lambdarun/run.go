@@ -38,12 +38,26 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	if own, err := config.Load[environment](); err == nil { // If loading fails, start reports the error.
 		logger = logger.With(slog.String(metric.Stack, own.Service))
 	}
-	handler, err := start(ctx, logger, build)
+	handler, err := Start(ctx, logger, func(ctx context.Context) (H, error) { return start(ctx, logger, build) })
 	if err != nil {
-		logger.LogAttrs(ctx, slog.LevelError, "start.failed", slog.String("cause", err.Error()))
 		os.Exit(1)
 	}
 	lambda.Start(handler)
+}
+
+// Start calls build, which creates a process's handler, and returns its result. Start logs build's error in the line
+// start.failed, and AWS's failed attempts as metrics even if build succeeds.
+func Start[H any](ctx context.Context, logger *slog.Logger, build func(context.Context) (H, error)) (H, error) {
+	within, line := logx.Begin(ctx)
+	handler, err := build(within)
+	switch {
+	case err != nil:
+		logx.Fail(within, err)
+		line.Emit(ctx, logger, "start.failed")
+	case !line.IsEmpty():
+		line.Emit(ctx, logger, "start.retried")
+	}
+	return handler, err
 }
 
 // environment holds the stack's name, the only variable common to all functions.

@@ -33,7 +33,7 @@ func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Cl
 func Clients(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) *clientauth.Registry {
 	return clientauth.NewRegistry(clientauth.Deps{
 		Store:  store.Clients{DB: db, Table: env.ControlTable},
-		Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
+		Opener: kms.New(keys, kms.SecretsKey(env.SecretsKey), catalog.ClientSecretPurpose, p.Now),
 		Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
 		Now:    p.Now, NewID: ids.Random,
 	})

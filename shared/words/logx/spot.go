@@ -17,7 +17,10 @@ func Spot(s fault.Spot) []slog.Attr {
 		{"step", string(s.Step)},
 		{"host", s.Host},
 		{"class", s.Class},
+		{"dependency", s.Dependency},
 		{"table", s.Table},
+		{"unsent_to", s.Queue},
+		{"bucket", s.Bucket},
 		{"operation", s.Operation},
 		{"row", s.Row},
 		{"attribute", s.Attribute},
@@ -25,6 +28,9 @@ func Spot(s fault.Spot) []slog.Attr {
 		if one.value != "" {
 			told = append(told, slog.String(one.name, one.value))
 		}
+	}
+	if s.Key != "" {
+		told = append(told, slog.Any("key", s.Key))
 	}
 	if s.Status != 0 {
 		told = append(told, slog.Int("upstream_status", s.Status))

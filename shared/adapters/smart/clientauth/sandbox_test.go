@@ -64,7 +64,7 @@ func newPortal(t *testing.T) *portal {
 		rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}},
 		keys: clientauth.NewKeyring(kms.SigningKeys{Client: vault},
 			[]string{signing(types.KeySpecRsa2048), signing(types.KeySpecEccNistP384)}),
-		seals: kms.New(vault, newKey(t, vault, &awskms.CreateKeyInput{}), catalog.ClientSecretPurpose, now),
+		seals: kms.New(vault, kms.SecretsKey(newKey(t, vault, &awskms.CreateKeyInput{})), catalog.ClientSecretPurpose, now),
 	}
 	h.registry = clientauth.NewRegistry(clientauth.Deps{
 		Store: h.rows, Opener: h.seals, Keys: h.keys, Now: now,

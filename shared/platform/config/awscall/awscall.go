@@ -20,6 +20,10 @@ import (
 	"github.com/aws/smithy-go"
 	smithytime "github.com/aws/smithy-go/time"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"recordbridge/shared/platform/config/awsfault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 const (
@@ -30,10 +34,11 @@ const (
 
 // Call describes one operation of a service, which is invoked by a POST to the service's endpoint.
 type Call struct {
-	Service string // signing name and first label of the host name, such as "ssm"
-	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"
-	Header  map[string]string
-	Body    string
+	Service   string // signing name and first label of the host name, such as "ssm"
+	SDKID     string // the SDK's ID of the service, such as "Secrets Manager", for endpoints, metrics and log lines
+	Operation string // name of the operation, for errors and log lines
+	Header    map[string]string
+	Body      string
 	// Read processes a response. If Read returns a RefusedError, the configuration's retryer decides whether to retry
 	// the call.
 	Read func(status int, answer []byte) error
@@ -59,7 +64,8 @@ func (r *RefusedError) ErrorCode() string { return r.Code }
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
 // Do sends a call, retrying it as the configuration's retryer determines. Without a retryer, Do never retries. The now
-// function returns the signing time.
+// function returns the signing time. As with SDK clients, failed attempts are counted, and the error names the service
+// and the operation if the service failed (fault.Outage).
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -67,6 +73,12 @@ func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) er
 	}
 	for attempt := 1; ; attempt++ {
 		err := once(ctx, cfg, now(), call)
+		if name, ok := awsfault.Metric(ctx, err); ok {
+			logx.Measure(ctx, metric.Count(name, call.SDKID))
+		}
+		if at, ok := awsfault.Spot(ctx, call.SDKID, call.Operation, err); ok {
+			err = at.Failed(err)
+		}
 		if err == nil || attempt >= attempts.MaxAttempts() || !attempts.IsErrorRetryable(err) {
 			return err
 		}
