@@ -46,11 +46,9 @@ type Spot struct {
 	Bucket     string
 }
 
-// KeyName is a KMS key's name in template.yaml, such as "TokensKey". It never holds key material.
+// KeyName is a KMS key's name in template.yaml, such as "TokensKey". It never holds key material, so loggers don't
+// redact it.
 type KeyName string
-
-// IsSafeToLog exempts the name from the redaction of log fields called "key".
-func (KeyName) IsSafeToLog() {}
 
 // classifiedError is an error that has a class and, if there was a response, a status.
 type classifiedError interface {
