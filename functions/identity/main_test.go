@@ -93,7 +93,7 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 		},
 		Windows: attempt.Starter{
 			Admission: admission, Store: &w.rows, Party: w,
-			Sealer:  kms.New(keys, kms.SecretsKey(key), attempt.VerifierPurpose, w.time),
+			Sealer:  kms.New(keys, kms.TokensKey(key), attempt.VerifierPurpose, w.time),
 			BaseURL: baseURL,
 			Now:     w.time, Random: random,
 		},

@@ -68,7 +68,7 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 		Work: store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 	}}
 	keys, key := made.Key(t)
-	verifiers := kms.New(keys, kms.SecretsKey(key), attempt.VerifierPurpose, w.time)
+	verifiers := kms.New(keys, kms.TokensKey(key), attempt.VerifierPurpose, w.time)
 	w.sealer = kms.New(keys, kms.TokensKey(key), attempt.AssertionPurpose, w.time)
 	w.handler = identitycallback.New(identitycallback.Deps{
 		API: httpapi.New(httpapi.Options{

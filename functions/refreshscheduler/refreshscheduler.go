@@ -13,7 +13,7 @@ import (
 const (
 	// nextLook is the delay between sending a row's message and the row's next due time. It exceeds the message's time
 	// in the queue plus the duration of calls to a slow token endpoint.
-	nextLook = 10 * time.Minute
+	nextLook = 5 * time.Minute
 	// spreadOver is the time until the next run, during which the scheduler spreads out its messages.
 	spreadOver = time.Minute
 )

@@ -70,7 +70,7 @@ func TestSchedulerSpreadsMessagesOverNextMinute(t *testing.T) {
 		}
 		seconds := make([]int, 60)
 		for id, delay := range w.sent {
-			if delay < 0 || delay >= time.Minute || w.claimed[id] != 10*time.Minute {
+			if delay < 0 || delay >= time.Minute || w.claimed[id] != 5*time.Minute {
 				t.Fatalf("a delay of %v, claimed for %v", delay, w.claimed[id])
 			}
 			seconds[delay/time.Second]++

@@ -50,8 +50,8 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	if len(found.Secret) == 0 {
 		return found, ""
 	}
-	sealer := kms.New(awskms.NewFromConfig(s.config), kms.SecretsKey(s.outputs["SecretsKey"]),
-		catalog.ClientSecretPurpose, time.Now)
+	key := kms.SecretsKey(s.outputs["SecretsKey"])
+	sealer := kms.New(awskms.NewFromConfig(s.config), key, catalog.ClientSecretPurpose, time.Now)
 	plain, err := sealer.Open(t.Context(), owner, found.SecretBinding(), found.Secret)
 	if err != nil {
 		t.Fatal(err)

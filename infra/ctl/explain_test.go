@@ -38,7 +38,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 		case name == "class" && strings.HasPrefix(documented, "…"): // "…" stands for any text around the value
 			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") +
 				"[A-Za-z]*Exception").FindString(docs.Failures())
-		case documented != "":
+		case strings.Trim(documented, "…") != "":
 			fields[name] = strings.ReplaceAll(documented, "…", "")
 		case name == "mode":
 			fields[name] = "live"

@@ -7,12 +7,19 @@ import "time"
 type Result struct {
 	Kind          Kind
 	Reason        Reason        // for Retryable and Fatal: the failure reason if the task fails
-	Wait          time.Duration // for Yield and Retryable: minimum wait before the next run
+	Wait          time.Duration // for Yield, Retryable and Outage: minimum wait before the next run
 	Tried         int           // for Yield: number of attempts at the delayed request so far
 	TokensRefused bool          // for Fatal: whether the tokens can no longer be used
-	// for Yield, Retryable and Fatal: the cause to log, which may carry a fault.Spot
+	// for Yield, Retryable, Outage and Fatal: the cause to log, which may carry a fault.Spot
 	Cause error
 }
+
+// outageWait is the wait after an AWS service failed. The wait doesn't grow, so that exports continue soon after the
+// service has recovered.
+const outageWait = time.Minute
+
+// AfterOutage returns the result of a run that an AWS service's failure interrupted.
+func AfterOutage(cause error) Result { return Result{Kind: Outage, Wait: outageWait, Cause: cause} }
 
 // Kind classifies a Result.
 type Kind int
@@ -23,6 +30,7 @@ const (
 	Save                   // save a checkpoint and continue in this run
 	Yield                  // save a checkpoint and continue in a later run
 	Retryable              // temporary failure: a later run restarts from the last checkpoint, up to a limit
+	Outage                 // like Retryable, but an AWS service failed (fault.Outage), so the failure isn't counted
 	Fatal                  // the task fails
 	Superseded             // another worker has taken over the task
 )

@@ -26,8 +26,8 @@ func (t Table) Explain(line Line) Explanation {
 			"registration_id", "notice_id",
 		),
 		Where: line.some(
-			"route", "step", "host", "upstream_status", "endpoint_id", "table", "key", "operation", "row", "attribute", "queue",
-			"unsent_to", "limit", "field",
+			"route", "step", "host", "upstream_status", "endpoint_id", "dependency", "table", "key", "bucket", "operation",
+			"row", "attribute", "queue", "unsent_to", "limit", "field",
 		),
 		Why: line.some(
 			"result", "outcome", "sign_in", "class", "unsent_class", "reason", "ended", "disabled", "error", "cause",
@@ -97,7 +97,7 @@ func (t Table) find(line Line) (Failure, bool) {
 // of the row, fits is false.
 func (f Failure) score(line Line) (score int, fits bool) {
 	// For each of these fields, a line fits a row only if both have the field or both lack it.
-	for _, sign := range []string{"step", "event", "disabled"} {
+	for _, sign := range []string{"step", "event", "disabled", "dependency"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false
 		}
@@ -107,7 +107,7 @@ func (f Failure) score(line Line) (score int, fits bool) {
 		case line.Agrees(name, documented):
 			score++
 		case slices.Contains([]string{
-			"msg", "result", "step", "class", "row", "key", "sign_in", "ended", "error", "event",
+			"msg", "result", "step", "class", "row", "key", "sign_in", "ended", "error", "event", "dependency",
 		}, name):
 			return 0, false
 		}

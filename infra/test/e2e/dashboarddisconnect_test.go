@@ -50,8 +50,8 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 				id, link := c.connectAndExport(t)
 				c.disconnectWithRetry(t, id)
 				c.checkEnded(t, id, link)
-				c.clock.advance(20) // the sweeper resends a lost message after 15 minutes
-				c.clock.advanceQuarters(2)
+				c.clock.advance(20)        // the sweeper resends a lost message after 15 minutes
+				c.clock.advanceQuarters(7) // longer than the refresh queue's visibility timeout
 				c.check.forgotten(t, id)
 				if len(l.revoked) != 1 {
 					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))

@@ -59,14 +59,20 @@ func (s *stack) lines() []string {
 // awsFailure makes all calls to one AWS operation fail.
 type awsFailure struct {
 	service, operation string
-	code               string // error code; if empty, no call fails
+	code               string // error code, or noAnswer; if empty, no call fails
 }
+
+// noAnswer makes an AWS service break connections instead of responding.
+const noAnswer = "no_answer"
 
 func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		if a.code == "" || c.Service != a.service || c.Operation != a.operation {
 			next(w, r, c)
 			return
+		}
+		if a.code == noAnswer {
+			panic(http.ErrAbortHandler)
 		}
 		wire.WriteJSONError(w, "1.0", &wire.Error{Code: a.code, Message: "The level of configured throughput was exceeded."})
 	}

@@ -28,9 +28,8 @@ type stage func(s *stack, aws *awsFailure)
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
-		failedDiscoveries(), failedSignIns(), failedReturns(), failedSignInServices(), failedExports(),
-		failedRefreshes(), failedWebhooks(),
-		ownFailures(), refusedRequests(), failedVerifications(),
+		failedDiscoveries(), failedSignIns(), failedReturns(), failedSignInServices(), failedExports(), failedRefreshes(),
+		failedWebhooks(), ownFailures(), outageFailures(), refusedRequests(), failedVerifications(),
 	} {
 		maps.Copy(all, some)
 	}

@@ -185,7 +185,7 @@ func (f *function) replace(dead *faults.Life) {
 
 func (f *function) start(ctx context.Context, life *faults.Life) (invocation, error) {
 	cfg := f.stack.cloud.Config(f.declared.LogicalID)
-	cfg.Retryer = f.stack.steadily
+	cfg.Retryer, cfg.APIOptions = f.stack.steadily, append(cfg.APIOptions, f.stack.options...)
 	cfg.HTTPClient = life.Through(f.stack.cloud, callOfAWS)
 	process := outbound.Process{
 		Process: lambdarun.Process{
@@ -200,7 +200,9 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 		value, ok := f.declared.Environment[name]
 		return value, ok
 	}
-	return builders()[f.declared.Folder](ctx, lookup, process)
+	return lambdarun.Start(ctx, process.Logger, func(ctx context.Context) (invocation, error) {
+		return builders()[f.declared.Folder](ctx, lookup, process)
+	})
 }
 
 func callOfAWS(r *http.Request) faults.Call {

@@ -20,6 +20,7 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
 
 	shipped "recordbridge/infra/catalog"
 	"recordbridge/infra/ctl/wiring"
@@ -63,9 +64,10 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
-	plan     *faults.Plan     // fault plan; nil if no faults are injected
-	pollers  int              // number of pollers per queue; 0 means 1
-	rows     *dynamodb.Client // client for tests that inspect rows
+	options  []func(*middleware.Stack) error // production's options of SDK clients
+	plan     *faults.Plan                    // fault plan; nil if no faults are injected
+	pollers  int                             // number of pollers per queue; 0 means 1
+	rows     *dynamodb.Client                // client for tests that inspect rows
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
@@ -120,7 +122,8 @@ func newStack(tb testing.TB, o options) *stack {
 	expect.NoError(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
 		outside: (&outside{t: tb, secrets: map[string]string{}}).assemble(), cloud: cloud, authority: authority, tap: o.tap,
-		retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
+		retryer: production.Retryer, options: production.APIOptions, plan: o.plan, template: loaded,
+		inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
 		functions: map[string]*function{}, log: o.log,
 		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}

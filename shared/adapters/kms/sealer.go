@@ -42,22 +42,17 @@ const (
 	cacheSize = 256
 )
 
-// Key is one of the stack's KMS keys.
+// Key is a KMS key that encrypts data keys.
 type Key struct {
+	name fault.KeyName
 	id   string
-	name string // name in template.yaml, for log lines
 }
 
-// TokensKey returns the key that encrypts patients' data, given its ID or ARN.
-func TokensKey(id string) Key { return Key{id: id, name: "TokensKey"} }
+// TokensKey returns the stack's key for patients' tokens and records, given its ID or ARN.
+func TokensKey(id string) Key { return Key{"TokensKey", id} }
 
-// SecretsKey returns the key that encrypts the service's own secrets, given its ID or ARN.
-func SecretsKey(id string) Key { return Key{id: id, name: "SecretsKey"} }
-
-// failed returns a KMS error that names the key and the operation (fault.Spot).
-func (k Key) failed(operation string, err error) error {
-	return fault.Spot{Key: k.name, Operation: operation}.Failed(err)
-}
+// SecretsKey returns the stack's key for the secrets of webhooks, clients and sign-ins, given its ID or ARN.
+func SecretsKey(id string) Key { return Key{"SecretsKey", id} }
 
 // Sealer encrypts and decrypts data under one KMS key for one purpose. A Sealer is safe for concurrent use.
 type Sealer struct {
@@ -75,8 +70,8 @@ type dataKey struct {
 	uses    atomic.Int64
 }
 
-// New returns a Sealer that uses key. The purpose is part of the encryption context, so data sealed for one purpose
-// can't be opened for another.
+// New returns a Sealer that uses a KMS key. The purpose is part of the encryption context, so data sealed for one
+// purpose can't be opened for another. If KMS fails, the Sealer's errors name the key (fault.Outage).
 func New(client Client, key Key, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
 		client: client, key: key, purpose: purpose,
@@ -133,7 +128,7 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 		KeyId: &s.key.id, KeySpec: types.DataKeySpecAes256, EncryptionContext: s.context(tenant),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("generate data key: %w", s.key.failed("GenerateDataKey", err))
+		return nil, failed(s.key.name, fmt.Errorf("generate data key: %w", err))
 	}
 	key, err := unwrapped(out.Plaintext, out.CiphertextBlob)
 	if err != nil {
@@ -153,10 +148,18 @@ func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []by
 			KeyId: &s.key.id, CiphertextBlob: wrapped, EncryptionContext: s.context(tenant),
 		})
 		if err != nil {
-			return nil, fmt.Errorf("unwrap data key: %w", s.key.failed("Decrypt", err))
+			return nil, failed(s.key.name, fmt.Errorf("unwrap data key: %w", err))
 		}
 		return unwrapped(out.Plaintext, wrapped)
 	})
+}
+
+// failed adds the key's name to an error if KMS failed. If KMS rejected the ciphertext itself, the data is damaged.
+func failed(key fault.KeyName, err error) error {
+	if !fault.Outage(err) {
+		return err
+	}
+	return fault.Spot{Key: key}.Failed(err)
 }
 
 func unwrapped(plain, wrapped []byte) (*dataKey, error) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"recordbridge/shared/words/fault"
 )
 
 // SigningClient is the part of the KMS client that SigningKeys uses.
@@ -27,8 +29,8 @@ type SigningKeys struct {
 	Client SigningClient
 }
 
-// clientKey returns one of the template's signing keys, which share the output ClientKeys.
-func clientKey(id string) Key { return Key{id: id, name: "ClientKeys"} }
+// clientKeys names the client keys in errors. The error's text contains the key's ARN.
+const clientKeys fault.KeyName = "ClientKeys"
 
 // minModulus is the minimum length of an RSA key in bits (RFC 7518 section 3.3).
 const minModulus = 2048
@@ -44,7 +46,7 @@ var (
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
-		return nil, fmt.Errorf("public key of %s: %w", keyID, clientKey(keyID).failed("GetPublicKey", err))
+		return nil, failed(clientKeys, fmt.Errorf("public key of %s: %w", keyID, err))
 	}
 	if out.KeyUsage != types.KeyUsageTypeSignVerify {
 		return nil, fmt.Errorf("public key of %s: %w", keyID, errPurpose)
@@ -75,7 +77,7 @@ func (k SigningKeys) sign(ctx context.Context, keyID string, public crypto.Publi
 		KeyId: &keyID, Message: digest, MessageType: types.MessageTypeDigest, SigningAlgorithm: algorithm,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("sign with %s: %w", keyID, clientKey(keyID).failed("Sign", err))
+		return nil, failed(clientKeys, fmt.Errorf("sign with %s: %w", keyID, err))
 	}
 	return out.Signature, nil
 }

@@ -55,7 +55,7 @@ func (s Sender) SendReplyTo(ctx context.Context, to []string, replyTo, subject, 
 		if refusal.ErrorCode() == "InvalidParameterValue" {
 			return fault.BadRequest("We can't send e-mail to this address.").Because(told)
 		}
-		return told
+		return fault.SpotOf(err).Failed(told)
 	}
 	if err != nil {
 		return fmt.Errorf("send e-mail: %w", err)

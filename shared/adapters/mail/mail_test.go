@@ -98,3 +98,20 @@ func TestSendHidesSESMessageOnFailure(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+type refusingIn struct{ at fault.Spot }
+
+func (r refusingIn) SendEmail(
+	context.Context, *ses.SendEmailInput, ...func(*ses.Options),
+) (*ses.SendEmailOutput, error) {
+	return nil, r.at.Failed(&smithy.GenericAPIError{Code: r.at.Class, Message: "SENTINEL"})
+}
+
+func TestSendErrorNamesServiceWhenSESFails(t *testing.T) {
+	t.Parallel()
+	want := fault.Spot{Dependency: "SES", Operation: "SendEmail", Class: "InternalFailure"}
+	err := mail.Sender{Client: refusingIn{want}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple", "")
+	if got := fault.SpotOf(err); got != want || strings.Contains(err.Error(), "SENTINEL") {
+		t.Errorf("got %v at %+v", err, got)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/trace"
@@ -161,9 +162,9 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	})
 	if err != nil {
 		// Callers often ignore send failures, so the log line must record each failure.
-		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
-			slog.String("unsent_class", classOf(err)))
-		return fmt.Errorf("send message: %w", err)
+		name := d.url[strings.LastIndexByte(d.url, '/')+1:]
+		logx.Add(ctx, slog.String("unsent_to", name), slog.String("unsent_class", classOf(err)))
+		return fault.Spot{Queue: name}.Failed(fmt.Errorf("send message: %w", err))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"recordbridge/infra/local/aws"
 	"recordbridge/shared/adapters/queue"
 	"recordbridge/shared/platform/due"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/trace"
@@ -190,8 +191,9 @@ func TestSendReturnsQueueError(t *testing.T) {
 		"delivery": func(ctx context.Context) error { return q.EnqueueDelivery(ctx, tenant, id, 0) },
 	} {
 		ctx, line := logx.Begin(t.Context())
-		if err := send(ctx); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s: error = %v, want the cause", name, err)
+		err := send(ctx)
+		if queue := fault.SpotOf(err).Queue; !errors.Is(err, errors.ErrUnsupported) || queue == "" {
+			t.Errorf("%s: error = %v of queue %q, want the cause", name, err, queue)
 		}
 		var log bytes.Buffer
 		line.Emit(ctx, logx.New(&log), "test") // most callers ignore send failures

@@ -35,11 +35,14 @@ func (*clientAuthError) Unspent() bool { return true }
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
 // newClientAuthError returns a fault.Unavailable for a client that can't be authenticated. The error is never
-// attributed to the health system. If a table or a key failed, the error keeps its fault.Spot.
+// attributed to the health system. If an AWS service failed, the error has its spot.
 func newClientAuthError(cause error) error {
-	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"We couldn't authenticate to the health system. Please try again later.").
-		Because(fault.SpotOf(cause).Failed(&clientAuthError{cause}))
+	failed := fault.New(fault.Unavailable, fault.CodeUnavailable,
+		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
+	if fault.Outage(cause) {
+		return fault.SpotOf(cause).Failed(failed)
+	}
+	return failed
 }
 
 // useOf returns the ClientUse for a request to address by the client of a token set.

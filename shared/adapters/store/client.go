@@ -31,24 +31,30 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 	if err == nil {
 		return out, metadata, nil
 	}
-	named, class := tablesOf(in.Parameters), ""
+	named := tablesOf(in.Parameters)
+	spot := fault.Spot{Operation: awsmiddleware.GetOperationName(ctx)}
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
-		class = known.ErrorCode()
+		spot.Class = known.ErrorCode()
 	}
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		for i, reason := range cancelled.CancellationReasons { // one reason per write, in order
 			if code := aws.ToString(reason.Code); code != "" && code != "None" && i < len(named) {
-				named, class = named[i:i+1], code
+				named, spot.Class = named[i:i+1], code
 				break
 			}
 		}
+		if isThrottling(spot.Class) {
+			spot.Dependency = dynamodb.ServiceID
+		}
 	}
 	slices.Sort(named)
-	spot := fault.Spot{
-		Table: strings.Join(slices.Compact(named), ","), Operation: awsmiddleware.GetOperationName(ctx),
-		Class: class,
-	}
+	spot.Table = strings.Join(slices.Compact(named), ",")
 	return out, metadata, spot.Failed(err)
+}
+
+// isThrottling reports whether a transaction's cancellation reason is that DynamoDB throttled a write.
+func isThrottling(code string) bool {
+	return code == "ThrottlingError" || code == "ProvisionedThroughputExceeded"
 }
 
 // tablesOf returns the names of the tables in a request. For a transaction, tablesOf returns one table per write. It

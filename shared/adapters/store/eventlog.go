@@ -118,7 +118,7 @@ func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, er
 	if len(keys) == 0 {
 		return rows, nil
 	}
-	again := retry.Policy{Tries: readTries, Again: isUnread, Pause: firstPause, Random: rand.Float64}
+	again := retry.Policy{Tries: readTries, Again: isUnread, Pause: firstPause, Most: 0, Random: rand.Float64}
 	err := again.Do(ctx, func() error {
 		out, err := s.DB.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 			s.Table: {Keys: keys, ConsistentRead: aws.Bool(true)},

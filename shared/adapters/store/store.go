@@ -180,7 +180,7 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 // doesn't evaluate the write's condition. persist retries such a write after a random pause so that the colliding
 // writers don't retry at the same time.
 func persist(ctx context.Context, write func() error) error {
-	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
+	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Most: 0, Random: rand.Float64}
 	return translate(again.Do(ctx, write))
 }
 

@@ -27,7 +27,7 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 	defer cancel()
 	b, err := l.state.Breaker(ctx, endpoint)
 	if err != nil {
-		return Breaker{}, l.busy()
+		return Breaker{}, l.busy(err)
 	}
 	if b.Tripped() && l.now().Before(b.OpenUntil) {
 		return Breaker{}, &BusyError{RetryAt: b.OpenUntil}
@@ -94,7 +94,7 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 // blames reports whether a failure that is not a refusal was caused by the endpoint. All other failures are internal,
 // such as store or key failures.
 func blames(err error) bool {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || fault.Outage(err) {
 		return false
 	}
 	f, ok := errors.AsType[*fault.Error](err)

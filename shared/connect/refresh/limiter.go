@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"recordbridge/shared/connect/tokens"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 )
 
@@ -68,7 +69,7 @@ func EndpointName(url string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Acquire implements tokens.Limiter. Every error from Acquire is a *BusyError.
+// Acquire implements tokens.Limiter. Every error from Acquire is a *BusyError, possibly with the spot of an outage.
 func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot, error) {
 	endpoint := EndpointName(tokenEndpoint)
 	if l.scheduled {
@@ -82,7 +83,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	}
 	taken.isProbe, err = l.admit(ctx, endpoint)
 	if err == nil && ctx.Err() != nil {
-		err = l.busy() // no time remains for the request
+		err = l.busy(nil) // no time remains for the request
 	}
 	if err != nil {
 		taken.giveBack(ctx)
@@ -104,5 +105,13 @@ func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outc
 	}
 }
 
-// busy returns the BusyError for an endpoint at which the time of the next free slot is unknown.
-func (l Limiter) busy() error { return &BusyError{RetryAt: l.now().Add(busyFor)} }
+// busy returns the BusyError for an endpoint at which the time of the next free slot is unknown. If unread is not nil,
+// it is the reason that the state could not be read. The error wraps unread only if an AWS service failed, because
+// callers could mistake other errors for their own.
+func (l Limiter) busy(unread error) error {
+	busy := &BusyError{RetryAt: l.now().Add(busyFor)}
+	if fault.Outage(unread) {
+		return fault.SpotOf(unread).Failed(busy)
+	}
+	return busy
+}

@@ -55,6 +55,10 @@ func TestWorkerLogsFailureDetails(t *testing.T) {
 		"no answer": {errors.New("token request: dial tcp: refused"), 0, map[string]any{
 			"result": "failed", "refresh": "failed", "cause": "token request: dial tcp: refused", "setbacks": 1.0,
 		}},
+		"an AWS service failed": {errOutage, 0, map[string]any{
+			"result": "put_off", "refresh": "put_off", "cause": "open tokens: KMS: status 500", "dependency": "KMS",
+			"class": "KMSInternalException", "key": "TokensKey", "operation": "Decrypt",
+		}},
 		"a refresh": {nil, 0, map[string]any{"refresh": "renewed"}},
 		"an end": {
 			&tokens.UnrenewableError{Version: 7}, 0,
@@ -78,7 +82,7 @@ func TestWorkerLogsFailureDetails(t *testing.T) {
 				"connection_id": connID, "org_id": tenant.OrgID, "mode": "test", "endpoint_id": "endpoint",
 			}
 			maps.Copy(want, test.want)
-			if test.want["refresh"] == "failed" {
+			if test.want["refresh"] == "failed" || test.want["refresh"] == "put_off" {
 				want["next_at"] = b.now().Refresh.RefreshAt.Format(time.RFC3339Nano)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -67,7 +67,7 @@ func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 		case <-timer.C:
 		case <-waiting.Done():
 			timer.Stop()
-			return slot{}, l.busy()
+			return slot{}, l.busy(nil)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, err
 		}
 		place.giveBack(ctx) // the slot may have been leased despite the error
 		if l.scheduled {
-			return slot{}, l.busy()
+			return slot{}, l.busy(err)
 		}
 		place.number = noSlot
 		return place, nil

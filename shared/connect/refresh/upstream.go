@@ -84,6 +84,11 @@ func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection)
 		if err == nil {
 			err, outcome = w.revokeUpstream(ctx, seen, sealed), "revoked"
 		}
+		if fault.Outage(err) {
+			next := earlier(now.Add(outageWait), seen.Refresh.UpstreamUntil)
+			logOutage(ctx, err, next)
+			return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = next })
+		}
 		if err != nil {
 			logx.Add(ctx, logx.Failed(), slog.String("upstream", "failed"), slog.Any("cause", err))
 			logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)

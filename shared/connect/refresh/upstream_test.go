@@ -167,3 +167,14 @@ func TestUpstreamRevocationPreservesConcurrentReconnect(t *testing.T) {
 		t.Errorf("connection %+v", got)
 	}
 }
+
+func TestUpstreamRevocationWaitsWithoutCountingWhenAWSFails(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.leave(t, setOf("refresh 1"))
+	b.revoke = errOutage
+	got := b.look(t)
+	if wait := got.Refresh.RefreshAt.Sub(b.at); got.Refresh.Failures != 0 || wait != 2*time.Minute {
+		t.Errorf("%d failures, due again after %v", got.Refresh.Failures, wait)
+	}
+}

@@ -19,6 +19,9 @@ import (
 const (
 	// retryBusyAfter is the delay before a retry while another worker holds the tokens.
 	retryBusyAfter = 2 * time.Minute
+	// outageWait is the minimum delay before a retry after an AWS service failed, and the period over which the retries
+	// are spread. The delay doesn't grow, so that work continues soon after the service has recovered.
+	outageWait = 2 * time.Minute
 	// newConsent is the minimum change in the consent's expiry that indicates a new consent. An expiry stated as a
 	// duration, such as expires_in, shifts by a few seconds with each response.
 	newConsent = 24 * time.Hour
@@ -120,6 +123,8 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	case isRefused:
 		logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
 		return w.handleRefusal(ctx, seen, refusal)
+	case fault.Outage(err):
+		return w.waitOut(ctx, seen, err)
 	case isBusy:
 		return w.postpone(ctx, seen, "busy", busy.RetryAt.Add(spread(seen.ID, crowdSpread)))
 	case isLast:
@@ -174,6 +179,20 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
 	logOutcome(ctx, why)
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
+}
+
+// waitOut postpones a refresh because an AWS service failed. The failure isn't counted or stored with the connection,
+// because it says nothing about the connection.
+func (w Worker) waitOut(ctx context.Context, seen connection.Connection, outage error) error {
+	next := w.now().Add(outageWait + spread(seen.ID, outageWait))
+	logOutage(ctx, outage, next)
+	return w.postpone(ctx, seen, "put_off", next)
+}
+
+// logOutage logs that work waits because an AWS service failed.
+func logOutage(ctx context.Context, outage error, next time.Time) {
+	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", next), slog.Any("cause", outage))
+	logx.Add(ctx, logx.Spot(fault.SpotOf(outage))...)
 }
 
 // recordFailure records a failure that does not indicate withdrawn consent, however often it recurs.

@@ -1,6 +1,7 @@
 package refresh_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -13,6 +14,11 @@ import (
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/words/fault"
 )
+
+// errOutage is the error of a refresh during which KMS failed.
+var errOutage = fmt.Errorf("open tokens: %w", fault.Spot{
+	Dependency: "KMS", Key: "TokensKey", Operation: "Decrypt", Class: "KMSInternalException",
+}.Failed(errors.New("KMS: status 500")))
 
 func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 	t.Parallel()
@@ -41,6 +47,7 @@ func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 			fmt.Errorf("refresh tokens: %w", &refresh.BusyError{RetryAt: start.Add(time.Hour)}),
 			3, time.Hour, 70 * time.Minute, false,
 		},
+		"AWS fails":                   {errOutage, 3, 2 * time.Minute, 4 * time.Minute, false},
 		"a refusal without a version": {tokens.ErrRefused, 0, 225 * time.Second, 5 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"recordbridge/shared/words/fault"
@@ -18,12 +19,15 @@ const (
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease reserved for sealing and storing the new set.
 	storeWithin = 15 * time.Second
-	// firstPause is the pause between the first two tries. Each subsequent pause is twice as long as the previous one.
-	// Losing a rotated refresh token means losing the connection, so the write is retried persistently. Each try
-	// includes the SDK's own retries.
+	// firstPause is the pause between the first two tries. Each subsequent pause is twice as long as the previous one,
+	// up to longestPause. Losing a rotated refresh token means losing the connection, so the write is retried
+	// persistently. Each try includes the SDK's own retries.
 	firstPause   = 50 * time.Millisecond
-	tryFor       = 10 * time.Second // timeout for a single try, in case a call hangs
-	releaseAfter = 5 * time.Second  // timeout for releasing a lease
+	longestPause = 2 * time.Second
+	// persistMargin is the time before the caller's deadline at which a write is no longer retried.
+	persistMargin = 15 * time.Second
+	tryFor        = 10 * time.Second // timeout for a single try, in case a call hangs
+	releaseAfter  = 5 * time.Second  // timeout for releasing a lease
 )
 
 var (
@@ -54,8 +58,9 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	}
 	// From this point on, the caller can't cancel the refresh. The EHR may already have consumed the old refresh token,
 	// and only the EHR's response contains the new one.
+	deadline, _ := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
-	fresh, version, err := m.exchange(ctx, leased, set)
+	fresh, version, err := m.exchange(ctx, leased, set, deadline)
 	switch {
 	case err == nil:
 		return Usable{Set: fresh, Version: version}, nil
@@ -72,8 +77,10 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 
 // exchange waits for a slot at the EHR's token endpoint, sends the refresh request, stores the response and then
 // releases the slot. A crash before the write would lose the rotated refresh token, so exchange doesn't block between
-// the response and the write.
-func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
+// the response and the write. If an AWS service fails, exchange retries the write until shortly before deadline.
+func (m Manager) exchange(ctx context.Context, leased Row, old Set, deadline time.Time) (fresh Set, version int64,
+	err error,
+) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
 	if asking.Err() != nil {
@@ -88,7 +95,7 @@ func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, 
 		slot.Release(ctx, asked)
 		return Set{}, 0, fmt.Errorf("refresh tokens: %w", opaque(asked))
 	}
-	version, err = m.storeRefreshed(ctx, leased, fresh)
+	version, err = m.storeRefreshed(ctx, leased, fresh, deadline)
 	slot.Release(ctx, nil)
 	return fresh, version, err
 }
@@ -168,22 +175,24 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 
 // storeRefreshed seals a refreshed set, stores it as the version after the leased version, and returns that version. It
 // returns any error from sealing or rotate.
-func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
+func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set, deadline time.Time) (version int64,
+	err error,
+) {
 	var next Row
-	err = persist(ctx, func(ctx context.Context) (bool, error) {
+	err = m.persist(ctx, deadline, func(ctx context.Context) (bool, error) {
 		next, err = m.vault.Seal(ctx, leased.Tenant, leased.ConnectionID, leased.Version+1, fresh)
 		return false, err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return next.Version, m.rotate(ctx, next)
+	return next.Version, m.rotate(ctx, next, deadline)
 }
 
 // rotate stores next if the stored version is its predecessor, regardless of which worker holds the lease. It returns
 // fault.Conflict if next or another successor is already stored, and fault.NotFound if the tokens no longer exist.
-func (m Manager) rotate(ctx context.Context, next Row) error {
-	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
+func (m Manager) rotate(ctx context.Context, next Row, deadline time.Time) error {
+	err := m.persist(ctx, deadline, func(ctx context.Context) (final bool, err error) {
 		err = m.store.RotateTokens(ctx, next)
 		if errors.Is(err, fault.Conflict) {
 			err = m.conflict(ctx, next, err)
@@ -210,13 +219,21 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	return cause
 }
 
-// persist calls try until it succeeds, fails permanently, or has been called retry.Tries times.
-func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
-	isFinal := false
+// persist calls try until it succeeds, fails permanently, or has been called retry.Tries times. While an AWS service
+// fails, persist continues until shortly before deadline, so that the outage doesn't lose the connection.
+func (m Manager) persist(ctx context.Context, deadline time.Time,
+	try func(context.Context) (final bool, err error),
+) error {
+	isFinal, tries := false, 0
 	again := retry.Policy{
-		Tries: retry.Tries, Again: func(error) bool { return !isFinal }, Pause: firstPause, Random: nil,
+		Tries: math.MaxInt, Pause: firstPause, Most: longestPause, Random: nil,
+		Again: func(err error) bool {
+			isInTime := fault.Outage(err) && m.now().Before(deadline.Add(-persistMargin))
+			return !isFinal && (tries < retry.Tries || isInTime)
+		},
 	}
 	return again.Do(ctx, func() (err error) {
+		tries++
 		within, cancel := context.WithTimeout(ctx, tryFor)
 		defer cancel()
 		isFinal, err = try(within)

@@ -250,7 +250,7 @@ func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Resu
 		}
 	case export.Yield, export.Retryable:
 		result.Wait = max(result.Wait, r.session.Demanded())
-	case export.Done, export.Fatal, export.Superseded:
+	case export.Done, export.Fatal, export.Outage, export.Superseded:
 	}
 	return result, nil
 }

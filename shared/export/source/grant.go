@@ -103,6 +103,9 @@ func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop
 // tokenFailure returns the result of a run that could not obtain a token. If the token endpoint is busy with other
 // requests, the run yields instead of failing.
 func tokenFailure(err error, now time.Time) export.Result {
+	if fault.Outage(err) {
+		return export.AfterOutage(err)
+	}
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
 		return export.Result{
 			Kind: export.Yield, Wait: busy.RetryAt.Sub(now),

@@ -48,8 +48,9 @@ const afterWait = time.Second
 type files struct {
 	memory.Files
 
-	refuse string       // Close fails for keys that contain this text
-	closed func(string) // called with the key of each closed object
+	refuse  string       // Close fails for keys that contain this text
+	failing error        // returned when an upload ends, if set
+	closed  func(string) // called with the key of each closed object
 }
 
 func (f *files) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
@@ -65,6 +66,10 @@ type upload struct {
 }
 
 func (u *upload) Close(ctx context.Context) error {
+	if u.files.failing != nil {
+		u.Abort(ctx)
+		return u.files.failing
+	}
 	if u.files.refuse != "" && strings.Contains(u.key, u.files.refuse) {
 		u.Abort(ctx)
 		return errTrouble

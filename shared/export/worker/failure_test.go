@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -265,6 +266,61 @@ func TestWorkerRetriesCapabilityStatementAfterTransientFailure(t *testing.T) {
 		b.finish(t)
 		if got := outcomeOf(t, b.task(), "Claim").Result; got != export.OutcomeUnsupported {
 			t.Errorf("a type that the statement does not list: %s", got)
+		}
+	})
+}
+
+// errOutage is the error of a token that can't be decrypted because KMS fails.
+var errOutage = fault.Spot{
+	Dependency: "KMS", Key: "TokensKey", Operation: "Decrypt", Class: "KMSInternalException",
+}.Failed(errors.New("KMS: status 500"))
+
+func TestExportWaitsWithoutCountingFailuresWhenAWSFails(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]func(b *bench, err error){
+		"before the first request": func(b *bench, err error) { b.tokens.current = err },
+		"while data is stored":     func(b *bench, err error) { b.files.failing = err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.change(func(task *export.Task) { task.Failures = 3 })
+				fails(b, errOutage)
+				for range 10 {
+					line := b.workLogged(t)
+					for _, field := range []string{
+						`"result":"put_off"`, `"dependency":"KMS"`, `"key":"TokensKey"`, `"operation":"Decrypt"`,
+						`"class":"KMSInternalException"`, `"next_at":`,
+					} {
+						if !strings.Contains(line, field) {
+							t.Errorf("the line lacks %s: %s", field, line)
+						}
+					}
+					<-time.After(time.Minute + afterWait)
+				}
+				if got := b.task(); got.Status != export.Pending || got.Failures != 3 {
+					t.Errorf("it is %s after %d failures", got.Status, got.Failures)
+				}
+				fails(b, nil)
+				b.work(t, 0)
+				if got := b.task().Status; got != export.Success {
+					t.Errorf("after the outage, it is %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestExportFailsAtEndOfItsTimeWhenAWSKeepsFailing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.tokens.current = errOutage
+		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(20*time.Minute - export.Budget) })
+		runs := b.finish(t)
+		if got := b.task(); got.FailureReason != export.SuppressedPleaseContact || runs < 15 {
+			t.Errorf("it failed with %s after %d runs", got.FailureReason, runs)
 		}
 	})
 }

@@ -29,6 +29,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	case export.Yield:
 		task.Failures = 0
 		return w.yield(ctx, task, result)
+	case export.Outage:
+		return w.yield(ctx, task, result)
 	case export.Retryable:
 		if !task.CanFailAgain() {
 			return w.fail(ctx, task, result)

@@ -74,8 +74,9 @@ const firstClaim = 1
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
 // Work processes a task until it succeeds, fails, is deferred or must wait in its tenant's line. Near the deadline,
-// Work hands over to a later call through the queue. Every returned error is an internal failure. After an internal
-// failure, the task stays pending and the sweeper retries it.
+// Work hands over to a later call through the queue. If an AWS service fails, Work defers the task without counting a
+// failure. Every returned error is an internal failure. After an internal failure, the task stays pending and the
+// sweeper retries it.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -117,6 +118,9 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)
+		if fault.Outage(err) {
+			end, err = collect.End{Task: task, Result: export.AfterOutage(err)}, nil
+		}
 		if err != nil {
 			return fmt.Errorf("export: %w", err)
 		}

@@ -44,7 +44,15 @@ func TestAdviceForConnectionSuggestsCommand(t *testing.T) {
 		},
 		"never due": {
 			func(c *operator.Connection) { c.Refresh.RefreshAt, c.Refresh.Failures = time.Time{}, 1 },
-			"nothing to refresh",
+			"ctl restore tokens " + ofOwner,
+		},
+		"no tokens for its last export": {
+			func(c *operator.Connection) {
+				c.Exports = []operator.Export{{Task: export.Task{
+					Status: export.Failed, FailureReason: export.TokenRefreshFailure,
+				}}}
+			},
+			"ctl restore tokens " + ofOwner,
 		},
 		"failing": {
 			func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "server_fault" },
@@ -129,7 +137,8 @@ func TestAdviceForExportSuggestsCommand(t *testing.T) {
 		},
 		"left alone": {func(e *operator.Export) {
 			e.Status, e.Deferred, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
-		}, "It is deferred, usually because its server requires a wait. It will continue at 2026-03-04T12:01:00Z."},
+		}, "It is deferred, usually because its server requires a wait or an AWS service failed. It will continue at " +
+			"2026-03-04T12:01:00Z."},
 		"scope that nobody requested": {func(e *operator.Export) {
 			failed(export.ScopePatientMissing)(e)
 			e.Scope = export.Scope{Asked: "openid patient/Account.rs", Granted: "patient/Account.rs"}

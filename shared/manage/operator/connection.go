@@ -204,11 +204,10 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 			"repeats after %s: %s.",
 			timestamp.Of(r.RefreshAt), probe)
 	case r.RefreshAt.IsZero():
-		return "It has nothing to refresh. When its exports fail with token_refresh_failure, have the patient " +
-			"reconnect."
+		return adviseLostTokens(of)
 	case r.FailureClass == damagedTokens:
 		return "The attribute sealed of its TOKENS row can't be read: check that TokensKey is enabled. If only this " +
-			"connection is affected, have the patient reconnect."
+			"connection is affected, restore the row (docs/operate/incidents.md, Tokens) or have the patient reconnect."
 	case r.Failures > 0:
 		return fmt.Sprintf("Its refresh is failing and will be retried at %s; the connection is not revoked: %s.",
 			timestamp.Of(r.RefreshAt), probe)
@@ -222,11 +221,20 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 		return fmt.Sprintf("The portal issued no refresh token, so it ends at %s; have the patient reconnect then.",
 			timestamp.Of(c.Refresh.RefreshAt))
 	}
+	if len(c.Exports) > 0 && c.Exports[0].FailureReason == export.TokenRefreshFailure {
+		return "Its last export got no access token, but no refresh has failed. " + adviseLostTokens(of)
+	}
 	if len(c.Exports) > 0 && (c.Exports[0].Status == export.Failed || len(c.Exports[0].Damaged) > 0) {
 		return fmt.Sprintf("No action needed for the connection. For its last export, run ctl export show %s -id "+
 			"%s.", of, c.Exports[0].ID)
 	}
 	return "Nothing."
+}
+
+// adviseLostTokens returns the recommended action for a connection whose token row may be missing.
+func adviseLostTokens(of string) string {
+	return fmt.Sprintf("If its TOKENS row is missing, restore it: ctl restore tokens %s -table TABLE -moment TIME "+
+		"(docs/operate/incidents.md, Tokens). Otherwise, have the patient reconnect.", of)
 }
 
 // damagedTokens is the value of connection.RefreshState.FailureClass for a token row that can't be decrypted.

@@ -70,7 +70,8 @@ func advisePending(e Export, probe string, now time.Time) string {
 		return fmt.Sprintf("Its last try failed. It will retry at %s and fail after five consecutive failures: %s.",
 			timestamp.Of(e.NextAt), probe)
 	case e.Deferred && e.NextAt.After(now):
-		return fmt.Sprintf("It is deferred, usually because its server requires a wait. It will continue at %s.",
+		return fmt.Sprintf("It is deferred, usually because its server requires a wait or an AWS service failed. It will "+
+			"continue at %s.",
 			timestamp.Of(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
 		return "No worker has started it yet: docs/operate/runbooks/export-queue-age.md."

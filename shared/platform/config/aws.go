@@ -56,7 +56,7 @@ func AWS() (aws.Config, error) {
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
-	cfg.APIOptions = append(cfg.APIOptions, countRefusals)
+	cfg.APIOptions = append(cfg.APIOptions, countRefusals, locateOutages)
 	if env.Endpoint != "" {
 		cfg.BaseEndpoint = aws.String(env.Endpoint)
 	}

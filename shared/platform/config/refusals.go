@@ -2,14 +2,14 @@ package config
 
 import (
 	"context"
-	"errors"
-	"net/http"
+	"reflect"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go/middleware"
 
+	"recordbridge/shared/platform/config/awsfault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/metric"
 )
@@ -35,27 +35,42 @@ func (counting) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (middleware.FinalizeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleFinalize(ctx, in)
-	if name, ok := refusal(ctx, err); ok {
+	if name, ok := awsfault.Metric(ctx, err); ok {
 		logx.Measure(ctx, metric.Count(name, awsmiddleware.GetServiceID(ctx)))
 	}
 	return out, metadata, err //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// refusal returns the metric that counts err and reports whether there is one. Invalid requests and calls cancelled by
-// this service are not counted.
-func refusal(ctx context.Context, err error) (metric.Name, bool) {
-	if err == nil || ctx.Err() != nil {
-		return "", false
+// locateOutages makes every SDK client's errors name the AWS service, the operation and the error code (fault.Outage)
+// if the service failed.
+func locateOutages(stack *middleware.Stack) error {
+	//nolint:wrapcheck // fails only if the stack already has the middleware
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("LocateOutages", locateOutage), middleware.Before)
+}
+
+func locateOutage(ctx context.Context, in middleware.InitializeInput,
+	next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	at, ok := awsfault.Spot(ctx, awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), err)
+	if ok {
+		at.Bucket = bucketOf(in.Parameters)
+		err = at.Failed(err)
 	}
-	if (retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}).IsErrorThrottle(err) == aws.TrueTernary {
-		return metric.Throttled, true
+	return out, metadata, err
+}
+
+// bucketOf returns the name of the bucket in a request to S3. It uses reflection because mentioning the requests' types
+// would link S3 into every function.
+func bucketOf(request any) string {
+	of := reflect.Indirect(reflect.ValueOf(request))
+	if of.Kind() != reflect.Struct {
+		return ""
 	}
-	status := 0 // zero if no response arrived
-	if answer, ok := errors.AsType[interface {
-		error
-		HTTPStatusCode() int
-	}](err); ok {
-		status = answer.HTTPStatusCode()
+	field := of.FieldByName("Bucket")
+	if !field.IsValid() {
+		return ""
 	}
-	return metric.Unanswered, status == 0 || status >= http.StatusInternalServerError
+	name, _ := reflect.TypeAssert[*string](field)
+	return aws.ToString(name)
 }

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -10,10 +11,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/testkit/measured"
 	"recordbridge/shared/platform/config"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 )
 
@@ -58,12 +60,13 @@ func TestFailedCallsAreCountedPerAttempt(t *testing.T) {
 			[]string{"500", "ThrottlingException", ""},
 			map[string]int{"Unanswered DynamoDB": 1, "Throttled DynamoDB": 1},
 		},
+		"access is denied":           {[]string{"AccessDeniedException"}, map[string]int{"Unanswered DynamoDB": 1}},
 		"asked wrongly":              {[]string{"ValidationException"}, map[string]int{}},
 		"a condition that is not so": {[]string{"ConditionalCheckFailedException"}, map[string]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answers = test.answers
-			if got := counted(t, t.Context(), client); !cmp.Equal(test.want, got) {
+			if got := counted(t, t.Context(), client); !gocmp.Equal(test.want, got) {
 				t.Errorf("counted %v, want %v", got, test.want)
 			}
 		})
@@ -78,7 +81,7 @@ func TestFailedCallsAreCountedPerAttempt(t *testing.T) {
 	})
 	t.Run("nobody answers", func(t *testing.T) {
 		server.Close()
-		if got, want := counted(t, t.Context(), client), map[string]int{"Unanswered DynamoDB": 3}; !cmp.Equal(want, got) {
+		if got, want := counted(t, t.Context(), client), map[string]int{"Unanswered DynamoDB": 3}; !gocmp.Equal(want, got) {
 			t.Errorf("counted %v, want %v", got, want)
 		}
 	})
@@ -111,5 +114,38 @@ func TestPresigningIsNotCountedAsCall(t *testing.T) {
 		&s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil || signed.Method != http.MethodGet {
 		t.Errorf("got %v, %v, want an address", signed, err)
+	}
+}
+
+func TestFailedCallNamesServiceOperationAndBucket(t *testing.T) {
+	status, code := 0, ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, "<Error><Code>"+code+"</Code></Error>")
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	t.Setenv("AWS_REGION", "us-east-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "x")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "y")
+	cfg, err := config.AWS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	bucket, key := "exports", "key"
+	for want, answer := range map[string]int{
+		"InternalError": http.StatusInternalServerError, "NoSuchBucket": http.StatusNotFound,
+		"SlowDown": http.StatusServiceUnavailable, "": http.StatusNotFound,
+	} {
+		status, code = answer, cmp.Or(want, "NoSuchKey")
+		_, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+		at := fault.Spot{Dependency: "S3", Operation: "GetObject", Class: want, Bucket: bucket}
+		if want == "" {
+			at = fault.Spot{} // the object is missing, but S3 works
+		}
+		if got := fault.SpotOf(err); err == nil || got != at || fault.Outage(err) != (want != "") {
+			t.Errorf("%s: %v at %+v, want %+v", code, err, got, at)
+		}
 	}
 }

@@ -105,7 +105,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 }
 
 // Send claims a row until a later time and sends a message to the row's worker. Send skips a row that another process
-// has claimed or handled. After any failure, the row is due again at the time until.
+// has claimed or handled. If the queue's service failed, the row is due again in the next run. After any other failure,
+// the row is due again at the time until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -115,6 +116,10 @@ func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Dur
 		return false, fmt.Errorf("postpone: %w", err)
 	}
 	if err := s.queue.Send(ctx, i, delay); err != nil {
+		if claimed := i; fault.Outage(err) {
+			claimed.At = until
+			_ = s.rows.Postpone(ctx, claimed, i.At) // if this fails, the row is due again at the time until
+		}
 		return false, fmt.Errorf("send: %w", err)
 	}
 	return true, nil

@@ -365,3 +365,28 @@ func TestSweepCountsAllFailuresAndLogsFirstOnes(t *testing.T) {
 		}
 	})
 }
+
+func TestSendMakesRowDueAtOnceWhenQueueServiceFails(t *testing.T) {
+	t.Parallel()
+	down := fault.Spot{Dependency: "SQS", Operation: "SendMessage", Class: "no_answer"}.Failed(errTrouble)
+	for name, test := range map[string]struct {
+		err  error
+		want time.Duration
+	}{
+		"SQS fails":     {down, -time.Minute},
+		"any other way": {errTrouble, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := world{rows: [][]due.Item{{row("a", -time.Minute)}}, failing: map[string]error{"Send a": test.err}}
+				if _, err := w.sweep(t, 55*time.Second); !errors.Is(err, errTrouble) {
+					t.Errorf("got %v", err)
+				}
+				if got := w.claimed["a"]; got != test.want {
+					t.Errorf("due again after %v, want %v", got, test.want)
+				}
+			})
+		})
+	}
+}

@@ -36,12 +36,26 @@ type Handler interface {
 // bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), newLogger(os.Stdout)
-	handler, err := start(ctx, logger, build)
+	handler, err := Start(ctx, logger, func(ctx context.Context) (H, error) { return start(ctx, logger, build) })
 	if err != nil {
-		logger.LogAttrs(ctx, slog.LevelError, "start.failed", slog.String("cause", err.Error()))
 		os.Exit(1)
 	}
 	lambda.Start(handler)
+}
+
+// Start calls build, which creates a process's handler, and returns its result. Start logs build's error in the line
+// start.failed, and AWS's failed attempts as metrics even if build succeeds.
+func Start[H any](ctx context.Context, logger *slog.Logger, build func(context.Context) (H, error)) (H, error) {
+	within, line := logx.Begin(ctx)
+	handler, err := build(within)
+	switch {
+	case err != nil:
+		logx.Fail(within, err)
+		line.Emit(ctx, logger, "start.failed")
+	case !line.IsEmpty():
+		line.Emit(ctx, logger, "start.retried")
+	}
+	return handler, err
 }
 
 // environment holds the variables common to all functions.

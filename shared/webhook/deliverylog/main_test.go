@@ -45,7 +45,7 @@ func newWorld(t *testing.T) *world {
 	keys, key := made.Key(t)
 	w := &world{made: made, now: noon, answer: webhook.Answer{Status: 200}}
 	clock := func() time.Time { return w.now }
-	w.sealer = kms.New(keys, kms.SecretsKey(key), webhook.SecretPurpose, clock)
+	w.sealer = kms.New(keys, kms.TokensKey(key), webhook.SecretPurpose, clock)
 	w.rows = store.NewWebhooks(
 		store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 		store.Control{DB: made.DB, Table: made.Name("ControlTable")},

@@ -18,6 +18,9 @@ const (
 	// firstWait is the delay after a notice's first failure. Each further failure doubles the delay, up to longestWait.
 	firstWait   = time.Minute
 	longestWait = 6 * time.Hour
+	// longestOutageWait is the longest delay after an AWS service failed, so that notices are sent soon after the
+	// service has recovered.
+	longestOutageWait = 5 * time.Minute
 	// keepTrying is the period during which the mailer retries sending a notice. DynamoDB deletes the notice's row
 	// around the end of this period.
 	keepTrying = 15 * 24 * time.Hour
@@ -79,7 +82,7 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	// SendNotice stores the known outcome even after the deadline, so that the email is not sent again.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil || outcome == limited {
-		return errors.Join(err, m.putOff(ctx, n))
+		return errors.Join(err, m.putOff(ctx, n, err))
 	}
 	return m.finish(ctx, n, outcome)
 }
@@ -159,8 +162,12 @@ func (m Mailer) admitted(ctx context.Context, addresses []string, counted mailli
 }
 
 // putOff schedules a retry of a notice that could not be sent, unless the retry period has ended.
-func (m Mailer) putOff(ctx context.Context, n Notice) error {
-	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
+func (m Mailer) putOff(ctx context.Context, n Notice, cause error) error {
+	longest := longestWait
+	if fault.Outage(cause) {
+		longest = longestOutageWait
+	}
+	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longest))
 	if next.After(n.At.Add(keepTrying)) {
 		return m.finish(ctx, n, GivenUp)
 	}

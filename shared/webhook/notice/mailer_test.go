@@ -24,6 +24,7 @@ import (
 	"recordbridge/shared/platform/maillimit"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/notice"
+	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
@@ -247,12 +248,15 @@ func TestNoticeIsSentAfterCrashWhenLeaseExpires(t *testing.T) {
 	}
 }
 
-// failing simulates an SES whose calls fail.
-type failing struct{ calls []time.Time }
+// failing simulates an SES whose calls fail at a location.
+type failing struct {
+	at    fault.Spot
+	calls []time.Time
+}
 
 func (f *failing) Send(context.Context, []string, string, string, string) error {
 	f.calls = append(f.calls, time.Now())
-	return errTrouble
+	return f.at.Failed(errTrouble)
 }
 
 // sweep simulates the sweeper until the notice is no longer due, for at most the given number of runs.
@@ -296,6 +300,22 @@ func TestFailedEmailIsRetried(t *testing.T) {
 		p.mailer.Sender = works
 		p.sweep(1)
 		p.wantDone(1, notice.Sent)
+	})
+}
+
+func TestMailerWaitsAtMostFiveMinutesWhenSESFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newOffice(t, address)
+		down := &failing{at: fault.Spot{Dependency: "SES", Operation: "SendEmail", Class: "no_answer"}}
+		p.mailer.Sender = down
+		p.store()
+		p.sweep(8)
+		for i, at := range down.calls[1:] {
+			if wait := at.Sub(down.calls[i]); wait > 5*time.Minute || i > 2 && wait < 5*time.Minute {
+				t.Errorf("wait %d is %v", i, wait)
+			}
+		}
 	})
 }
 

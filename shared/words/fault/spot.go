@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -24,7 +25,7 @@ const (
 	StepNotify     Step = "notify"     // webhook delivery
 )
 
-// Spot locates a failure for its log line, either at an external server or in one of the service's tables or keys. A
+// Spot locates a failure for its log line: at an external server, in one of the service's rows, or in an AWS service. A
 // Spot never holds a path, a query, a patient ID, or content from a response or a row.
 type Spot struct {
 	Step   Step
@@ -32,12 +33,22 @@ type Spot struct {
 	Status int    // HTTP status of the response; 0 if there was no response
 	Class  string // class of failure, as named by this service, OAuth or AWS
 
-	Table     string
-	Key       string // KMS key's name in the template, such as TokensKey
-	Operation string // DynamoDB or KMS operation, or the operation on the row that failed
+	Operation string // AWS operation, or the operation on the row that failed
 	Row       string // kind of row: the first word of its key
 	Attribute string // the row's attribute that can't be read
+
+	// Dependency names the AWS service that failed, as the metrics' dimension does (Outage). The fields below name the
+	// resource that the AWS call used, if known.
+	Dependency string
+	Table      string
+	Key        KeyName
+	Queue      string
+	Bucket     string
 }
+
+// KeyName is a KMS key's name in template.yaml, such as "TokensKey". It never holds key material, so loggers don't
+// redact it.
+type KeyName string
 
 // classifiedError is an error that has a class and, if there was a response, a status.
 type classifiedError interface {
@@ -45,41 +56,49 @@ type classifiedError interface {
 	Failure() (class string, status int)
 }
 
-// awsError is an error with which an AWS service responded.
-type awsError interface {
-	error
-	ErrorCode() string
-}
-
 // Failed returns cause with the spot added. If the spot has no class or status, Failed takes the missing value from
-// cause or from cause's stable identifier (Causes). A zero Spot returns cause unchanged. A spot without a class also
-// returns cause unchanged if cause is located at a table or a key, so that an AWS failure isn't attributed to a health
-// system or a damaged row.
+// cause or from cause's stable identifier (Causes). A zero Spot returns cause unchanged. If an AWS service caused the
+// failure, neither the external server nor the row is at fault, so Failed adds only the names of resources.
 func (s Spot) Failed(cause error) error {
-	if s == (Spot{}) || cause == nil || s.Class == "" && SpotOf(cause).isAtAWS() {
+	if s == (Spot{}) || cause == nil {
 		return cause
 	}
+	if of := SpotOf(cause); of.Dependency != "" {
+		return of.using(s).added(cause)
+	}
 	told, tells := errors.AsType[classifiedError](cause)
-	answered, isAnswered := errors.AsType[awsError](cause)
 	switch {
 	case s.Class != "":
 	case tells:
 		s.Class, s.Status = told.Failure()
 	case Of(cause).Cause != "":
 		s.Class = Of(cause).Cause
-	case s.isAtAWS() && isAnswered:
-		s.Class = answered.ErrorCode()
 	case errors.Is(cause, context.DeadlineExceeded):
 		s.Class = "timeout"
-	case errors.Is(cause, context.Canceled):
-		s.Class = "canceled"
-	case s.isAtAWS():
-		s.Class = "network"
+	}
+	return s.added(cause)
+}
+
+func (s Spot) added(cause error) error {
+	if s == SpotOf(cause) {
+		return cause
 	}
 	return &spotError{spot: s, cause: cause}
 }
 
-func (s Spot) isAtAWS() bool { return s.Table != "" || s.Key != "" }
+// using returns a copy of s in which missing names of AWS resources come from other.
+func (s Spot) using(other Spot) Spot {
+	s.Table, s.Key = cmp.Or(s.Table, other.Table), cmp.Or(s.Key, other.Key)
+	s.Queue, s.Bucket = cmp.Or(s.Queue, other.Queue), cmp.Or(s.Bucket, other.Bucket)
+	return s
+}
+
+// Outage reports whether err was caused by an AWS service that failed, throttled or denied a call, or didn't respond.
+// Such a failure says nothing about the patient, the health system or the receiver. Work that meets it must wait and
+// must not count it as a failed attempt (docs/adr/0054-failures-of-aws-wait.md).
+func Outage(err error) bool {
+	return SpotOf(err).Dependency != "" && !errors.Is(err, NotFound) && !errors.Is(err, Conflict)
+}
 
 // SpotOf returns the Spot recorded in err. It returns a zero Spot if err doesn't contain a Spot.
 func SpotOf(err error) Spot {

@@ -14,16 +14,10 @@ type answered struct{}
 func (answered) Error() string          { return "answered" }
 func (answered) Failure() (string, int) { return "limited", 429 }
 
-// coded is an error response from an AWS service.
-type coded struct{}
-
-func (coded) Error() string     { return "coded" }
-func (coded) ErrorCode() string { return "Throttled" }
-
 func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 	t.Parallel()
 	token := fault.Spot{Step: fault.StepToken, Host: "ehr.example"}
-	table := fault.Spot{Table: "Work", Operation: "GetItem"}
+	throttled := fault.Spot{Dependency: "DynamoDB", Operation: "GetItem", Class: "ThrottlingException"}
 	for name, test := range map[string]struct {
 		err  error
 		want fault.Spot
@@ -46,23 +40,16 @@ func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 			token.Failed(causes().Failed("late", answered{})),
 			fault.Spot{Step: fault.StepToken, Host: "ehr.example", Class: "limited", Status: 429},
 		},
-		"at a table": {
-			token.Failed(fmt.Errorf("read: %w", table.Failed(coded{}))),
-			fault.Spot{Table: "Work", Operation: "GetItem", Class: "Throttled"},
-		},
-		"at a key with its own word": {
-			fault.Spot{Step: fault.StepToken, Class: "busy"}.Failed(fault.Spot{Key: "TokensKey"}.Failed(coded{})),
-			fault.Spot{Step: fault.StepToken, Class: "busy"},
-		},
-		"at a key that didn't respond": {
-			fault.Spot{Key: "TokensKey"}.Failed(errors.New("x")), fault.Spot{Key: "TokensKey", Class: "network"},
-		},
-		"at a key after cancellation": {
-			fault.Spot{Key: "TokensKey"}.Failed(context.Canceled), fault.Spot{Key: "TokensKey", Class: "canceled"},
-		},
 		"with its own word": {fault.Spot{Class: "busy"}.Failed(answered{}), fault.Spot{Class: "busy"}},
-		"not at all":        {token.Failed(nil), fault.Spot{}},
-		"at a zero spot":    {fault.Spot{}.Failed(answered{}), fault.Spot{}},
+		"in AWS during a step": {
+			token.Failed(fmt.Errorf("read secret: %w", throttled.Failed(errors.New("x")))), throttled,
+		},
+		"in AWS at a table": {
+			fault.Spot{Table: "Work", Class: "other", Operation: "other"}.Failed(throttled.Failed(errors.New("x"))),
+			fault.Spot{Dependency: "DynamoDB", Operation: "GetItem", Class: "ThrottlingException", Table: "Work"},
+		},
+		"not at all":     {token.Failed(nil), fault.Spot{}},
+		"at a zero spot": {fault.Spot{}.Failed(answered{}), fault.Spot{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +78,27 @@ func TestHostOfOmitsPathQueryAndUserInfo(t *testing.T) {
 	} {
 		if got := fault.HostOf(address); got != want {
 			t.Errorf("HostOf(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestOutageReportsFailureOfAWSService(t *testing.T) {
+	t.Parallel()
+	down := fault.Spot{Dependency: "KMS", Operation: "Decrypt", Class: "KMSInternalException"}
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no error":               {nil, false},
+		"AWS":                    {fmt.Errorf("open: %w", down.Failed(errors.New("x"))), true},
+		"AWS, told to a client":  {fault.New(fault.Unavailable, "x", "x").Because(down.Failed(errors.New("x"))), true},
+		"a health system":        {fault.Spot{Step: fault.StepToken}.Failed(errors.New("x")), false},
+		"a damaged row":          {fault.Spot{Row: "TASK", Operation: "open"}.Failed(errors.New("x")), false},
+		"a missing object":       {fault.Missing("x").Because(down.Failed(errors.New("x"))), false},
+		"a write that conflicts": {fault.Stale().Because(down.Failed(errors.New("x"))), false},
+	} {
+		if got := fault.Outage(test.err); got != test.want {
+			t.Errorf("%s: got %t", name, got)
 		}
 	}
 }

@@ -152,7 +152,8 @@ func TestFailLogsFieldAndSpot(t *testing.T) {
 	ctx, event := logx.Begin(t.Context())
 	spot := fault.Spot{
 		Step: fault.StepSearch, Host: "ehr.example", Status: 404, Class: "not_found",
-		Table: "Work", Key: "TokensKey", Operation: "GetItem", Row: "TASK", Attribute: "options",
+		Operation: "GetItem", Row: "TASK", Attribute: "options", Dependency: "DynamoDB",
+		Table: "Work", Key: "TokensKey", Queue: "ExportQueue", Bucket: "exports",
 	}
 	logx.Fail(ctx, fault.BadRequest("x").About("formats").Because(spot.Failed(errors.New("CAUSE"))))
 	event.Emit(ctx, logx.New(&log), "unit.done")
@@ -160,7 +161,8 @@ func TestFailLogsFieldAndSpot(t *testing.T) {
 		"level": "INFO", "msg": "unit.done", "result": "failed", "error": "svc_invalid_request", "error_kind": "invalid",
 		"field": "formats",
 		"step":  "search", "host": "ehr.example", "upstream_status": 404.0, "class": "not_found",
-		"table": "Work", "key": "TokensKey", "operation": "GetItem", "row": "TASK", "attribute": "options",
+		"operation": "GetItem", "row": "TASK", "attribute": "options", "dependency": "DynamoDB",
+		"table": "Work", "key": "TokensKey", "unsent_to": "ExportQueue", "bucket": "exports",
 	}
 	if diff := cmp.Diff(want, lineOf(t, &log)); diff != "" {
 		t.Errorf("line (-want +got):\n%s", diff)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"recordbridge/shared/words/fault"
 )
 
 const redacted = "[redacted]"
@@ -20,9 +22,13 @@ var (
 )
 
 // redact is the ReplaceAttr function of every logger. Values are hidden by attribute or group name, and secrets within
-// text are replaced. A value with its own JSON encoding is suppressed unless it is marked safe to log.
+// text are replaced. A value with its own JSON encoding is suppressed unless it is marked safe to log. A KMS key's name
+// is not hidden.
 func redact(groups []string, attr slog.Attr) slog.Attr {
-	if sensitive(attr.Key) && !isKeyName(attr.Value) || slices.ContainsFunc(groups, sensitive) {
+	if name, ok := attr.Value.Any().(fault.KeyName); ok {
+		return slog.String(attr.Key, string(name))
+	}
+	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
 		return slog.String(attr.Key, redacted)
 	}
 	switch attr.Value.Kind() {

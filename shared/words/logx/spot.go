@@ -17,7 +17,10 @@ func Spot(s fault.Spot) []slog.Attr {
 		{"step", string(s.Step)},
 		{"host", s.Host},
 		{"class", s.Class},
+		{"dependency", s.Dependency},
 		{"table", s.Table},
+		{"unsent_to", s.Queue},
+		{"bucket", s.Bucket},
 		{"operation", s.Operation},
 		{"row", s.Row},
 		{"attribute", s.Attribute},
@@ -27,21 +30,10 @@ func Spot(s fault.Spot) []slog.Attr {
 		}
 	}
 	if s.Key != "" {
-		told = append(told, slog.Any("key", keyName(s.Key)))
+		told = append(told, slog.Any("key", s.Key))
 	}
 	if s.Status != 0 {
 		told = append(told, slog.Int("upstream_status", s.Status))
 	}
 	return told
-}
-
-// keyName is the name of a KMS key. Other values that are logged as "key" are redacted.
-type keyName string
-
-// IsSafeToLog marks the name as safe, because the template contains it.
-func (keyName) IsSafeToLog() {}
-
-func isKeyName(value slog.Value) bool {
-	_, ok := value.Any().(keyName)
-	return ok
 }

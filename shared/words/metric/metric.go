@@ -38,7 +38,7 @@ const (
 	Probes          Name = "Probes" // probes of the catalogue's endpoints, by outcome: well, failed or limited
 	// calls that an AWS service throttled, by service; each attempt counts
 	Throttled  Name = "Throttled"
-	Unanswered Name = "Unanswered" // calls without a response from an AWS service, by service; each attempt counts
+	Unanswered Name = "Unanswered" // calls that an AWS service failed or denied, by service; each attempt counts
 	// Unlogged counts requests and sign-in attempts that could not be written to the request log.
 	Unlogged Name = "Unlogged"
 )

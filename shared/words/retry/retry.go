@@ -18,7 +18,7 @@ const Tries = 6
 // number of times. OnConflict returns the last result and does not wait between attempts. try must read the row again
 // before each write.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
-	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
+	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Most: 0, Random: nil}.Do(ctx, try)
 }
 
 // Policy determines which errors are retried, how often and after what delay.
@@ -26,6 +26,7 @@ type Policy struct {
 	Tries  int              // maximum number of calls, at least one
 	Again  func(error) bool // reports whether another attempt can succeed
 	Pause  time.Duration    // delay before the second try; doubles for each further try
+	Most   time.Duration    // longest delay; zero means no limit
 	Random func() float64   // a number in [0, 1) that scales delays from half to full length; nil means no jitter
 }
 
@@ -48,6 +49,9 @@ func (p Policy) Do(ctx context.Context, try func() error) error {
 			return fmt.Errorf("retry: %w", ctx.Err())
 		}
 		pause *= 2
+		if p.Most > 0 {
+			pause = min(pause, p.Most)
+		}
 	}
 }
 

@@ -111,3 +111,17 @@ func TestPolicyStopsWhenContextIsDone(t *testing.T) {
 		}
 	})
 }
+
+func TestPolicyLimitsPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := retry.Policy{Tries: 6, Again: func(error) bool { return true }, Pause: time.Second, Most: 2 * time.Second}
+		if err := p.Do(t.Context(), func() error { return errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took != 9*time.Second { // 1 + 2 + 2 + 2 + 2
+			t.Errorf("it took %v", took)
+		}
+	})
+}

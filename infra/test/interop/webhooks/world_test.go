@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	made := tables.New(t)
 	keys, key := made.Key(t)
 	return &world{
-		sealer: kms.New(keys, kms.SecretsKey(key), webhook.SecretPurpose, time.Now),
+		sealer: kms.New(keys, kms.TokensKey(key), webhook.SecretPurpose, time.Now),
 		store: store.NewWebhooks(
 			store.Work{DB: made.DB, Table: made.Name("WorkTable")},
 			store.Control{DB: made.DB, Table: made.Name("ControlTable")},

@@ -21,6 +21,10 @@ import (
 	"github.com/aws/smithy-go"
 	smithytime "github.com/aws/smithy-go/time"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"recordbridge/shared/platform/config/awsfault"
+	"recordbridge/shared/words/logx"
+	"recordbridge/shared/words/metric"
 )
 
 const (
@@ -31,12 +35,13 @@ const (
 
 // Call describes one operation of a service.
 type Call struct {
-	Service string // signing name and first label of the host name, such as "ssm"
-	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"
-	Method  string // HTTP method; the default is POST
-	Path    string // path and query below the service's endpoint, without a leading slash
-	Header  map[string]string
-	Body    string
+	Service   string // signing name and first label of the host name, such as "ssm"
+	SDKID     string // the SDK's ID of the service, such as "Secrets Manager", for endpoints, metrics and log lines
+	Operation string // name of the operation, for errors and log lines
+	Method    string // HTTP method; the default is POST
+	Path      string // path and query below the service's endpoint, without a leading slash
+	Header    map[string]string
+	Body      string
 	// Read processes a response. If Read returns a RefusedError, the configuration's retryer decides whether to retry
 	// the call.
 	Read func(status int, answer []byte) error
@@ -62,7 +67,8 @@ func (r *RefusedError) ErrorCode() string { return r.Code }
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
 // Do sends a call, retrying it as the configuration's retryer determines. Without a retryer, Do never retries. The now
-// function returns the signing time.
+// function returns the signing time. As with SDK clients, failed attempts are counted, and the error names the service
+// and the operation if the service failed (fault.Outage).
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -70,6 +76,12 @@ func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) er
 	}
 	for attempt := 1; ; attempt++ {
 		err := once(ctx, cfg, now(), call)
+		if name, ok := awsfault.Metric(ctx, err); ok {
+			logx.Measure(ctx, metric.Count(name, call.SDKID))
+		}
+		if at, ok := awsfault.Spot(ctx, call.SDKID, call.Operation, err); ok {
+			err = at.Failed(err)
+		}
 		if err == nil || attempt >= attempts.MaxAttempts() || !attempts.IsErrorRetryable(err) {
 			return err
 		}

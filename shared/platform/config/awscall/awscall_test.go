@@ -1,6 +1,7 @@
 package awscall_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -16,7 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	embedded "recordbridge/infra/local/aws"
+	"recordbridge/infra/testkit/measured"
 	"recordbridge/shared/platform/config/awscall"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/logx"
 )
 
 // transport is an aws.HTTPClient that simulates a service.
@@ -133,24 +137,36 @@ func TestDoRetriesTemporaryFailures(t *testing.T) {
 		status int
 		body   string
 		err    error
-		want   int
+		want   int    // number of attempts
+		metric string // metric that counts every attempt; empty if none does
 	}{
-		"throttled":         {http.StatusBadRequest, `{"__type":"ThrottlingException"}`, nil, 3},
-		"failure":           {http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3},
-		"no answer of AWS":  {http.StatusBadGateway, "<html>", nil, 3},
-		"connection is cut": {0, "", errors.New("EOF"), 3},
+		"throttled": {http.StatusBadRequest, `{"__type":"ThrottlingException"}`, nil, 3, "Throttled SSM"},
+		"failure": {
+			http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3, "Unanswered SSM",
+		},
+		"no answer of AWS":  {http.StatusBadGateway, "<html>", nil, 3, "Unanswered SSM"},
+		"connection is cut": {0, "", errors.New("EOF"), 3, "Unanswered SSM"},
 		"refused": {
 			http.StatusBadRequest,
-			`{"__type":"com.amazonaws.ssm#AccessDeniedException","Message":"no"}`, nil, 1,
+			`{"__type":"com.amazonaws.ssm#AccessDeniedException","Message":"no"}`, nil, 1, "Unanswered SSM",
 		},
-		"no JSON": {http.StatusOK, "SENTINEL", nil, 1},
+		"no JSON": {http.StatusOK, "SENTINEL", nil, 1, ""},
 	} {
 		attempts := 0
 		cfg := configuration(transport(func(*http.Request) (int, string, error) {
 			attempts++
 			return test.status, test.body, test.err
 		}))
-		_, err := get(t.Context(), cfg, time.Now)
+		ctx, line := logx.Begin(t.Context())
+		_, err := get(ctx, cfg, time.Now)
+		var log bytes.Buffer
+		line.Emit(ctx, logx.New(&log), "test")
+		counted := measured.In(t, log.Bytes())
+		at := fault.SpotOf(err)
+		if isLocated := at.Dependency == "SSM" && at.Operation == "GetParameter" && at.Class != ""; isLocated !=
+			(test.metric != "") || test.metric != "" && counted[test.metric] != test.want {
+			t.Errorf("%s: counted %v at %+v", name, counted, at)
+		}
 		if name == "refused" && (err == nil || err.Error() != "AccessDeniedException: no") {
 			t.Errorf("%s: %v, want its code without the service's namespace", name, err)
 		}

@@ -25,7 +25,7 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 		return fmt.Errorf("call of %s: %w", op.Service, err)
 	}
 	return Do(ctx, cfg, now, Call{
-		Service: op.Service, SDKID: op.SDKID, Body: string(body),
+		Service: op.Service, SDKID: op.SDKID, Operation: op.Target[strings.LastIndex(op.Target, ".")+1:], Body: string(body),
 		Header: map[string]string{"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": op.Target},
 		Read:   into(out),
 	})

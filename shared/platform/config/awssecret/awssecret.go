@@ -17,7 +17,7 @@ import (
 // Errors never contain any part of the value.
 func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Text, error) {
 	var out struct{ SecretString string }
-	get := awscall.Operation{Service: "secretsmanager", SDKID: "SECRETS_MANAGER", Target: "secretsmanager.GetSecretValue"}
+	get := awscall.Operation{Service: "secretsmanager", SDKID: "Secrets Manager", Target: "secretsmanager.GetSecretValue"}
 	if err := awscall.JSON(ctx, cfg, now, get, map[string]string{"SecretId": name}, &out); err != nil {
 		return secret.Text{}, fmt.Errorf("read secret %s: %w", name, err)
 	}
