@@ -201,7 +201,7 @@ func TestExplainCommandsReferToLineSubject(t *testing.T) {
 		"a webhook": {
 			fieldsOf("webhookworker.attempt", "failed", "subscription_id", otherID, "delivery_id", otherID, "step", "notify"),
 			[]string{
-				hook + "show" + tenant + " -id " + otherID, hook + "delivery" + tenant + " -delivery " + otherID,
+				hook + "show" + tenant + " -id " + otherID, hook + "show" + tenant + " -delivery " + otherID,
 				hook + "log" + tenant + " -id " + otherID,
 			},
 		},
