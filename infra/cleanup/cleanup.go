@@ -109,7 +109,7 @@ func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant
 	all, err := rules.Credentials.List(ctx, of)
 	failed := []error{err}
 	for _, c := range all {
-		if err := rules.Credentials.RevokeKeys(ctx, c.PublicID(), true); err != nil && !errors.Is(err, fault.NotFound) {
+		if _, _, err := rules.Credentials.Revoke(ctx, c.PublicID(), operator.Revocation{AllowNone: true}); err != nil && !errors.Is(err, fault.NotFound) {
 			failed = append(failed, err)
 		}
 		failed = append(failed, rules.Credentials.Remove(ctx, c.PublicID()))

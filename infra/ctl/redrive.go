@@ -18,7 +18,8 @@ import (
 
 func redriveCommands() []command {
 	return []command{{
-		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"},
+		name: "redrive", confirms: true, flags: "-queue exports|deliveries|refreshes|tefca [-apply]",
+		needs:   []string{"queue"},
 		declare: redrive,
 		help:    "Shows the rows behind a queue's dead letters; with -apply, makes workers process the rows again",
 	}}
@@ -71,6 +72,17 @@ func redrive(flags *flag.FlagSet) action {
 		chosen, ok := all[*name]
 		if !ok {
 			return nil, misused("-queue must be one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		}
+		if *isMeant && !s.yes {
+			// Count the messages instead of receiving them, because receiving hides them from the next run.
+			count, err := messages(ctx, sqs.NewFromConfig(s.stack.Config), chosen.dead.URL())
+			if err != nil {
+				return nil, err
+			}
+			if err := s.confirm("This sends about %d dead letters of the queue %s to its workers again.", count,
+				*name); err != nil {
+				return nil, err
+			}
 		}
 		found := []letter{}
 		for len(found) < mostLetters {
