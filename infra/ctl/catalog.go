@@ -98,21 +98,27 @@ func publishCatalog(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		if !s.yes {
-			next, err := s.Catalog.Preview(ctx, mode)
-			if err != nil {
-				return nil, err
-			}
-			d := next.Diff
-			if err := s.confirm("This changes the catalogue that patients search in %s mode at once: %d institutions added, "+
-				"%d changed, %d removed; %d endpoints added, %d changed, %d removed.", mode, d.Brands.Added, d.Brands.Changed,
-				d.Brands.Removed, d.Endpoints.Added, d.Endpoints.Changed, d.Endpoints.Removed); err != nil {
-				return nil, err
-			}
+		if err = s.confirmPublication(ctx, mode); err != nil {
+			return nil, err
 		}
 		out, err := s.Catalog.Publish(ctx, mode, *resume)
 		return publicationShown(out), err
 	}
+}
+
+// confirmPublication asks whether to publish, and states what the publication would change.
+func (s session) confirmPublication(ctx context.Context, mode string) error {
+	if s.yes {
+		return nil
+	}
+	next, err := s.Catalog.Preview(ctx, mode)
+	if err != nil {
+		return err
+	}
+	d := next.Diff
+	return s.confirm("This changes the catalogue that patients search in %s mode at once: %d institutions added, "+
+		"%d changed, %d removed; %d endpoints added, %d changed, %d removed.", mode, d.Brands.Added, d.Brands.Changed,
+		d.Brands.Removed, d.Endpoints.Added, d.Endpoints.Changed, d.Endpoints.Removed)
 }
 
 func rollbackCatalog(flags *flag.FlagSet) action {
@@ -127,7 +133,7 @@ func rollbackCatalog(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.confirm("This replaces version %s of the catalogue that patients search in %s mode by version %s at "+
+		if err = s.confirm("This replaces version %s of the catalogue that patients search in %s mode by version %s at "+
 			"once, and pauses publishing.", report.Pointer.Live, mode, *version); err != nil {
 			return nil, err
 		}

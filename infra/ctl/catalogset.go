@@ -23,10 +23,9 @@ func overrideBrand(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		for _, both := range [][2]string{{"hide", "unhide"}, {"merge-into", "unmerge"}, {"alias", "remove-alias"}} {
-			if countGiven(flags, both[0], both[1]) > 1 {
-				return nil, misused("-%s and -%s can't be combined", both[0], both[1])
-			}
+		if err := exclusive(flags, [2]string{"hide", "unhide"}, [2]string{"merge-into", "unmerge"},
+			[2]string{"alias", "remove-alias"}); err != nil {
+			return nil, err
 		}
 		set, of := map[string]string{}, s.CatalogOverrides
 		var done []string

@@ -161,7 +161,7 @@ func listSources(flags *flag.FlagSet) action {
 			return sourceShown(row), err
 		}
 		if given(flags, "mode") {
-			if _, err := modeOf(*mode); err != nil {
+			if err := checkMode(*mode); err != nil {
 				return nil, err
 			}
 		}

@@ -176,7 +176,7 @@ func clientOwnerFlags(flags *flag.FlagSet) func(ctx context.Context, s session, 
 	return func(ctx context.Context, s session, seek seeker) (org.Tenant, error) {
 		isOwned := flags.Lookup("org").Value.String() != ""
 		if !isOwned && given(flags, "mode") {
-			if _, err := modeOf(flags.Lookup("mode").Value.String()); err != nil {
+			if err := checkMode(flags.Lookup("mode").Value.String()); err != nil {
 				return org.Tenant{}, err
 			}
 			return org.Tenant{}, misused("-mode requires -org; shared clients apply to both modes")

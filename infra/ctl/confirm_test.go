@@ -39,9 +39,9 @@ func TestCredentialRevokeNamesKeysAndIsSafeToRepeat(t *testing.T) {
 		t.Errorf("without a terminal: exit code %d, %v", exitCode(err), err)
 	}
 	for _, answer := range []string{"n\n", "", "\n"} {
-		if _, said, err := ran(t, outputs, answer, true, revoke+" -key "+leaked); exitCode(err) != 2 ||
+		if _, said, failed := ran(t, outputs, answer, true, revoke+" -key "+leaked); exitCode(failed) != 2 ||
 			!strings.Contains(said, want) || !strings.Contains(said, "Continue? [y/N]") {
-			t.Errorf("answer %q: exit code %d, said %s", answer, exitCode(err), said)
+			t.Errorf("answer %q: exit code %d, said %s", answer, exitCode(failed), said)
 		}
 	}
 	if keys := keysOf(); keys[0].(map[string]any)["revoked_at"] != nil {
@@ -80,7 +80,7 @@ func TestDestructiveCommandsRequireConfirmation(t *testing.T) {
 		"endpoint disable -id " + w.endpoint:                         `("Maple Hospital", test mode, ` + nowhere,
 		"endpoint remove -id " + w.endpoint:                          "permanently removes endpoint",
 		"client remove -id " + w.client:                              "client authentication " + w.client,
-		"registration remove -endpoint " + w.endpoint:                "of all organisations at " + w.endpoint + " in test mode",
+		"registration remove -endpoint " + w.endpoint:                "of all organisations at " + w.endpoint,
 		"catalog publish":                                            "live mode at once: 1 institutions added",
 		"catalog rollback -version x":                                "by version x",
 		"catalog source remove -id alder-county":                     "list of 1 institutions",

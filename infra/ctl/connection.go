@@ -57,7 +57,8 @@ func listConnections(flags *flag.FlagSet) action {
 		"rejected")
 	paging := pagingFlags(flags)
 	return forTenant(flags, seekConnection(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any,
-		error) {
+		error,
+	) {
 		var err error
 		if q.Paging, err = paging(); err != nil {
 			return nil, err
@@ -90,7 +91,8 @@ func showConnection(flags *flag.FlagSet) action {
 
 func indexConnections(flags *flag.FlagSet) action {
 	return forTenant(flags, seekConnection(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any,
-		error) {
+		error,
+	) {
 		count, err := s.Indexes.Index(ctx, tenant)
 		return map[string]any{"indexed": count}, err
 	})

@@ -42,7 +42,8 @@ func listDeliveries(flags *flag.FlagSet) action {
 	flags.IntVar(&q.Limit, "limit", 0, "page size, 1 to 100 (default 50)")
 	id := webhookFlag(flags)
 	return forTenant(flags, seekDelivery(&q.ID, id), func(ctx context.Context, s session, tenant org.Tenant) (any,
-		error) {
+		error,
+	) {
 		if _, ok := webhook.ParseType(string(q.Type)); q.Type != "" && !ok {
 			return nil, misused("-type: unknown event type %q", q.Type)
 		}
@@ -82,7 +83,8 @@ func replayWebhook(flags *flag.FlagSet) action {
 	to := timeFlag(flags, "to", "only deliveries created before this `time`")
 	id := flags.String("id", "", "`id` of the webhook")
 	return forTenant(flags, seekDelivery(delivery, id), func(ctx context.Context, s session, tenant org.Tenant) (any,
-		error) {
+		error,
+	) {
 		isOne, isSince, isRange := *delivery != "", *id != "" && !since.IsZero(), *id != "" && !from.IsZero() && !to.IsZero()
 		switch flags.NFlag() - countGiven(flags, "org", "mode", "o", "yes") {
 		case 1:
@@ -112,11 +114,12 @@ func simulateEvent(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
+		var event string
 		if *id == "" && types[0] == webhook.TestEvent {
-			event, err := s.Deliveries.SendTest(ctx, tenant)
-			return map[string]any{"event_id": event}, err
+			event, err = s.Deliveries.SendTest(ctx, tenant)
+		} else {
+			event, err = s.Deliveries.Simulate(ctx, tenant, *id, types[0])
 		}
-		event, err := s.Deliveries.Simulate(ctx, tenant, *id, types[0])
 		return map[string]any{"event_id": event}, err
 	})
 }

@@ -38,12 +38,11 @@ func describeKey(ctx context.Context, client *awskms.Client, name, id, without s
 		return notInspected("Allow kms:DescribeKey on the key "+id+".", "%s can't be described: %v.", name, summary(err))
 	}
 	key := out.KeyMetadata
-	switch key.KeyState {
-	case types.KeyStateEnabled:
-	case types.KeyStatePendingDeletion:
+	if key.KeyState == types.KeyStatePendingDeletion {
 		return amiss(fmt.Sprintf("Run aws kms cancel-key-deletion --key-id %s, then aws kms enable-key --key-id %[1]s.", id),
 			"%s is scheduled for deletion: %s.", name, without)
-	default:
+	}
+	if key.KeyState != types.KeyStateEnabled {
 		return amiss("Run aws kms enable-key --key-id "+id+" (docs/operate/runbooks/keys.md).", "%s is %s: %s.", name,
 			key.KeyState, without)
 	}

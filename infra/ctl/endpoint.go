@@ -130,7 +130,7 @@ func listEndpoints(flags *flag.FlagSet) action {
 	mode := flags.String("mode", "", "only endpoints in this mode, `test` or live (default: both)")
 	return func(ctx context.Context, s session) (any, error) {
 		if given(flags, "mode") {
-			if _, err := modeOf(*mode); err != nil {
+			if err := checkMode(*mode); err != nil {
 				return nil, err
 			}
 		}

@@ -121,11 +121,12 @@ func ownerFlags(flags *flag.FlagSet) func(
 		ctx context.Context, s session, has func(orgID string) func(org.Mode) (bool, error),
 	) (org.Tenant, string, error) {
 		if *mode != "" {
-			if _, err := modeOf(*mode); err != nil {
+			if err := checkMode(*mode); err != nil {
 				return org.Tenant{}, "", err
 			}
 		}
-		orgID, err := "", error(nil)
+		var orgID string
+		var err error
 		if *id != "" {
 			if orgID, err = s.organisation(ctx, *id); err != nil {
 				return org.Tenant{}, "", err
@@ -144,12 +145,22 @@ func ownerFlags(flags *flag.FlagSet) func(
 	}
 }
 
-func modeOf(text string) (org.Mode, error) {
-	mode, ok := org.ParseMode(text)
-	if !ok {
-		return "", misused("-mode must be test or live")
+// checkMode returns a usageError unless text is a mode.
+func checkMode(text string) error {
+	if _, ok := org.ParseMode(text); !ok {
+		return misused("-mode must be test or live")
 	}
-	return mode, nil
+	return nil
+}
+
+// exclusive returns an error if both flags of a pair were given.
+func exclusive(flags *flag.FlagSet, pairs ...[2]string) error {
+	for _, both := range pairs {
+		if given(flags, both[0]) && given(flags, both[1]) {
+			return misused("-%s and -%s can't be combined", both[0], both[1])
+		}
+	}
+	return nil
 }
 
 type texts []string

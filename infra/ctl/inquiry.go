@@ -108,7 +108,7 @@ func answerInquiry(flags *flag.FlagSet) action {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.confirm("This emails %d characters to the patient of inquiry %s of %s in %s mode.",
+		if err = s.confirm("This emails %d characters to the patient of inquiry %s of %s in %s mode.",
 			utf8.RuneCountInString(text.Reveal()), *id, tenant.OrgID, tenant.Mode); err != nil {
 			return nil, err
 		}

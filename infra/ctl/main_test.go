@@ -261,8 +261,10 @@ func TestCommandsRejectInvalidInputWithoutOutput(t *testing.T) {
 		{"webhook", "create", "-org", unknown, "-mode", "live", "-url", "http://127.0.0.1/hook"},
 		{"webhook", "create", "-org", unknown, "-mode", "test", "-url", "https://app.example/hook", "-type", "no.such.type"},
 		{"endpoint", "create", "-name", "No base"},
-		{"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epc",
-			"-name", "X"},
+		{
+			"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epc",
+			"-name", "X",
+		},
 		{
 			"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic",
 			"-name", "X",

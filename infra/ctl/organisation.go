@@ -253,20 +253,8 @@ func changeOrganisation(flags *flag.FlagSet) action {
 		if noAddresses && len(addresses) > 0 {
 			return nil, misused("-without emails and -email can't be combined")
 		}
-		for _, name := range without {
-			if name == "emails" {
-				continue
-			}
-			field, ok := map[string]**string{
-				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
-				"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
-				"purpose": &change.PurposeEN, "purpose-es": &change.PurposeES,
-			}[name]
-			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose, " +
-					"purpose-es or emails, and can't be combined with the setting's flag")
-			}
-			*field = new(string)
+		if err := reset(&change, without); err != nil {
+			return nil, err
 		}
 		isSame, movesMail := reflect.ValueOf(change).IsZero(), noAddresses || len(addresses) > 0
 		if isSame && !movesMail {
@@ -285,6 +273,26 @@ func changeOrganisation(flags *flag.FlagSet) action {
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err
 	})
+}
+
+// reset makes the change remove the named settings. The notice addresses are not part of the change.
+func reset(change *operator.OrganisationChange, without []string) error {
+	for _, name := range without {
+		if name == "emails" {
+			continue
+		}
+		field, ok := map[string]**string{
+			"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
+			"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
+			"purpose": &change.PurposeEN, "purpose-es": &change.PurposeES,
+		}[name]
+		if !ok || *field != nil {
+			return misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose, " +
+				"purpose-es or emails, and can't be combined with the setting's flag")
+		}
+		*field = new(string)
+	}
+	return nil
 }
 
 // confirmOrganisation asks about a change to an organisation. The question's verbs receive the organisation's ID and

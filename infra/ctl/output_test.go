@@ -16,8 +16,10 @@ func TestTableShowsOneRowPerObjectWithIdentifiersFirst(t *testing.T) {
 			id + "  Alder  live  active  granted      free",
 		},
 		"organisation list -o table": {"  NAME   MODE  STATUS"},
-		"organisation show -o table -org Alder": {"id                  " + id + "\n",
-			"emails              ops@app.example\n"},
+		"organisation show -o table -org Alder": {
+			"id                  " + id + "\n",
+			"emails              ops@app.example\n",
+		},
 		"-o table webhook list -mode live -org Alder":    {"none\n"},
 		"-o table audit list -org Alder":                 {"\nrows:\nSEQ  ", "organisation.created"},
 		"-o json organisation list":                      {`"name": "Alder"`},

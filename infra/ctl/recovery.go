@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"time"
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/manage/operator"
@@ -24,19 +25,14 @@ func restoreTokens(flags *flag.FlagSet) action {
 	isMeant := flags.Bool("apply", false, "restore the token sets; without this flag, nothing changes and the plan is "+
 		"printed")
 	return forTenant(flags, seekConnection(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any,
-		error) {
+		error,
+	) {
 		rows, err := wiring.Restore(ctx, s.stack.Config, s.stack.Outputs, *table)
 		if err != nil {
 			return nil, fmt.Errorf("-table: %w", err)
 		}
-		if *isMeant && !s.yes {
-			plan, err := s.Restores.Tokens(ctx, rows, tenant, *moment, false)
-			if err != nil {
-				return nil, err
-			}
-			if err := s.confirm("This restores the token sets of %d connections of %s in %s mode, and permanently ends %d "+
-				"connections whose patients must reconnect.", len(plan.Restored), tenant.OrgID, tenant.Mode,
-				len(plan.Ended)); err != nil {
+		if *isMeant {
+			if err = s.confirmRestore(ctx, rows, tenant, *moment); err != nil {
 				return nil, err
 			}
 		}
@@ -47,6 +43,21 @@ func restoreTokens(flags *flag.FlagSet) action {
 		}
 		return shown, nil
 	})
+}
+
+// confirmRestore asks whether to restore token sets, and states the plan.
+func (s session) confirmRestore(
+	ctx context.Context, rows operator.TokenRows, tenant org.Tenant, moment time.Time,
+) error {
+	if s.yes {
+		return nil
+	}
+	plan, err := s.Restores.Tokens(ctx, rows, tenant, moment, false)
+	if err != nil {
+		return err
+	}
+	return s.confirm("This restores the token sets of %d connections of %s in %s mode, and permanently ends %d "+
+		"connections whose patients must reconnect.", len(plan.Restored), tenant.OrgID, tenant.Mode, len(plan.Ended))
 }
 
 func restoredShown(done operator.Restored, isMeant bool) map[string]any {

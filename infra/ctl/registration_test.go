@@ -139,14 +139,18 @@ func TestRegistrationErrorsSuggestRemedy(t *testing.T) {
 		want string
 	}{
 		{[]string{"set", "-client-id", "c"}, "Set either -endpoint or -platform"},
-		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-endpoint", endpoint},
-			"Set either -endpoint or -platform"},
+		{
+			[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-endpoint", endpoint},
+			"Set either -endpoint or -platform",
+		},
 		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epc"}, "there are athena"},
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-mode", "production"}, "test or live"},
 		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-org", unknown}, "not found"},
 		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-org", ""}, "-org is empty"},
-		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-client-auth", ""},
-			"-client-auth is empty"},
+		{
+			[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-client-auth", ""},
+			"-client-auth is empty",
+		},
 		{[]string{"set", "-client-id", "c", "-endpoint", unknown}, "not found"},
 		{[]string{"set", "-client-id", "c", "-endpoint", endpoint, "-mode", "live"}, "in test mode, not in live mode"},
 		{[]string{"set", "-mode", "test", "-platform", "epic"}, "nothing to set"},
@@ -155,14 +159,22 @@ func TestRegistrationErrorsSuggestRemedy(t *testing.T) {
 			"-client-id: svc_invalid_request: A registration needs the client ID",
 		},
 		{[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c\n"}, "needs the client ID"},
-		{[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"},
-			"scopes can't have"},
-		{[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"},
-			"scopes can't have"},
-		{[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", unknown},
-			"run client create"},
-		{[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", own},
-			"for all organisations"},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"},
+			"scopes can't have",
+		},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"},
+			"scopes can't have",
+		},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", unknown},
+			"run client create",
+		},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", own},
+			"for all organisations",
+		},
 		{
 			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own, "-org", id, "-mode", "live"},
 			"not found for",

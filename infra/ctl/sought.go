@@ -65,7 +65,7 @@ func (s session) organisation(ctx context.Context, text string) (string, error) 
 // something.
 func (s session) tenant(ctx context.Context, organisation, mode string, seek seeker) (org.Tenant, error) {
 	if mode != "" {
-		if _, err := modeOf(mode); err != nil {
+		if err := checkMode(mode); err != nil {
 			return org.Tenant{}, err
 		}
 	}
@@ -201,8 +201,7 @@ func modeFlag(flags *flag.FlagSet) func(context.Context, session) (string, error
 	mode := flags.String("mode", "", "`test` or live (default: the only mode that has a catalogue)")
 	return func(ctx context.Context, s session) (string, error) {
 		if *mode != "" {
-			_, err := modeOf(*mode)
-			return *mode, err
+			return *mode, checkMode(*mode)
 		}
 		found, err := s.onlyMode(func(m org.Mode) (bool, error) {
 			sources, err := s.CatalogSources.List(ctx, string(m))

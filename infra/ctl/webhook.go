@@ -106,7 +106,8 @@ func showWebhook(flags *flag.FlagSet) action {
 	delivery := flags.String("delivery", "", "`id` of a delivery, from webhook log")
 	id := webhookFlag(flags)
 	return forTenant(flags, seekDelivery(delivery, id), func(ctx context.Context, s session, tenant org.Tenant) (any,
-		error) {
+		error,
+	) {
 		switch {
 		case (*id == "") == (*delivery == "") || *secrets && *id == "":
 			return nil, misused("set either -id or -delivery; -secrets requires -id")

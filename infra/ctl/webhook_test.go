@@ -372,8 +372,10 @@ func TestWebhookErrorsSuggestRemedy(t *testing.T) {
 		{"webhook simulate -org " + id + " -type nothing", "unknown event type"},
 		{"webhook simulate -org " + id + " -type webhook.test -id " + unknown, "not found for"},
 		{"webhook simulate -org " + id + " -type webhook.test -id=", "-id is empty"},
-		{"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook,
-			"not subscribed to this event type"},
+		{
+			"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook,
+			"not subscribed to this event type",
+		},
 		{"webhook simulate -org " + id + " -type patient.connection_failed", "No enabled webhook is subscribed"},
 		{"webhook simulate -org " + unknown + " -type webhook.test", "not found"},
 	} {

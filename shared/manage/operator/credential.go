@@ -183,8 +183,8 @@ type Revocation struct {
 	AllowNone bool   // revoke the keys even if the credential has no live key afterwards
 }
 
-// Revoke revokes a credential's keys. Revoked keys stop working within 30 seconds. Revoke returns the changed credential
-// and the keys that it revoked. If all selected keys are already revoked, Revoke changes nothing. Revoke returns
+// Revoke revokes a credential's keys. Revoked keys stop working within 30 seconds. Revoke returns the credential and
+// the keys that it revoked. If all selected keys are already revoked, Revoke changes nothing. Revoke returns
 // fault.NotFound for an unknown key. It returns fault.Conflict if no live key would remain, unless r allows that.
 func (o Credentials) Revoke(ctx context.Context, publicID string, r Revocation) (org.Credential, []org.Key, error) {
 	credential, chosen, err := o.Revocable(ctx, publicID, r)
