@@ -107,12 +107,10 @@ func clearWebhooks(ctx context.Context, rules *wiring.Operator, of org.Tenant) e
 
 func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant) error {
 	all, err := rules.Credentials.List(ctx, of)
-	failed := []error{err}
+	failed := append(make([]error, 0, 1+2*len(all)), err)
 	for _, c := range all {
-		if err := rules.Credentials.RevokeKeys(ctx, c.PublicID(), true); err != nil && !errors.Is(err, fault.NotFound) {
-			failed = append(failed, err)
-		}
-		failed = append(failed, rules.Credentials.Remove(ctx, c.PublicID()))
+		_, _, revoking := rules.Credentials.Revoke(ctx, c.PublicID(), operator.Revocation{AllowNone: true})
+		failed = append(failed, revoking, rules.Credentials.Remove(ctx, c.PublicID()))
 	}
 	return errors.Join(failed...)
 }

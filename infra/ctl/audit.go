@@ -14,7 +14,6 @@ import (
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/manage/audit"
-	"recordbridge/shared/words/ids"
 )
 
 func auditCommands() []command {
@@ -37,14 +36,13 @@ func auditCommands() []command {
 }
 
 // chainFlag adds the flag that selects an audit chain.
-func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
-	id := flags.String("org", "", "organisation `id` (default: shared resources)")
-	return func() (string, error) {
-		parsed, ok := ids.ParseUUID(*id)
-		if *id != "" && !ok {
-			return "", misused("-org must be an organisation's ID, as printed by organisation list")
+func chainFlag(flags *flag.FlagSet) func(context.Context, session) (orgID string, err error) {
+	id := flags.String("org", "", "organisation `id` or name (default: shared resources)")
+	return func(ctx context.Context, s session) (string, error) {
+		if *id == "" {
+			return "", nil
 		}
-		return parsed, nil
+		return s.organisation(ctx, *id)
 	}
 }
 
@@ -64,7 +62,7 @@ func listAudit(flags *flag.FlagSet) action {
 	before := flags.Int64("before", 0, "continue before this `number`, which is next on the previous page")
 	limit := flags.Int("limit", 50, "maximum number of rows, 1 to 100")
 	return func(ctx context.Context, s session) (any, error) {
-		orgID, err := chain()
+		orgID, err := chain(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +87,7 @@ func listAudit(flags *flag.FlagSet) action {
 func exportAudit(flags *flag.FlagSet) action {
 	chain := chainFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		orgID, err := chain()
+		orgID, err := chain(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -117,15 +115,16 @@ func verifyAudit(flags *flag.FlagSet) action {
 	}
 }
 
-func (s session) verified(ctx context.Context, chain func() (string, error), file string,
+func (s session) verified(ctx context.Context, chain func(context.Context, session) (string, error), file string,
 	told heads,
 ) (audit.Report, error) {
 	if file == "" {
-		orgID, err := chain()
-		if err != nil {
+		var err error
+		if s, err = s.open(ctx); err != nil {
 			return audit.Report{}, err
 		}
-		if s, err = s.open(ctx); err != nil {
+		orgID, err := chain(ctx, s)
+		if err != nil {
 			return audit.Report{}, err
 		}
 		return wiring.AuditLog(s.stack.Config, s.stack.Outputs).Verify(ctx, orgID, told...)

@@ -8,7 +8,6 @@ import (
 	"recordbridge/shared/catalog/publish"
 	"recordbridge/shared/catalog/search"
 	"recordbridge/shared/manage/operator"
-	"recordbridge/shared/words/org"
 )
 
 func catalogCommands() []command {
@@ -23,11 +22,11 @@ func catalogCommands() []command {
 			help: "Accepts a source's pending list, or approves a mode's pending publication",
 		},
 		{
-			name: "catalog publish", flags: "-mode test|live [-resume]", declare: publishCatalog,
+			name: "catalog publish", confirms: true, flags: "-mode test|live [-resume]", declare: publishCatalog,
 			help: "Publishes the accepted lists as the catalogue that patients search",
 		},
 		{
-			name: "catalog rollback", flags: "-mode test|live -version VERSION", needs: []string{"version"},
+			name: "catalog rollback", confirms: true, flags: "-mode test|live -version VERSION", needs: []string{"version"},
 			declare: rollbackCatalog,
 			help:    "Rolls the catalogue back to an earlier version and pauses publishing",
 		},
@@ -54,22 +53,22 @@ func catalogCommands() []command {
 	}...)
 }
 
-func modeFlag(flags *flag.FlagSet) *string {
-	return flags.String("mode", string(org.Test), "`test` or live")
-}
-
 func recordFlag(flags *flag.FlagSet) *string {
 	return flags.String("id", "", "`id` of a record, from catalog search or catalog show")
 }
 
 func previewCatalog(flags *flag.FlagSet) action {
-	mode, choice := modeFlag(flags), hostFlags(flags)
+	moded, choice := modeFlag(flags), hostFlags(flags)
 	limit := flags.Int("limit", mostHosts, "maximum number of waiting hosts to show, up to 100")
 	return func(ctx context.Context, s session) (any, error) {
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
 		if *limit < 1 || *limit > 100 {
 			return nil, misused("-limit must be from 1 to 100")
 		}
-		out, err := s.Catalog.Preview(ctx, *mode)
+		out, err := s.Catalog.Preview(ctx, mode)
 		return hostsShown(publicationShown(out), out.Composed.Waiting, choice, *limit), err
 	}
 }
@@ -91,20 +90,54 @@ func approveCatalog(flags *flag.FlagSet) action {
 }
 
 func publishCatalog(flags *flag.FlagSet) action {
-	mode := modeFlag(flags)
+	moded := modeFlag(flags)
 	resume := flags.Bool("resume", false,
 		"resume after a rollback; the rolled-back changes are published again unless their lists have changed")
 	return func(ctx context.Context, s session) (any, error) {
-		out, err := s.Catalog.Publish(ctx, *mode, *resume)
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.confirmPublication(ctx, mode); err != nil {
+			return nil, err
+		}
+		out, err := s.Catalog.Publish(ctx, mode, *resume)
 		return publicationShown(out), err
 	}
 }
 
+// confirmPublication asks whether to publish, and states what the publication would change.
+func (s session) confirmPublication(ctx context.Context, mode string) error {
+	if s.yes {
+		return nil
+	}
+	next, err := s.Catalog.Preview(ctx, mode)
+	if err != nil {
+		return err
+	}
+	d := next.Diff
+	return s.confirm("This changes the catalogue that patients search in %s mode at once: %d institutions added, "+
+		"%d changed, %d removed; %d endpoints added, %d changed, %d removed.", mode, d.Brands.Added, d.Brands.Changed,
+		d.Brands.Removed, d.Endpoints.Added, d.Endpoints.Changed, d.Endpoints.Removed)
+}
+
 func rollbackCatalog(flags *flag.FlagSet) action {
-	mode := modeFlag(flags)
+	moded := modeFlag(flags)
 	version := flags.String("version", "", "`version` to make live, from catalog report")
 	return func(ctx context.Context, s session) (any, error) {
-		out, err := s.Catalog.Rollback(ctx, *mode, *version)
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		report, err := s.Catalog.Report(ctx, mode)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.confirm("This replaces version %s of the catalogue that patients search in %s mode by version %s at "+
+			"once, and pauses publishing.", report.Pointer.Live, mode, *version); err != nil {
+			return nil, err
+		}
+		out, err := s.Catalog.Rollback(ctx, mode, *version)
 		return publicationShown(out), err
 	}
 }
@@ -125,7 +158,7 @@ func publicationShown(out publish.Outcome) map[string]any {
 
 func searchCatalog(flags *flag.FlagSet) action {
 	var states, platforms, zips texts
-	mode := modeFlag(flags)
+	moded := modeFlag(flags)
 	q := search.Query{}
 	flags.StringVar(&q.Text, "text", "", "search text, as a patient would type it (default: all institutions, by name)")
 	flags.Var(&states, "state", "state `code`, such as TN; may be repeated")
@@ -133,11 +166,15 @@ func searchCatalog(flags *flag.FlagSet) action {
 	flags.Var(&zips, "zip", "`ZIP` code to sort by distance from; may be repeated")
 	flags.IntVar(&q.Size, "limit", 10, "maximum number of results, up to 100")
 	return func(ctx context.Context, s session) (any, error) {
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
 		if q.Size < 1 || q.Size > search.MaxSize {
 			return nil, misused("-limit must be from 1 to %d", search.MaxSize)
 		}
 		q.States, q.Platforms, q.ZIPs, q.ByLocation = states, platforms, zips, len(zips) > 0
-		page, err := s.Catalog.Search(ctx, *mode, q)
+		page, err := s.Catalog.Search(ctx, mode, q)
 		hits := make([]map[string]any, 0, len(page.Hits))
 		for _, h := range page.Hits {
 			hits = append(hits, map[string]any{"score": h.Position.Score, "brand": h.Source})
@@ -147,14 +184,24 @@ func searchCatalog(flags *flag.FlagSet) action {
 }
 
 func showRecord(flags *flag.FlagSet) action {
-	mode, id := modeFlag(flags), recordFlag(flags)
-	return func(ctx context.Context, s session) (any, error) { return s.Catalog.Show(ctx, *mode, *id) }
+	moded, id := modeFlag(flags), recordFlag(flags)
+	return func(ctx context.Context, s session) (any, error) {
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return s.Catalog.Show(ctx, mode, *id)
+	}
 }
 
 func reportCatalog(flags *flag.FlagSet) action {
-	mode := modeFlag(flags)
+	moded := modeFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		r, err := s.Catalog.Report(ctx, *mode)
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.Catalog.Report(ctx, mode)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +214,7 @@ func reportCatalog(flags *flag.FlagSet) action {
 			said = append(said, map[string]string{"kind": string(o.Kind), "brand_id": o.ID, "value": o.Value})
 		}
 		shown := map[string]any{
-			"mode": *mode, "live": r.Pointer.Live, "kept": r.Pointer.Kept, "sources": sources, "overrides": said,
+			"mode": mode, "live": r.Pointer.Live, "kept": r.Pointer.Kept, "sources": sources, "overrides": said,
 			"paused": r.Publication.Paused, "state": cmp.Or(string(r.Publication.Phase), "idle"),
 		}
 		if r.Publication.Waits.ID != "" {

@@ -65,8 +65,8 @@ func TestCatalogCommandsImportPublishAndOverrideRecords(t *testing.T) {
 	play(t, outputs, []step{
 		{line: "catalog search -mode live -text alder", refused: "Nothing has been published in live mode yet"},
 		{line: "catalog diff -mode live", prints: "added:3"},
-		{line: "catalog publish -mode live", prints: "published:true"},
-		{line: "catalog publish -mode live", prints: "published:false"},
+		{line: "catalog publish -yes -mode live", prints: "published:true"},
+		{line: "catalog publish -yes -mode live", prints: "published:false"},
 		{
 			line:   "catalog source set -known epic-brands -every 720h -id epic",
 			prints: "url:https://open.epic.com/Endpoints/Brands",
@@ -93,7 +93,7 @@ func TestCatalogCommandsImportPublishAndOverrideRecords(t *testing.T) {
 		{line: "catalog set -mode live -id " + cedar + " -merge-into " + alder},
 		{line: "catalog set -mode live -id " + alder + " -alias Ylderwood"},
 		{line: "catalog set -mode live -id no-uuid -alias X", refused: "A record's ID must be a UUID"},
-		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog publish -yes -mode live", prints: "published:true"},
 		{line: "catalog search -mode live", prints: "total:1"},
 		{line: "catalog search -mode live -text ylderwood", prints: alder},
 		{line: "catalog show -mode live -id " + cedar, prints: "brand:map[aliases:"},
@@ -101,16 +101,16 @@ func TestCatalogCommandsImportPublishAndOverrideRecords(t *testing.T) {
 		{line: "catalog set -unhide -mode live -id " + birch},
 		{line: "catalog set -mode live -id " + cedar + " -unmerge"},
 		{line: "catalog set -mode live -id " + birch + " -name Beech"},
-		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog publish -yes -mode live", prints: "published:true"},
 		{line: "catalog search -mode live -text beech", prints: birch},
-		{line: "catalog rollback -mode live -version x", refused: "Unknown version"},
-		{line: "catalog rollback -mode live -version " + first, prints: first},
+		{line: "catalog rollback -yes -mode live -version x", refused: "Unknown version"},
+		{line: "catalog rollback -yes -mode live -version " + first, prints: first},
 		{line: "catalog search -mode live", prints: "total:3"},
-		{line: "catalog publish -mode live", prints: "paused:a rollback"},
-		{line: "catalog publish -mode live -resume", prints: "published:true"},
-		{line: "catalog publish -mode live -resume", refused: "Publishing is not paused"},
+		{line: "catalog publish -yes -mode live", prints: "paused:a rollback"},
+		{line: "catalog publish -yes -mode live -resume", prints: "published:true"},
+		{line: "catalog publish -yes -mode live -resume", refused: "Publishing is not paused"},
 		{line: "catalog report -mode live", prints: "Ylderwood"},
-		{line: "catalog source remove -id alder-county", prints: "removed:true"},
+		{line: "catalog source remove -yes -id alder-county", prints: "removed:true"},
 		{line: "catalog source list -id alder-county", refused: "not found"},
 	})
 	audited := openStored(t, outputs).audited(t, org.Tenant{})
@@ -147,18 +147,18 @@ func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 		names = append(names, fmt.Sprintf("Hospital %c%c", 'A'+i/10, 'K'+i%10))
 	}
 	imported(t, outputs, names...)
-	play(t, outputs, []step{{line: "catalog publish -mode live", prints: "published:true"}})
+	play(t, outputs, []step{{line: "catalog publish -yes -mode live", prints: "published:true"}})
 	if printed := imported(t, outputs, names[:20]...); printed["outcome"] != "waiting" {
 		t.Fatalf("half of the list: %v", printed)
 	}
 	play(t, outputs, []step{
-		{line: "catalog publish -mode live", prints: "unconfirmed:40"},
+		{line: "catalog publish -yes -mode live", prints: "unconfirmed:40"},
 		{line: "catalog approve -id alder-county", prints: "catalog publish -mode live"},
-		{line: "catalog publish -mode live", prints: "20 of 40 brands would go"},
+		{line: "catalog publish -yes -mode live", prints: "20 of 40 brands would go"},
 		{line: "catalog search -mode live", prints: "total:40"},
 		{line: "catalog report -mode live", prints: "approved:false"},
 		{line: "catalog approve -mode live", prints: "20 of 40 brands would go"},
-		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog publish -yes -mode live", prints: "published:true"},
 		{line: "catalog search -mode live", prints: "total:20"},
 	})
 }
@@ -166,7 +166,7 @@ func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 func TestCatalogImportsShippedVendorList(t *testing.T) {
 	play(t, newStack(t), []step{
 		{line: "catalog import -file ../catalog/vendors.yaml -format yaml -mode test", prints: "outcome:accepted"},
-		{line: "catalog publish -mode test", prints: "published:true"},
+		{line: "catalog publish -yes -mode test", prints: "published:true"},
 		{line: "catalog search -mode test -text epic", prints: "Epic sandbox"},
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/catalog/record"
 	"recordbridge/shared/manage/operator"
-	"recordbridge/shared/words/org"
 )
 
 func catalogHealthCommands() []command {
@@ -26,7 +25,7 @@ const (
 )
 
 func showEndpointHealth(flags *flag.FlagSet) action {
-	mode := flags.String("mode", string(org.Test), "`test` or live")
+	moded := modeFlag(flags)
 	state := flags.String("state", "", "list the endpoints in this `state`: ok, degraded, down or unknown")
 	abroad := flags.Bool("abroad", false, "list the endpoints whose discovery names unapproved origins")
 	bundles := flags.Bool("bundles", false,
@@ -36,10 +35,14 @@ func showEndpointHealth(flags *flag.FlagSet) action {
 		if *limit < 1 || *limit > mostHealthShown {
 			return nil, misused("-limit must be from 1 to %d", mostHealthShown)
 		}
-		report, err := s.EndpointHealth.Report(ctx, *mode,
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		report, err := s.EndpointHealth.Report(ctx, mode,
 			operator.HealthQuestion{State: health.State(*state), Departures: *abroad, Bundles: *bundles})
 		shown := map[string]any{
-			"mode": *mode, "states": report.States, "causes": report.Causes,
+			"mode": mode, "states": report.States, "causes": report.Causes,
 			"summary": report.Summary.Version,
 		}
 		addTime(shown, "summary_made_at", report.Summary.MadeAt)
@@ -50,7 +53,7 @@ func showEndpointHealth(flags *flag.FlagSet) action {
 			shown["abroad"] = departuresShown(report.Departures, *limit)
 		}
 		if *bundles {
-			shown["bundles"] = bundlesShown(*mode, report.Bundles, *limit)
+			shown["bundles"] = bundlesShown(mode, report.Bundles, *limit)
 		}
 		return shown, err
 	}

@@ -72,7 +72,7 @@ func TestCatalogHealthFiltersEndpointsByStatusAndCause(t *testing.T) {
 		"map[down:1 ok:1 unknown:1] map[timeout:1] <nil> <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if other := done("catalog", "health"); fmt.Sprint(other["states"]) != "map[]" {
+	if other := done("catalog", "health", "-mode", "test"); fmt.Sprint(other["states"]) != "map[]" {
 		t.Errorf("of the other mode: %v", other)
 	}
 	down, _ := done("catalog", "health", "-mode", "live", "-state", "down")["endpoints"].([]any)

@@ -31,14 +31,18 @@ func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 }
 
 func decideHosts(flags *flag.FlagSet) action {
-	mode, choice := modeFlag(flags), hostFlags(flags)
+	moded, choice := modeFlag(flags), hostFlags(flags)
 	allow := flags.Bool("allow", false, "approve the waiting servers")
 	refuse := flags.Bool("refuse", false, "reject the host, or all hosts that are waiting because of the source")
 	every := flags.Bool("allow-every-brand", false,
 		"let every institution have servers at the host, now and later; use this flag for a vendor's host")
 	undo := flags.Bool("undo", false, "remove all decisions about the host; published servers stay published")
 	return func(ctx context.Context, s session) (any, error) {
-		shown := map[string]any{"mode": *mode, "next": "catalog publish"}
+		mode, err := moded(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		shown := map[string]any{"mode": mode, "next": "catalog publish"}
 		switch {
 		case *choice == (operator.HostChoice{}):
 			return nil, misused("set -host or -source; to see the waiting hosts, run catalog diff")
@@ -48,18 +52,17 @@ func decideHosts(flags *flag.FlagSet) action {
 			return nil, misused("-allow-every-brand and -undo can be used only with -host")
 		case *every:
 			shown["every_brand"] = choice.Host
-			return shown, s.CatalogOverrides.AllowEveryBrand(ctx, *mode, choice.Host)
+			return shown, s.CatalogOverrides.AllowEveryBrand(ctx, mode, choice.Host)
 		case *undo:
 			shown["forgotten"] = choice.Host
-			return shown, s.CatalogOverrides.ForgetHost(ctx, *mode, choice.Host)
+			return shown, s.CatalogOverrides.ForgetHost(ctx, mode, choice.Host)
 		}
 		var hosts []string
-		var err error
 		if *allow {
-			hosts, err = s.CatalogOverrides.AllowHosts(ctx, *mode, *choice)
+			hosts, err = s.CatalogOverrides.AllowHosts(ctx, mode, *choice)
 			shown["allowed"] = hosts
 		} else if *refuse {
-			hosts, err = s.CatalogOverrides.RefuseHosts(ctx, *mode, *choice)
+			hosts, err = s.CatalogOverrides.RefuseHosts(ctx, mode, *choice)
 			shown["refused"] = hosts
 		}
 		return shown, err

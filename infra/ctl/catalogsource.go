@@ -30,7 +30,7 @@ func sourceCommands() []command {
 			help: "Lists the sources and their status, or shows a source, its last import and its pending list",
 		},
 		{
-			name: "catalog source remove", flags: "-id ID", needs: []string{"id"}, declare: removeSource,
+			name: "catalog source remove", confirms: true, flags: "-id ID", needs: []string{"id"}, declare: removeSource,
 			help: "Removes a source; the next publication removes data from this source alone",
 		},
 		{
@@ -40,7 +40,7 @@ func sourceCommands() []command {
 	}
 }
 
-func formatFlag(flags *flag.FlagSet) *string {
+func listFormatFlag(flags *flag.FlagSet) *string {
 	known := make([]string, 0, len(lists.Formats()))
 	for _, f := range lists.Formats() {
 		known = append(known, string(f))
@@ -55,7 +55,7 @@ func setSource(flags *flag.FlagSet) action {
 		"take defaults from the published list with this `id` in infra/catalog/sources.yaml")
 	flags.String("name", "", "display `name` (default: the ID)")
 	flags.String("mode", "", "`test` or live; can't be changed later")
-	formatFlag(flags)
+	listFormatFlag(flags)
 	flags.String("url", "", "`URL` of the list; without it, the list is imported only from files")
 	every := flags.Duration("every", 0, "fetch `interval`, such as 24h; 0 to fetch the list only on request")
 	flags.String("platform", "", "default EHR platform `type` for endpoints whose platform the list doesn't state")
@@ -161,7 +161,7 @@ func listSources(flags *flag.FlagSet) action {
 			return sourceShown(row), err
 		}
 		if given(flags, "mode") {
-			if _, err := modeOf(*mode); err != nil {
+			if err := checkMode(*mode); err != nil {
 				return nil, err
 			}
 		}
@@ -188,6 +188,18 @@ func listSources(flags *flag.FlagSet) action {
 func removeSource(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "`id` of the source")
 	return func(ctx context.Context, s session) (any, error) {
+		row, err := s.CatalogSources.Show(ctx, *id)
+		if err != nil {
+			return nil, err
+		}
+		listings := 0
+		if row.State.Accepted != nil {
+			listings = row.State.Accepted.Report.Listings
+		}
+		if err := s.confirm("This removes source %s in %s mode with its accepted list of %d institutions. The next "+
+			"publication removes those found only there.", row.Source.ID, row.Source.Mode, listings); err != nil {
+			return nil, err
+		}
 		return map[string]any{"id": *id, "removed": true, "next": "catalog publish"}, s.CatalogSources.Remove(ctx, *id)
 	}
 }
@@ -195,7 +207,7 @@ func removeSource(flags *flag.FlagSet) action {
 func importList(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "`id` of the source (default, with -file: derived from the file name)")
 	file := flags.String("file", "", "`file` with the list, plain or gzipped; creates the list's source if needed")
-	format := formatFlag(flags)
+	format := listFormatFlag(flags)
 	mode := flags.String("mode", "", "mode of a newly created source, `test` or live")
 	return func(ctx context.Context, s session) (any, error) {
 		if *file == "" {

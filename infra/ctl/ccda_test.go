@@ -199,7 +199,10 @@ func TestCcdaRejectsInvalidUsageWithoutOutput(t *testing.T) {
 		{"ccda " + filepath.Join(folder, "missing.xml"), 1},
 	} {
 		var out bytes.Buffer
-		err := run(t.Context(), strings.Fields(test.line), streams{input: strings.NewReader(""), out: &out, said: io.Discard})
+		err := run(t.Context(), strings.Fields(test.line), streams{
+			input: strings.NewReader(""), out: &out,
+			said: io.Discard,
+		})
 		if exitCode(err) != test.code || out.Len() > 0 || strings.Contains(err.Error(), "Willow") {
 			t.Errorf("%s: exit code %d, %v, printed %q", test.line, exitCode(err), err, out.String())
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"recordbridge/shared/catalog"
@@ -41,7 +42,8 @@ func clientCommands() []command {
 			help:    "Replaces the origins that a client secret may be sent to",
 		},
 		{
-			name: "client remove", flags: "-id ID [-abandon]" + owner, help: "Removes a client authentication that " +
+			name: "client remove", confirms: true, flags: "-id ID [-abandon]" + owner,
+			help: "Removes a client authentication that " +
 				"no registration uses",
 			needs: []string{"id"}, declare: removeClient,
 		},
@@ -59,7 +61,7 @@ func createClient(flags *flag.FlagSet) action {
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		owner, err := owned()
+		owner, err := owned(ctx, s, seekAccess)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +122,7 @@ func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owne
 	id := flags.String("id", "", "`id` that client create printed as client_auth_id")
 	owned := clientOwnerFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		owner, err := owned()
+		owner, err := owned(ctx, s, seekClient(*id))
 		if err != nil {
 			return nil, err
 		}
@@ -156,20 +158,45 @@ func removeClient(flags *flag.FlagSet) action {
 	abandon := flags.Bool("abandon", false,
 		"remove the client authentication despite connections; connections created with it can no longer be refreshed")
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
+		what := "This permanently removes client authentication %s."
+		if *abandon {
+			what += " Connections created with it can no longer be refreshed, so their patients must reconnect."
+		}
+		if err := s.confirm(what, id); err != nil {
+			return nil, err
+		}
 		return map[string]any{"client_auth_id": id, "removed": true}, s.Clients.Remove(ctx, owner, id, *abandon)
 	})
 }
 
 // clientOwnerFlags adds the flags that select a client's owner. The returned function fails if a mode is given for a
-// shared client.
-func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
+// shared client. If only the mode is omitted, seek determines it.
+func clientOwnerFlags(flags *flag.FlagSet) func(ctx context.Context, s session, seek seeker) (org.Tenant, error) {
 	owned := ownerFlags(flags)
-	return func() (org.Tenant, error) {
-		owner, _, err := owned()
-		if err == nil && owner == (org.Tenant{}) && given(flags, "mode") {
+	return func(ctx context.Context, s session, seek seeker) (org.Tenant, error) {
+		isOwned := flags.Lookup("org").Value.String() != ""
+		if !isOwned && given(flags, "mode") {
+			if err := checkMode(flags.Lookup("mode").Value.String()); err != nil {
+				return org.Tenant{}, err
+			}
 			return org.Tenant{}, misused("-mode requires -org; shared clients apply to both modes")
 		}
+		if !isOwned {
+			return org.Tenant{}, nil
+		}
+		owner, _, err := owned(ctx, s, func(orgID string) func(org.Mode) (bool, error) {
+			return func(m org.Mode) (bool, error) { return seek(ctx, s, org.Tenant{Mode: m, OrgID: orgID}) }
+		})
 		return owner, err
+	}
+}
+
+func seekClient(id string) seeker {
+	return func(ctx context.Context, s session, tenant org.Tenant) (bool, error) {
+		all, err := s.Clients.List(ctx)
+		return slices.ContainsFunc(all, func(c catalog.OwnedClient) bool {
+			return c.Owner == tenant && c.Auth.ID == id
+		}), err
 	}
 }
 

@@ -18,6 +18,7 @@ type command struct {
 	needs    []string // required flags
 	offline  bool     // true if the command runs without a stack or opens one itself (session.open)
 	operands bool     // true if the command accepts operands, such as files, after its flags
+	confirms bool     // true if the command may ask for confirmation, which -yes gives
 	declare  func(flags *flag.FlagSet) action
 }
 
@@ -27,7 +28,19 @@ type action func(ctx context.Context, s session) (any, error)
 
 // synopsis returns the command's syntax, with one line per form.
 func (c command) synopsis() string {
-	return strings.TrimSpace(c.name + " " + strings.ReplaceAll(c.flags, "\n", "\n"+c.name+" "))
+	yes := ""
+	if c.confirms {
+		yes = " [-yes]"
+	}
+	return strings.TrimSpace(c.name+" "+strings.ReplaceAll(c.flags, "\n", yes+"\n"+c.name+" ")) + yes
+}
+
+// common adds the flags that the command shares with other commands.
+func (c command) common(flags *flag.FlagSet, format *string, yes *bool) {
+	formatFlag(flags, format)
+	if c.confirms {
+		flags.BoolVar(yes, "yes", false, "don't ask for confirmation")
+	}
 }
 
 func (c command) usage() string {
@@ -35,11 +48,10 @@ func (c command) usage() string {
 	fmt.Fprintf(&text, "usage: ctl %s\n\n%s.", strings.ReplaceAll(c.synopsis(), "\n", "\n       ctl "), c.help)
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.declare(flags)
+	c.common(flags, new(string), new(bool))
 	flags.SetOutput(&text)
-	if c.flags != "" {
-		text.WriteString("\n\n")
-		flags.PrintDefaults()
-	}
+	text.WriteString("\n\n")
+	flags.PrintDefaults()
 	return strings.TrimRight(text.String(), "\n")
 }
 
@@ -54,6 +66,7 @@ func commands() registry {
 		catalogCommands(), catalogHealthCommands(), connectionCommands(), exportCommands(), inquiryCommands(),
 		restoreCommands(), auditCommands(),
 		preflightCommands(), doctorCommands(), resealCommands(), redriveCommands(), explainCommands(), ccdaCommands(),
+		completionCommands(),
 	)
 }
 
@@ -126,7 +139,7 @@ func (r registry) words(place int) []string {
 
 func (r registry) overview() string {
 	var text strings.Builder
-	text.WriteString("usage: ctl [-stack NAME | -outputs FILE] COMMAND [flags]\n\n")
+	text.WriteString("usage: ctl [-stack NAME | -outputs FILE] [-o table|json] COMMAND [flags]\n\n")
 	for _, c := range r {
 		fmt.Fprintf(&text, "  %-22s %s\n", c.name, c.help)
 	}
@@ -136,7 +149,13 @@ The default stack is the local stack of make run, from ` + localRun +
 for a stack whose outputs are in a file. ctl help WORD lists the flags of all commands that begin with the word, and
 ctl COMMAND -h explains the flags of one command.
 
-Clients and registrations are shared by all organisations unless -org names one. Client secrets, webhook headers (a file
+Output is a table on a terminal and JSON otherwise,
+	unless -o is given. -org takes an organisation's ID, its name, or the
+first letters of its name. If -mode is omitted, ctl uses the only mode that has what the command names. Commands that
+can't be undone or that affect patients at once ask first, unless -yes is given.
+
+Clients and registrations are shared by all organisations unless -org names one. Client secrets,
+	webhook headers (a file
 of lines NAME=VALUE) and replies to patients are read from a file, or from standard input with "-", never from an
 argument, which other users of the machine could see. Write times as 2026-11-21T09:30:00Z.`)
 	return text.String()

@@ -28,7 +28,7 @@ func connectionCommands() []command {
 			help: "Indexes connections that release 0.1.0 created, so that the dashboard's filters find them quickly",
 		},
 		{
-			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"},
+			name: "connection purge", confirms: true, flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"},
 			declare: purgeConnection,
 			help:    "Erases a connection with all its data and verifies the erasure; run the command again to see the progress",
 		},
@@ -56,7 +56,9 @@ func listConnections(flags *flag.FlagSet) action {
 	flags.StringVar((*string)(&q.Status), "status", "", "only connections with this status: `authorized`, revoked or "+
 		"rejected")
 	paging := pagingFlags(flags)
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekConnection(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any,
+		error,
+	) {
 		var err error
 		if q.Paging, err = paging(); err != nil {
 			return nil, err
@@ -72,7 +74,7 @@ func listConnections(flags *flag.FlagSet) action {
 
 func showConnection(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "connection `id` (org_connection_id)")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekConnection(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		c, err := s.Connections.Show(ctx, tenant, *id)
 		if err != nil {
 			return nil, err
@@ -88,7 +90,9 @@ func showConnection(flags *flag.FlagSet) action {
 }
 
 func indexConnections(flags *flag.FlagSet) action {
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekConnection(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any,
+		error,
+	) {
 		count, err := s.Indexes.Index(ctx, tenant)
 		return map[string]any{"indexed": count}, err
 	})
@@ -98,9 +102,12 @@ func purgeConnection(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "connection `id` (org_connection_id)")
 	isMeant := flags.Bool("apply", false, "erase the connection; without this flag, nothing changes and an earlier "+
 		"request's status is printed")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekConnection(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		ask := s.Erasures.Show
 		if *isMeant {
+			if err := s.confirmPurge(ctx, tenant, *id); err != nil {
+				return nil, err
+			}
 			ask = s.Erasures.Request
 		}
 		e, err := ask(ctx, tenant, *id)
@@ -117,6 +124,19 @@ func purgeConnection(flags *flag.FlagSet) action {
 		addTime(shown, "finished_at", e.FinishedAt)
 		return shown, nil
 	})
+}
+
+// confirmPurge asks before a connection is erased, unless its erasure was already requested.
+func (s session) confirmPurge(ctx context.Context, tenant org.Tenant, id string) error {
+	if _, err := s.Erasures.Show(ctx, tenant, id); err == nil {
+		return nil
+	}
+	c, err := s.Connections.Show(ctx, tenant, id)
+	if err != nil {
+		return err
+	}
+	return s.confirm("This permanently erases connection %s of %s in %s mode at %q, with its tokens and all its exports "+
+		"(%d recent).", id, tenant.OrgID, tenant.Mode, c.Endpoint, len(c.Exports))
 }
 
 // connectionShown returns a connection's printed form, without encrypted values or patient data.

@@ -113,7 +113,8 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-email", "ops@app.example")["id"].(string)
-	at, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "openid",
+	at, _ := done("endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "client",
+		"-scope", "openid",
 		"-name", "Alder Hospital")["endpoint_id"].(string)
 	return outputs, sent, patients{
 		stored: openStored(t, outputs), tenant: org.Tenant{Mode: org.Test, OrgID: id},
@@ -169,7 +170,8 @@ func TestConnectionShowExplainsFailure(t *testing.T) {
 		`"endpoint": "Alder Hospital"`, `"status": "authorized"`,
 		`"due_at"`, `"failures": 0`, `"task_id": "`+task, `"reason": "scope_patient_missing"`,
 		"ctl export show "+of+" -id "+task)
-	p.tells(t, outputs, []string{"connection", "show", "-id", failing}, `"failures": 2`, `"failure_class": "server_fault"`,
+	p.tells(t, outputs, []string{"connection", "show", "-id", failing}, `"failures": 2`,
+		`"failure_class": "server_fault"`,
 		"ctl endpoint test -id "+p.endpoint+" "+of+" -token-request")
 	p.tells(t, outputs, []string{"connection", "show", "-id", ended}, `"ended": "invalid_grant"`,
 		`"ended_at": "2026-03-04T05:06:07Z"`, "ave the patient reconnect")
@@ -298,7 +300,7 @@ func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 // deliver creates a webhook, stores a failed delivery of the event to it, and returns the webhook's ID.
 func (p patients) deliver(t *testing.T, outputs, eventID string) string {
 	t.Helper()
-	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-url",
+	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-mode", "test", "-url",
 		"https://app.example/hook")["id"].(string)
 	event, err := store.Events(p.work()).Event(t.Context(), p.tenant, eventID)
 	expect.NoError(t, err)

@@ -23,7 +23,8 @@ func deliveryCommands() []command {
 			flags: ofTenant + " (-delivery ID | -id ID -failed-since TIME | -id ID -from TIME -to TIME)",
 		},
 		{
-			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]", help: "Sends an event with sample data; webhook.test is also sent if nothing subscribes to it",
+			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]",
+			help:  "Sends an event with sample data; webhook.test is also sent if nothing subscribes to it",
 			needs: []string{"org", "type"}, declare: simulateEvent,
 		},
 	}
@@ -39,14 +40,17 @@ func listDeliveries(flags *flag.FlagSet) action {
 	flags.TextVar(&q.To, "to", time.Time{}, "only deliveries created before this `time`")
 	flags.StringVar(&q.After, "after", "", "continue after this `position`, which is next on the previous page")
 	flags.IntVar(&q.Limit, "limit", 0, "page size, 1 to 100 (default 50)")
-	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
+	id := webhookFlag(flags)
+	return forTenant(flags, seekDelivery(&q.ID, id), func(ctx context.Context, s session, tenant org.Tenant) (any,
+		error,
+	) {
 		if _, ok := webhook.ParseType(string(q.Type)); q.Type != "" && !ok {
 			return nil, misused("-type: unknown event type %q", q.Type)
 		}
 		if given(flags, "limit") && q.Limit == 0 {
 			return nil, misused("-limit must be from 1 to 100")
 		}
-		q.SubscriptionID = id
+		q.SubscriptionID = *id
 		page, err := s.Log.Search(ctx, tenant, q)
 		rows := make([]map[string]any, 0, len(page.Entries))
 		for _, e := range page.Entries {
@@ -78,9 +82,11 @@ func replayWebhook(flags *flag.FlagSet) action {
 	from := timeFlag(flags, "from", "deliveries created at or after this `time`, delivered or not")
 	to := timeFlag(flags, "to", "only deliveries created before this `time`")
 	id := flags.String("id", "", "`id` of the webhook")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekDelivery(delivery, id), func(ctx context.Context, s session, tenant org.Tenant) (any,
+		error,
+	) {
 		isOne, isSince, isRange := *delivery != "", *id != "" && !since.IsZero(), *id != "" && !from.IsZero() && !to.IsZero()
-		switch flags.NFlag() - countGiven(flags, "org", "mode") {
+		switch flags.NFlag() - countGiven(flags, "org", "mode", "o", "yes") {
 		case 1:
 			if isOne {
 				return map[string]any{"replayed": 1}, s.Deliveries.Replay(ctx, tenant, *delivery)
@@ -103,16 +109,17 @@ func replayWebhook(flags *flag.FlagSet) action {
 func simulateEvent(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "webhook `id` (default: all webhooks subscribed to the event type)")
 	name := flags.String("type", "", "event `type`")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekWebhook(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		types, err := typesOf([]string{*name})
 		if err != nil {
 			return nil, err
 		}
+		var event string
 		if *id == "" && types[0] == webhook.TestEvent {
-			event, err := s.Deliveries.SendTest(ctx, tenant)
-			return map[string]any{"event_id": event}, err
+			event, err = s.Deliveries.SendTest(ctx, tenant)
+		} else {
+			event, err = s.Deliveries.Simulate(ctx, tenant, *id, types[0])
 		}
-		event, err := s.Deliveries.Simulate(ctx, tenant, *id, types[0])
 		return map[string]any{"event_id": event}, err
 	})
 }

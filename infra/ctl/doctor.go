@@ -10,8 +10,8 @@ import (
 func doctorCommands() []command {
 	return []command{{
 		name: "doctor", offline: true, declare: examine,
-		help: "Checks a deployment: outputs, keys, clock, queues, alarms, webhooks, institutions, URLs, audit rows and " +
-			"mail; exits with 1 and suggests fixes if a check fails",
+		help: "Checks a deployment: outputs, keys, clock, queues, alarms, firewall, webhooks, institutions, URLs, audit " +
+			"rows and mail; exits with 1 and suggests fixes if a check fails",
 	}}
 }
 
@@ -51,6 +51,7 @@ func checks() []check {
 		{"service and clock", false, checkService},
 		{"queues", false, checkQueues},
 		{"alarms", false, checkAlarms},
+		{"firewall", false, checkFirewall},
 		{"webhooks", true, checkWebhooks},
 		{"institutions", true, checkInstitutions},
 		{"URLs", true, checkURLs},

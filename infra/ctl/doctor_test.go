@@ -82,7 +82,10 @@ func TestDoctorReportsRemediesAndSkippedChecks(t *testing.T) {
 		},
 		{
 			"a dead letter", "The dead-letter queue for refreshes has 1 messages", "ctl redrive -queue refreshes",
-			func() { found.die(t, "Refresh", due.Connection) }, func() { do("redrive", "-queue", "refreshes", "-apply") },
+			func() { found.die(t, "Refresh", due.Connection) }, func() {
+				do("redrive", "-yes", "-queue", "refreshes",
+					"-apply")
+			},
 		},
 		{
 			"an audit row", "is broken at row 1: changed", "ctl audit verify -org " + id,
@@ -140,12 +143,12 @@ func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
 	for which, kind := range map[string]due.Kind{"Delivery": due.Event, "Refresh": due.Connection} {
 		word := map[string]string{"Delivery": "deliveries", "Refresh": "refreshes"}[which]
 		found.die(t, which, kind)
-		shown, err := ctl(t, outputs, "redrive", "-queue", word, "-apply")
+		shown, err := ctl(t, outputs, "redrive", "-yes", "-queue", word, "-apply")
 		if err != nil || !strings.Contains(fmt.Sprint(shown), "id:"+deadID) ||
 			!strings.Contains(fmt.Sprint(shown), "outcome:sent") {
 			t.Errorf("%s: %v, %s", word, err, shown)
 		}
-		left, err := ctl(t, outputs, "redrive", "-queue", word)
+		left, err := ctl(t, outputs, "redrive", "-yes", "-queue", word)
 		if err != nil || fmt.Sprint(left) != "map[letters:[]]" {
 			t.Errorf("%s, again: %v, %s", word, err, left)
 		}
@@ -156,7 +159,7 @@ func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
 		}
 	}
 	found.die(t, "Export", due.Event) // the export worker doesn't handle events
-	if shown, err := ctl(t, outputs, "redrive", "-queue", "exports"); err != nil ||
+	if shown, err := ctl(t, outputs, "redrive", "-yes", "-queue", "exports"); err != nil ||
 		!strings.Contains(fmt.Sprint(shown), "outcome:left") {
 		t.Errorf("only looked at: %v, %s", err, shown)
 	}
@@ -190,7 +193,7 @@ func TestResealReencryptsSealedValues(t *testing.T) {
 		bytes.Equal(hooks[0].Private, again[0].Private) {
 		t.Errorf("the webhook's secrets are as they were (%v)", err)
 	}
-	do("webhook", "rotate", "-org", id, "-mode", "test", "-id", again[0].ID) // decrypts all the webhook's secrets
+	do("webhook", "rotate", "-yes", "-org", id, "-mode", "test", "-id", again[0].ID) // decrypts all the webhook's secrets
 	if rows := found.audited(t, org.Tenant{}); !slices.Contains(rows, "secrets.resealed webhooks=1 clients=1") {
 		t.Errorf("the audit rows are %q", rows)
 	}

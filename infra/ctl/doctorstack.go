@@ -2,24 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/xml"
-	"errors"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/ses"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/catalog"
-	"recordbridge/shared/platform/config/awscall"
 	"recordbridge/shared/platform/config/awssecret"
 	"recordbridge/shared/words/org"
 )
@@ -46,9 +36,9 @@ func checkOutputs(_ context.Context, s session) []finding {
 // checkKeys reads KeyHashingSecret, the only secret that operators may read, and encrypts and decrypts test data with
 // SecretsKey, the only key that they may use.
 func checkKeys(ctx context.Context, s session) []finding {
-	found := []finding{notInspected(
+	found := append(s.describeKeys(ctx), notInspected(
 		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",
-		"Operators can't read CursorSecret, DownloadSecret, LimitSecret, TokensKey or FilesKey.")}
+		"Operators can't read CursorSecret, DownloadSecret or LimitSecret."))
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
 		found = append(found, amiss("See docs/operate/secrets.md, Rotate a versioned secret.", "KeyHashingSecret can't be "+
 			"read: %v.", err))
@@ -112,98 +102,3 @@ func checkService(ctx context.Context, s session) []finding {
 }
 
 const maxAnswer = 20 * time.Second
-
-// checkQueues counts the messages in queues and dead-letter queues.
-func checkQueues(ctx context.Context, s session) []finding {
-	client := sqs.NewFromConfig(s.stack.Config)
-	var found []finding
-	for name, word := range map[string]string{"Export": "exports", "Delivery": "deliveries", "Refresh": "refreshes"} {
-		for _, suffix := range []string{"QueueUrl", "DeadLetterQueueUrl"} {
-			out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-				QueueUrl:       aws.String(s.stack.Outputs[name+suffix]),
-				AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages},
-			})
-			if err != nil {
-				found = append(found, notInspected("Allow sqs:GetQueueAttributes on the "+
-					"queue.", "The queue %s%s can't be read: "+
-					"%v.", name, suffix, err))
-				continue
-			}
-			n, _ := strconv.Atoi(out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)])
-			if suffix == "DeadLetterQueueUrl" && n > 0 {
-				found = append(found, amiss("See docs/operate/runbooks/dead-letters.md, then run ctl redrive -queue "+word+".",
-					"The dead-letter queue for %s has %d messages.", word, n))
-			} else {
-				found = append(found, fine("%s%s: %d messages.", name, strings.TrimSuffix(suffix, "Url"), n))
-			}
-		}
-	}
-	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.What, b.What) })
-	return found
-}
-
-// checkAlarms queries CloudWatch alarms, which exist only on AWS (Amazon CloudWatch API Reference, DescribeAlarms).
-func checkAlarms(ctx context.Context, s session) []finding {
-	const look = "Check the alarms in CloudWatch."
-	if s.at.stack == "" {
-		return []finding{notInspected(look, "Alarms are found by stack name; use -stack NAME.")}
-	}
-	var described struct {
-		Alarms []struct{ AlarmName string } `xml:"DescribeAlarmsResult>MetricAlarms>member"`
-	}
-	query := url.Values{
-		"Action": {"DescribeAlarms"}, "Version": {"2010-08-01"}, "StateValue": {"ALARM"},
-		"AlarmNamePrefix": {s.at.stack + "-"},
-	}
-	err := awscall.Do(ctx, s.stack.Config, time.Now, awscall.Call{
-		Service: "monitoring", SDKID: "CLOUDWATCH", Body: query.Encode(),
-		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"},
-		Read: func(status int, answer []byte) error {
-			if status == http.StatusOK && xml.Unmarshal(answer, &described) == nil {
-				return nil
-			}
-			return &awscall.RefusedError{Status: status}
-		},
-	})
-	if err != nil {
-		return []finding{notInspected(look+" Allow cloudwatch:DescribeAlarms.", "Alarms can't be read: %v.", err)}
-	}
-	found := make([]finding, 0, len(described.Alarms))
-	for _, alarm := range described.Alarms {
-		found = append(found, amiss("See the alarm's runbook in docs/operate/monitoring.md, "+
-			"Alarms.", "%s is in ALARM.", alarm.AlarmName))
-	}
-	if len(found) == 0 {
-		return []finding{fine("No alarm is in ALARM.")}
-	}
-	return found
-}
-
-// sandboxQuota is the number of emails per day that SES allows accounts in its sandbox.
-const sandboxQuota = 200
-
-func checkMail(ctx context.Context, s session) []finding {
-	client := ses.NewFromConfig(s.stack.Config)
-	quota, err := client.GetSendQuota(ctx, &ses.GetSendQuotaInput{})
-	if err != nil {
-		return []finding{notInspected("Check SES's account dashboard, and whether MailFrom is a verified identity; or "+
-			"allow ses:GetSendQuota.", "SES can't be read: %v.", summary(err))}
-	}
-	found := []finding{notInspected("Check whether MailFrom is a verified identity.",
-		"The sender address (the stack's MailFrom parameter) is not among the outputs.")}
-	if quota.Max24HourSend <= sandboxQuota {
-		return append(found, amiss("Ask AWS for production access: in the sandbox, emails reach only verified addresses.",
-			"The SES account is in the sandbox (%v emails in 24 hours).", quota.Max24HourSend))
-	}
-	return append(found, fine("The SES account is out of the sandbox; %v of %v emails were sent in 24 "+
-		"hours.", quota.SentLast24Hours,
-		quota.Max24HourSend))
-}
-
-// summary returns only the innermost error's message, because complete AWS error messages are long.
-func summary(err error) string {
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
-		err = next
-	}
-	return err.Error()
-}

@@ -7,7 +7,6 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/ids"
-	"recordbridge/shared/words/org"
 )
 
 func endpointCommands() []command {
@@ -16,7 +15,7 @@ func endpointCommands() []command {
 		{
 			name: "endpoint create", help: "Creates an endpoint, so that patients of every organisation can connect " +
 				"to an institution",
-			needs: []string{"fhir-base", "name"}, declare: createEndpoint,
+			needs: []string{"fhir-base", "name", "mode"}, declare: createEndpoint,
 			flags: "-fhir-base URL -mode test|live -name NAME [-platform TYPE] [-fhir-version VERSION] [-origin ORIGIN ...] " +
 				"[-issuer ISSUER] " +
 				"[-client-id ID [-client-auth ID] [-scope SCOPES | -access rs|read]] [-override YAML] [-unpinned] [-again]",
@@ -37,7 +36,8 @@ func endpointCommands() []command {
 			flags: "(-id ID | -fhir-base URL [-platform TYPE]) -mode test|live [-org ID] [-token-request]",
 		},
 		{
-			name: "endpoint disable", flags: "-id ID", help: "Blocks new connections to an endpoint; existing connections " +
+			name: "endpoint disable", confirms: true, flags: "-id ID",
+			help: "Blocks new connections to an endpoint; existing connections " +
 				"keep working", needs: one,
 			declare: disableEndpoint,
 		},
@@ -46,7 +46,7 @@ func endpointCommands() []command {
 			declare: enableEndpoint,
 		},
 		{
-			name: "endpoint remove", flags: "-id ID", help: "Removes a disabled endpoint without connections",
+			name: "endpoint remove", confirms: true, flags: "-id ID", help: "Removes a disabled endpoint without connections",
 			needs: one, declare: removeEndpoint,
 		},
 	}
@@ -60,7 +60,7 @@ func createEndpoint(flags *flag.FlagSet) action {
 	flags.StringVar(&e.PlatformType, "platform", "",
 		"EHR platform `type`, from platform show (default: detected from the server)")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR `version`")
-	flags.StringVar(&e.Mode, "mode", string(org.Test), "`test` or live")
+	flags.StringVar(&e.Mode, "mode", "", "`test` or live")
 	flags.StringVar(&r.ClientID, "client-id", "", "our client `id` at the endpoint (default: the client ID registered "+
 		"for the platform)")
 	flags.StringVar(&r.AuthID, "client-auth", "",
@@ -130,7 +130,7 @@ func listEndpoints(flags *flag.FlagSet) action {
 	mode := flags.String("mode", "", "only endpoints in this mode, `test` or live (default: both)")
 	return func(ctx context.Context, s session) (any, error) {
 		if given(flags, "mode") {
-			if _, err := modeOf(*mode); err != nil {
+			if err := checkMode(*mode); err != nil {
 				return nil, err
 			}
 		}
@@ -181,9 +181,24 @@ func approveEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
+// confirmEndpoint asks about a change to an endpoint. The question's verbs receive the endpoint's ID, name, mode and
+// FHIR base.
+func (s session) confirmEndpoint(ctx context.Context, id, question string) error {
+	e, err := s.Endpoints.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.confirm(question, e.ID, e.Name, e.Mode, e.FHIRBase)
+}
+
 func disableEndpoint(flags *flag.FlagSet) action {
 	id := endpointFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
+		if err := s.confirmEndpoint(ctx, *id,
+			"This blocks new connections to endpoint %s (%q, %s mode, %s) at once."); err !=
+			nil {
+			return nil, err
+		}
 		return map[string]any{"endpoint_id": *id, "status": catalog.EndpointSuspended}, s.Endpoints.Disable(ctx, *id)
 	}
 }
@@ -198,6 +213,9 @@ func enableEndpoint(flags *flag.FlagSet) action {
 func removeEndpoint(flags *flag.FlagSet) action {
 	id := endpointFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
+		if err := s.confirmEndpoint(ctx, *id, "This permanently removes endpoint %s (%q, %s mode, %s)."); err != nil {
+			return nil, err
+		}
 		return map[string]any{"endpoint_id": *id, "removed": true}, s.Endpoints.Remove(ctx, *id)
 	}
 }

@@ -15,7 +15,7 @@ func TestEndpointOverridesAreValidated(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	create := []string{
-		"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c",
+		"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c",
 		"-name", "Maple Hospital",
 	}
 	if _, err := ctl(t, outputs, append(create, "-override", "authorize: {aud: sometimes}")...); err == nil ||
@@ -54,14 +54,14 @@ func TestEndpointApproveRequiresNewOriginAfterMove(t *testing.T) {
 	}))
 	defer server.Close()
 	base := server.URL + "/r4"
-	told := done("registration", "show", "-callback", "-fhir-base", base)
+	told := done("registration", "show", "-callback", "-mode", "test", "-fhir-base", base)
 	address, _ := told["callback"].(string)
 	if !strings.HasPrefix(address, "http://127.0.0.1:4566/v1/bridge/callback/") || told["registered"] != false {
 		t.Errorf("told %v", told)
 	}
 	create := func(more ...string) []string {
 		return append([]string{
-			"endpoint", "create", "-fhir-base", base, "-name", "Maple Hospital", "-client-id",
+			"endpoint", "create", "-mode", "test", "-fhir-base", base, "-name", "Maple Hospital", "-client-id",
 			"ours",
 		}, more...)
 	}

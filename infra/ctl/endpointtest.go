@@ -14,6 +14,7 @@ import (
 	"recordbridge/shared/connect/platform"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/org"
 )
 
 // failedTestError reports the findings of a failed endpoint test.
@@ -45,7 +46,9 @@ func testEndpoint(flags *flag.FlagSet) action {
 		if *id != "" && *platformType != "" {
 			return nil, misused("-platform can be used only with -fhir-base; an existing endpoint already has a platform")
 		}
-		owner, mode, err := owned()
+		owner, mode, err := owned(ctx, s, func(string) func(org.Mode) (bool, error) {
+			return s.endpointMode(ctx, *id, *base)
+		})
 		if err != nil {
 			return nil, err
 		}

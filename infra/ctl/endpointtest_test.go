@@ -103,7 +103,7 @@ func TestEndpointTestReportsEachStepResult(t *testing.T) {
 	} {
 		fhir := base + "/sandbox/with/" + test.switches + "/fhir"
 		create := []string{
-			"endpoint", "create", "-fhir-base", fhir, "-platform", "smart", "-name", "Alder Hospital",
+			"endpoint", "create", "-mode", "test", "-fhir-base", fhir, "-platform", "smart", "-name", "Alder Hospital",
 			"-client-id", sandbox.DefaultClientID,
 		}
 		if test.auth != "" {
@@ -128,24 +128,27 @@ func TestEndpointTestReportsEachStepResult(t *testing.T) {
 func TestEndpointTestAcceptsUnregisteredFHIRBase(t *testing.T) {
 	outputs, base, _ := newService(t)
 	done := doer(t, outputs)
-	results, printed, err := tested(t, outputs, "-fhir-base", base+"/sandbox/fhir")
+	results, printed, err := tested(t, outputs, "-mode", "test", "-fhir-base", base+"/sandbox/fhir")
 	if err != nil || results["registration"] != "warning" || results["token_refresh"] != "skipped" ||
 		!strings.Contains(printed, "platform sandbox") {
 		t.Errorf("without a registration: %v\n%s", err, printed)
 	}
-	done("registration", "set", "-platform", "sandbox", "-client-id", sandbox.DefaultClientID)
-	results, printed, err = tested(t, outputs, "-fhir-base", base+"/sandbox/fhir", "-token-request")
+	done("registration", "set", "-mode", "test", "-platform", "sandbox", "-client-id", sandbox.DefaultClientID)
+	results, printed, err = tested(t, outputs, "-mode", "test", "-fhir-base", base+"/sandbox/fhir", "-token-request")
 	if err != nil || results["registration"] != "ok" || results["token_refresh"] != "ok" || results["authorize"] != "ok" {
 		t.Errorf("with its platform's registration: %v\n%s", err, printed)
 	}
 	organisation, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
-	done("registration", "set", "-platform", "sandbox", "-client-id", "not-registered-there", "-org", organisation)
-	results, printed, err = tested(t, outputs, "-fhir-base", base+"/sandbox/fhir", "-token-request", "-org", organisation)
+	done("registration", "set", "-mode", "test", "-platform", "sandbox", "-client-id", "not-registered-there", "-org",
+		organisation)
+	results, printed, err = tested(t, outputs, "-mode", "test", "-fhir-base", base+"/sandbox/fhir", "-token-request",
+		"-org", organisation)
 	if err == nil || results["token_refresh"] != "failed" || results["authorize"] != "warning" ||
 		!strings.Contains(printed, "the organisation's own, for the platform") {
 		t.Errorf("with the organisation's own: %v\n%s", err, printed)
 	}
-	if results, printed, err = tested(t, outputs, "-fhir-base", nowhere); err == nil || results["address"] != "failed" ||
+	if results, printed, err = tested(t, outputs, "-mode", "test", "-fhir-base",
+		nowhere); err == nil || results["address"] != "failed" ||
 		results["authorize"] != "skipped" {
 		t.Errorf("an address that the guard refuses: %v\n%s", err, printed)
 	}
@@ -153,11 +156,11 @@ func TestEndpointTestAcceptsUnregisteredFHIRBase(t *testing.T) {
 		results["address"] != "failed" {
 		t.Errorf("http in live mode: %v\n%s", err, printed)
 	}
-	if _, _, err = tested(t, outputs, "-fhir-base", "ehr.example"); err == nil ||
+	if _, _, err = tested(t, outputs, "-mode", "test", "-fhir-base", "ehr.example"); err == nil ||
 		!strings.Contains(err.Error(), "failed checks: 1") {
 		t.Errorf("no address: %v", err)
 	}
-	id, _ := done("endpoint", "create", "-fhir-base", base+"/sandbox/fhir", "-name",
+	id, _ := done("endpoint", "create", "-mode", "test", "-fhir-base", base+"/sandbox/fhir", "-name",
 		"Alder Hospital")["endpoint_id"].(string)
 	for want, args := range map[string][]string{
 		"set -id for an existing endpoint": {},
@@ -165,7 +168,7 @@ func TestEndpointTestAcceptsUnregisteredFHIRBase(t *testing.T) {
 		"test that endpoint with -id":      {"-fhir-base", base + "/sandbox/fhir", "-platform", "smart"},
 		"is in test mode":                  {"-id", id, "-mode", "live"},
 		"not found":                        {"-id", "00000000-0000-4000-8000-000000000000"},
-		"there are athena":                 {"-fhir-base", nowhere, "-platform", "epc"},
+		"there are athena":                 {"-mode", "test", "-fhir-base", nowhere, "-platform", "epc"},
 	} {
 		if _, err := ctl(t, outputs, append([]string{"endpoint", "test"}, args...)...); err == nil ||
 			!strings.Contains(err.Error(), want) {

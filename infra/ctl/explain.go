@@ -51,7 +51,7 @@ func explainLines(flags *flag.FlagSet) action {
 				told++
 				explanation := table.Explain(line)
 				known.add(ctx, explanation)
-				if err := show(s.out, explanation); err != nil {
+				if err := s.print(explanation); err != nil {
 					return nil, err
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"recordbridge/infra/ctl/explain"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 )
 
 // names looks up the names of organisations and endpoints in the stack. The stack is opened on the first lookup,
@@ -19,12 +20,14 @@ type names struct {
 // add adds the names of the objects whose IDs an explanation contains. If a lookup fails, add omits the name and
 // reports the failure.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
-	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
+	orgID, isTenant := ids.ParseUUID(told.Whose["org_id"])
+	mode, isMode := org.ParseMode(told.Whose["mode"])
+	tenant := org.Tenant{Mode: mode, OrgID: orgID}
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])
-	if err != nil && !isEndpoint || !n.openStack(ctx) {
+	if isTenant = isTenant && isMode; !isTenant && !isEndpoint || !n.openStack(ctx) {
 		return
 	}
-	if err == nil {
+	if isTenant {
 		n.put(told.Whose, "organisation", tenant.OrgID, func() (string, error) {
 			found, err := n.session.Organisations.Show(ctx, tenant)
 			return found.Name, err

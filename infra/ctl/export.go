@@ -31,7 +31,7 @@ func listExports(flags *flag.FlagSet) action {
 	flags.StringVar(&q.ConnectionID, "connection", "", "only exports of the connection with this `id`")
 	flags.StringVar((*string)(&q.Status), "status", "", "only exports with this status: `pending`, success or failed")
 	paging := pagingFlags(flags)
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekExport(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		var err error
 		if q.Paging, err = paging(); err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func listExports(flags *flag.FlagSet) action {
 
 func showExport(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "export `task` (task_id)")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekExport(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		e, err := s.Exports.Show(ctx, tenant, *id)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"recordbridge/shared/words/fault"
-	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 )
 
@@ -80,12 +79,15 @@ func naming(flags *flag.FlagSet, err error) error {
 	return err
 }
 
-// forTenant returns an action that operates on a tenant: an organisation in one mode.
-func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
-	id := flags.String("org", "", "organisation `id`")
-	mode := flags.String("mode", string(org.Test), "`test` or live")
+// forTenant returns an action that operates on a tenant: an organisation in one mode. If -mode is omitted, seek
+// determines the mode.
+func forTenant(flags *flag.FlagSet, seek seeker,
+	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
+) action {
+	id := flags.String("org", "", "organisation `id`, or its name or the name's first letters")
+	mode := flags.String("mode", "", "`test` or live (default: the only mode that applies)")
 	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf(*id, *mode)
+		tenant, err := s.tenant(ctx, *id, *mode, seek)
 		if err != nil {
 			return nil, err
 		}
@@ -98,9 +100,9 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
 ) action {
-	id := flags.String("org", "", "organisation `id`")
+	id := flags.String("org", "", "organisation `id`, or its name or the name's first letters")
 	return func(ctx context.Context, s session) (any, error) {
-		tenant, err := tenantOf(*id, string(org.Live))
+		tenant, err := s.tenant(ctx, *id, string(org.Live), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -109,35 +111,56 @@ func forOrganisation(flags *flag.FlagSet,
 }
 
 // ownerFlags adds the flags that select an object's owner. Without -org, the object is shared and the owner is the zero
-// tenant.
-func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
-	id := flags.String("org", "", "`id` of the owning organisation (default: shared by all organisations)")
-	mode := flags.String("mode", string(org.Test), "`test` or live")
-	return func() (org.Tenant, string, error) {
-		if *id != "" {
-			owner, err := tenantOf(*id, *mode)
-			return owner, *mode, err
+// tenant. The returned function takes a question that determines the mode if -mode is omitted.
+func ownerFlags(flags *flag.FlagSet) func(
+	ctx context.Context, s session, has func(orgID string) func(org.Mode) (bool, error),
+) (owner org.Tenant, mode string, err error) {
+	id := flags.String("org", "", "`id` or name of the owning organisation (default: shared by all organisations)")
+	mode := flags.String("mode", "", "`test` or live (default: the only mode that applies)")
+	return func(
+		ctx context.Context, s session, has func(orgID string) func(org.Mode) (bool, error),
+	) (org.Tenant, string, error) {
+		if *mode != "" {
+			if err := checkMode(*mode); err != nil {
+				return org.Tenant{}, "", err
+			}
 		}
-		_, err := modeOf(*mode)
-		return org.Tenant{}, *mode, err
+		var orgID string
+		var err error
+		if *id != "" {
+			if orgID, err = s.organisation(ctx, *id); err != nil {
+				return org.Tenant{}, "", err
+			}
+		}
+		chosen := org.Mode(*mode)
+		if chosen == "" && has != nil {
+			if chosen, err = s.onlyMode(has(orgID)); err != nil {
+				return org.Tenant{}, "", err
+			}
+		}
+		if orgID == "" {
+			return org.Tenant{}, string(chosen), nil
+		}
+		return org.Tenant{Mode: chosen, OrgID: orgID}, string(chosen), nil
 	}
 }
 
-func tenantOf(id, mode string) (org.Tenant, error) {
-	parsed, ok := ids.ParseUUID(id)
-	if !ok {
-		return org.Tenant{}, misused("-org must be an organisation's ID, as printed by organisation list")
+// checkMode returns a usageError unless text is a mode.
+func checkMode(text string) error {
+	if _, ok := org.ParseMode(text); !ok {
+		return misused("-mode must be test or live")
 	}
-	m, err := modeOf(mode)
-	return org.Tenant{Mode: m, OrgID: parsed}, err
+	return nil
 }
 
-func modeOf(text string) (org.Mode, error) {
-	mode, ok := org.ParseMode(text)
-	if !ok {
-		return "", misused("-mode must be test or live")
+// exclusive returns an error if both flags of a pair were given.
+func exclusive(flags *flag.FlagSet, pairs ...[2]string) error {
+	for _, both := range pairs {
+		if given(flags, both[0]) && given(flags, both[1]) {
+			return misused("-%s and -%s can't be combined", both[0], both[1])
+		}
 	}
-	return mode, nil
+	return nil
 }
 
 type texts []string

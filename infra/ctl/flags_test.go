@@ -29,12 +29,14 @@ func newWorld(t *testing.T, outputs string) world {
 		org:   text(done("organisation", "create", "-name", "Alder", "-email", "ops@app.example"), "id"),
 		brand: unknownID, other: unknownID,
 	}
-	w.publicID = text(done("credential", "create", "-org", w.org, "-redirect", "https://app.example/return", "-origin",
+	w.publicID = text(done("credential", "create", "-org", w.org, "-mode", "test", "-redirect",
+		"https://app.example/return", "-origin",
 		"https://app.example"), "public_id")
-	w.hook = text(done("webhook", "create", "-org", w.org, "-url", "https://app.example/hook", "-type",
+	w.hook = text(done("webhook", "create", "-org", w.org, "-mode", "test", "-url", "https://app.example/hook", "-type",
 		"patient.connection_success"), "id")
 	w.client = text(done("client", "create", "-method", "private_key_jwt"), "client_auth_id")
-	w.endpoint = text(done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id",
+	w.endpoint = text(done("endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-platform",
+		"epic", "-client-id",
 		"ours", "-name", "Maple Hospital",
 		"-override", "authorize: {aud: none}"), "endpoint_id")
 	return w
@@ -58,6 +60,7 @@ func (w world) right(command string) map[string]string {
 			"org": w.org, "email": "ada@alder.example", "recover": "true", "reason": "seen in person",
 		},
 		"organisation live": {"org": w.org, "refuse": "true", "reason": "Unclear."},
+		"credential revoke": {"public-id": w.publicID, "all": "true"},
 		"credential create": with(tenant, "redirect", "https://app.example/return"),
 		"webhook create":    with(tenant, "url", "https://app.example/hook"),
 		"credential set":    {"public-id": w.publicID, "add-redirect": "https://app.example/another"},
@@ -67,6 +70,7 @@ func (w world) right(command string) map[string]string {
 		"webhook simulate":  with(tenant, "type", "webhook.test"),
 		"webhook replay":    with(tenant, "id", w.hook, "failed-since", "2026-11-21T09:30:00Z"),
 		"endpoint create": {
+			"mode":      "test",
 			"fhir-base": nowhere + "/another", "name": "Birch Hospital", "platform": "epic",
 			"client-id": "ours", "unpinned": "true",
 		},
@@ -76,9 +80,9 @@ func (w world) right(command string) map[string]string {
 		"client create":       {"method": "private_key_jwt"},
 		"client set":          {"id": w.client, "origin": "https://auth.example"},
 		"client rotate":       {"id": w.client, "key-id": "one"},
-		"registration set":    {"platform": "epic", "client-id": "ours"},
-		"registration show":   {"platform": "epic", "callback": "true"},
-		"registration remove": {"endpoint": w.endpoint},
+		"registration set":    {"mode": "test", "platform": "epic", "client-id": "ours"},
+		"registration show":   {"mode": "test", "platform": "epic", "callback": "true"},
+		"registration remove": {"mode": "test", "endpoint": w.endpoint},
 		"inquiry status":      with(tenant, "id", unknownID, "status", "closed"),
 		"inquiry answer":      with(tenant, "id", unknownID, "text-file", "flags_test.go"),
 		"webhook set":         with(tenant, "id", w.hook, "url", "https://app.example/moved"),
@@ -159,12 +163,13 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	play(t, outputs, []step{
 		{line: "catalog import -file " + writeList(t, "Alder Hospital", "Birch Clinic") +
 			" -format lantern-ndjson -mode live -id alder-county", prints: "accepted"},
-		{line: "catalog publish -mode live", prints: "published:true"},
+		{line: "catalog publish -yes -mode live", prints: "published:true"},
 	})
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
 		// accept any text
-		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog set -alias", "catalog set -remove-alias",
+		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog set -alias",
+		"catalog set -remove-alias",
 		// these flags accept any text, which may match nothing
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",

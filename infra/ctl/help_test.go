@@ -48,8 +48,8 @@ func TestUsageErrorSuggestsSimilarCommand(t *testing.T) {
 		"endpoint craete":   "did you mean create?",
 		"endpoint zzzzzzzz": "to list its subcommands, run ctl help endpoint",
 		"zzzzzzzz create":   "to list all commands, run ctl help",
-		"-output x organisation list": "flag provided but not defined: -output; ctl itself has only the flags -stack " +
-			"and -outputs",
+		"-output x organisation list": "flag provided but not defined: -output; ctl itself has only the flags -stack, " +
+			"-outputs and -o",
 		"-stack= organisation list":         "-stack is empty",
 		"-stack a -outputs b platform show": "-stack and -outputs can't be combined",
 		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"unicode/utf8"
 
 	"recordbridge/shared/manage/inquiry"
 	"recordbridge/shared/manage/operator"
@@ -23,7 +24,7 @@ func inquiryCommands() []command {
 			needs: []string{"org", "id"}, declare: showInquiry,
 		},
 		{
-			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE [-as-operator]",
+			name: "inquiry answer", confirms: true, flags: ofTenant + " -id ID -text-file FILE [-as-operator]",
 			needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
 			help: "Replies to an inquiry by email, for an organisation or as the operator; safe to repeat",
 		},
@@ -45,7 +46,7 @@ func listInquiries(flags *flag.FlagSet) action {
 	flags.StringVar((*string)(&q.Status), "status", "", "only inquiries with this status: "+statusHelp)
 	flags.StringVar((*string)(&q.Kind), "kind", "", "only `support` or health_system inquiries")
 	paging := pagingFlags(flags)
-	ofOne := forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	ofOne := forTenant(flags, seekInquiry(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		page, err := s.Inquiries.List(ctx, tenant, q)
 		return map[string]any{"inquiries": inquiriesListed(page.Inquiries), "next": page.Next}, err
 	})
@@ -76,7 +77,7 @@ func inquiriesListed(all []inquiry.Inquiry) []map[string]any {
 
 func showInquiry(flags *flag.FlagSet) action {
 	id := flags.String("id", "", inquiryIDHelp)
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekInquiry(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		i, err := s.Inquiries.Show(ctx, tenant, *id)
 		if err != nil {
 			return nil, err
@@ -102,9 +103,13 @@ func answerInquiry(flags *flag.FlagSet) action {
 	file := flags.String("text-file", "", "`file` with the reply, - for standard input")
 	asOperator := flags.Bool("as-operator", false,
 		"reply as the operator of the stack; the patient's reply goes to SupportMail")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekInquiry(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		text, err := readSecret(s.input, "text-file", *file)
 		if err != nil {
+			return nil, err
+		}
+		if err = s.confirm("This emails %d characters to the patient of inquiry %s of %s in %s mode.",
+			utf8.RuneCountInString(text.Reveal()), *id, tenant.OrgID, tenant.Mode); err != nil {
 			return nil, err
 		}
 		answer := s.Inquiries.Answer
@@ -121,7 +126,7 @@ func answerInquiry(flags *flag.FlagSet) action {
 
 func moveInquiry(flags *flag.FlagSet) action {
 	id, status := flags.String("id", "", inquiryIDHelp), flags.String("status", "", statusHelp)
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekInquiry(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		i, err := s.Inquiries.Move(ctx, tenant, *id, *status)
 		if err != nil {
 			return nil, err

@@ -43,13 +43,13 @@ func TestInquiryReplyIsEmailedToPatient(t *testing.T) {
 		{"", "inquiry list -status open -kind support", "status:open"},
 		{"", "inquiry list -kind health_system", "inquiries:[]"},
 		{"", "inquiry show -id " + i.ID, "body:" + privateWords},
-		{"Call us.\n", "inquiry answer -text-file - -id " + i.ID, "status:answered"},
-		{"Call us.\n", "inquiry answer -text-file - -id " + i.ID, "answered:1"},
+		{"Call us.\n", "inquiry answer -yes -text-file - -id " + i.ID, "status:answered"},
+		{"Call us.\n", "inquiry answer -yes -text-file - -id " + i.ID, "answered:1"},
 		{"", "inquiry show -id " + i.ID, "text:Call us."},
-		{"We have fixed it.\n", "inquiry answer -as-operator -text-file - -id " + i.ID, "answered:2"},
+		{"We have fixed it.\n", "inquiry answer -yes -as-operator -text-file - -id " + i.ID, "answered:2"},
 		{"", "inquiry status -status closed -id " + i.ID, "status:closed"},
 		{"", "inquiry list -status open", "inquiries:[]"},
-		{"", "inquiry answer -text-file - -id " + i.ID, "text is required"},
+		{"", "inquiry answer -yes -text-file - -id " + i.ID, "text is required"},
 	} {
 		got := do(c.input, strings.Fields(c.line)...)
 		if !strings.Contains(got, c.want) || strings.Contains(got, privateWords) != strings.Contains(c.line, "show") {

@@ -11,7 +11,7 @@ import (
 func liveAccessCommands() []command {
 	return []command{
 		{
-			name: "organisation live", needs: []string{"org"}, declare: decideLive,
+			name: "organisation live", confirms: true, needs: []string{"org"}, declare: decideLive,
 			flags: "-org ID -approve [-compared]\n-org ID (-refuse | -withdraw) -reason TEXT",
 			help:  "Approves or refuses an organisation's request for live mode, or withdraws live mode",
 		},
@@ -68,6 +68,10 @@ func decideLive(flags *flag.FlagSet) action {
 		case *refuses:
 			return decidedShown(s.LiveReviews.Refuse(ctx, tenant, *reason))
 		case *withdraws:
+			if err := s.confirmOrganisation(ctx, tenant, "Within 30 seconds, this ends live mode of organisation %s (%q). It "+
+				"has %d credentials and %d webhooks in both modes; the live ones stop working."); err != nil {
+				return nil, err
+			}
 			return decidedShown(s.LiveReviews.Withdraw(ctx, tenant, *reason))
 		}
 		return nil, misused("set one of -approve, -refuse and -withdraw")

@@ -6,7 +6,9 @@
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"
 //	go run ./infra/ctl -stack recordbridge organisation list
 //
-// The command prints JSON to standard output and the stack's name to standard error. Private keys and webhook secrets
+// The command prints tables to a terminal and JSON to anything else, unless -o selects a format. It prints the stack's
+// name to standard error. Before a change that can't be undone or that affects patients at once, the command states the
+// change and asks; -yes skips the question. Private keys and webhook secrets
 // are printed only once, when they are created. The exit code is 0 for success, 2 for an invalid command line, and 1
 // for any other failure.
 package main
@@ -28,7 +30,13 @@ import (
 )
 
 func main() {
-	here := streams{input: os.Stdin, out: os.Stdout, said: os.Stderr}
+	here := streams{
+		input: os.Stdin, out: os.Stdout, said: os.Stderr, format: formatJSON,
+		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr),
+	}
+	if isTerminal(os.Stdout) {
+		here.format = formatTable
+	}
 	err := run(context.Background(), os.Args[1:], here)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ctl:", err)
@@ -50,6 +58,15 @@ type streams struct {
 	input io.Reader // input for secrets and log lines
 	out   io.Writer // receives results
 	said  io.Writer // receives messages about omissions and the stack in use
+
+	format string // output format; JSON if empty
+	asks   bool   // true if a person can answer questions
+}
+
+// isTerminal reports whether a file is a terminal. A null device also counts; reading an answer from it then fails.
+func isTerminal(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -59,10 +76,11 @@ func run(ctx context.Context, args []string, s streams) error {
 	var at where
 	flags.StringVar(&at.stack, "stack", "", "")
 	flags.StringVar(&at.outputs, "outputs", "", "")
+	formatFlag(flags, &s.format)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		help = true
 	} else if err != nil {
-		return misused("%w; ctl itself has only the flags -stack and -outputs, and other flags come after the "+
+		return misused("%w; ctl itself has only the flags -stack, -outputs and -o, and other flags come after the "+
 			"command", err)
 	}
 	if err := refuseEmptyFlags(flags); err != nil {
@@ -94,8 +112,10 @@ func run(ctx context.Context, args []string, s streams) error {
 
 // run parses the flags, opens a stack if the command needs one, and prints the result.
 func (c command) run(ctx context.Context, at where, args []string, s streams) error {
+	opened := session{streams: s, at: at, line: append(strings.Fields(c.name), args...)}
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	act := c.declare(flags)
+	c.common(flags, &opened.format, &opened.yes)
 	err := parse(flags, args, c.operands)
 	if errors.Is(err, flag.ErrHelp) {
 		return tell(s.out, c.usage())
@@ -106,7 +126,6 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	if err != nil {
 		return misused("%w\nusage: ctl %s", err, strings.ReplaceAll(c.synopsis(), "\n", "\n       ctl "))
 	}
-	opened := session{streams: s, at: at}
 	if !c.offline {
 		if opened, err = opened.open(ctx); err != nil {
 			return err
@@ -114,7 +133,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	}
 	result, err := act(audit.WithSource(ctx, "ctl"), opened)
 	if printed, ok := errors.AsType[printedError](err); ok {
-		return errors.Join(show(s.out, printed.shown()), err)
+		return errors.Join(opened.print(printed.shown()), err)
 	}
 	if err != nil {
 		return located(naming(flags, err))
@@ -122,7 +141,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	if result == nil {
 		return nil
 	}
-	return show(s.out, result)
+	return opened.print(result)
 }
 
 // located adds the affected row or table to an error, if known. For temporary failures, located also adds the remedy.

@@ -206,18 +206,21 @@ func TestOrganisationCommandsCreateUsableOrganisation(t *testing.T) {
 	if _, err := ctl(t, outputs, "credential", "add-key", "-public-id", publicID); err == nil {
 		t.Error("a third live key was made")
 	}
-	done("credential", "revoke", "-public-id", publicID, "-all")
+	done("credential", "revoke", "-yes", "-public-id", publicID, "-all", "-allow-none")
 	hook := done("webhook", "create", "-org", id, "-mode", "test", "-url", "https://app.example/hook", "-type",
 		"patient.connection_success")
 	if types, _ := hook["types"].([]any); len(types) != 4 {
 		t.Errorf("the webhook is %v", hook)
 	}
-	if event := done("webhook", "simulate", "-type", "webhook.test", "-org", id, "-mode", "test")["event_id"]; event == "" {
+	if event := done("webhook", "simulate", "-type", "webhook.test", "-org", id, "-mode",
+		"test")["event_id"]; event == "" {
 		t.Error("the test event has no id")
 	}
-	done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope", "patient/*.rs",
+	done("endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "client", "-scope",
+		"patient/*.rs",
 		"-platform", "sandbox", "-mode", "test", "-name", "Alder Hospital")
-	done("endpoint", "create", "-fhir-base", nowhere+"/two", "-unpinned", "-client-id", "client", "-platform", "epic",
+	done("endpoint", "create", "-mode", "test", "-fhir-base", nowhere+"/two", "-unpinned", "-client-id", "client",
+		"-platform", "epic",
 		"-mode", "test", "-name", "Maple Hospital")
 	if shown := done("platform", "show", "-platform", "epic"); shown["name"] != "Epic" || shown["unverified"] == nil {
 		t.Errorf("the platform is %v", shown)
@@ -254,24 +257,29 @@ func TestCommandsRejectInvalidInputWithoutOutput(t *testing.T) {
 		{"credential", "create", "-org", unknown, "-redirect", "https://app.example/return"},
 		{"credential", "create", "-org", unknown, "-mode", "live", "-redirect", "http://127.0.0.1/return"},
 		{"credential", "add-key", "-public-id", "public_test_" + unknown},
-		{"credential", "revoke", "-public-id", "x"},
+		{"credential", "revoke", "-yes", "-public-id", "x", "-all"},
 		{"webhook", "create", "-org", unknown, "-mode", "live", "-url", "http://127.0.0.1/hook"},
 		{"webhook", "create", "-org", unknown, "-mode", "test", "-url", "https://app.example/hook", "-type", "no.such.type"},
 		{"endpoint", "create", "-name", "No base"},
-		{"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epc", "-name", "X"},
 		{
-			"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X",
+			"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epc",
+			"-name", "X",
+		},
+		{
+			"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic",
+			"-name", "X",
 			"-access", "write",
 		},
 		{
-			"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic", "-name", "X",
+			"endpoint", "create", "-mode", "test", "-fhir-base", nowhere, "-unpinned", "-client-id", "c", "-platform", "epic",
+			"-name", "X",
 			"-access", "rs", "-scope", "openid",
 		},
 		{"platform", "show", "-platform", "nobody"},
 		{"endpoint", "set", "-id", unknown, "-override", "authorize: {aud: none}"},
 		{"endpoint", "show"},
 		{"endpoint", "approve", "-id", unknown},
-		{"registration", "show", "-callback", "-fhir-base", "no address"},
+		{"registration", "show", "-callback", "-mode", "test", "-fhir-base", "no address"},
 		{"organisation", "create", "-name", "X", "unexpected arguments"},
 		{"keys", "jwks", "-pem"},
 	} {

@@ -45,21 +45,22 @@ func organisationCommands() []command {
 			help: "Invites an owner by email, or recovers an owner who has lost every second factor",
 		},
 		{
-			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
-			help: "Disables an organisation's public IDs and keys, in both modes",
+			name: "organisation suspend", confirms: true, flags: "-org ID", needs: []string{"org"},
+			declare: suspendOrganisation,
+			help:    "Disables an organisation's public IDs and keys, in both modes",
 		},
 		{
 			name: "organisation resume", flags: "-org ID", needs: []string{"org"}, declare: resumeOrganisation,
 			help: "Reactivates a suspended organisation",
 		},
 		{
-			name: "organisation delete", flags: "-org ID -name NAME\n-org ID -cancel", needs: []string{"org"},
+			name: "organisation delete", confirms: true, flags: "-org ID -name NAME\n-org ID -cancel", needs: []string{"org"},
 			declare: deleteOrganisation,
 			help: "Schedules the deletion of an organisation and all its data in seven days, shows the deletion's status, " +
 				"or cancels the deletion before it starts",
 		},
 		{
-			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
+			name: "organisation remove", confirms: true, flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
 			help: "Removes a suspended organisation that owns no data",
 		},
 	}
@@ -178,6 +179,12 @@ func deleteOrganisation(flags *flag.FlagSet) action {
 		if *cancel {
 			return map[string]any{"org": tenant.OrgID, "kept": true}, s.Deletions.Cancel(ctx, tenant)
 		}
+		if gone, err := s.Deletions.Show(ctx, tenant); errors.Is(err, fault.NotFound) || gone.Stage == deletion.Done {
+			if err = s.confirmOrganisation(ctx, tenant, "In seven days, this permanently deletes organisation %s (%q), its "+
+				"%d credentials, %d webhooks, and all its connections and exports in both modes."); err != nil {
+				return nil, err
+			}
+		}
 		d, err := s.Deletions.Request(ctx, tenant, *name)
 		return map[string]any{"org": tenant.OrgID, "deletion": deletionShown(d)}, err
 	})
@@ -214,8 +221,9 @@ func lookFlags(flags *flag.FlagSet) {
 	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
 	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")
 	_ = flags.String("color-scheme", "", "`auto`, light or dark (default: auto, which follows the device's preference)")
-	_ = flags.String("purpose", "", "`text` that tells patients why the organisation collects their records: at most 160 "+
-		"characters, in English")
+	_ = flags.String("purpose", "",
+		"`text` that tells patients why the organisation collects their records: at most 160 "+
+			"characters, in English")
 	_ = flags.String("purpose-es", "", "the same `text` in Spanish")
 }
 
@@ -229,7 +237,8 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	}
 	lookFlags(flags)
 	var without, addresses texts
-	flags.Var(&addresses, "email", "new notice `address`, which counts as verified; may be repeated; replaces all addresses")
+	flags.Var(&addresses, "email",
+		"new notice `address`, which counts as verified; may be repeated; replaces all addresses")
 	flags.Var(&without, "without", "reset this setting: `website`, privacy, terms, logo, accent, radius, font, purpose, "+
 		"purpose-es or emails; may be repeated")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -244,20 +253,8 @@ func changeOrganisation(flags *flag.FlagSet) action {
 		if noAddresses && len(addresses) > 0 {
 			return nil, misused("-without emails and -email can't be combined")
 		}
-		for _, name := range without {
-			if name == "emails" {
-				continue
-			}
-			field, ok := map[string]**string{
-				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
-				"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
-				"purpose": &change.PurposeEN, "purpose-es": &change.PurposeES,
-			}[name]
-			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose, " +
-					"purpose-es or emails, and can't be combined with the setting's flag")
-			}
-			*field = new(string)
+		if err := reset(&change, without); err != nil {
+			return nil, err
 		}
 		isSame, movesMail := reflect.ValueOf(change).IsZero(), noAddresses || len(addresses) > 0
 		if isSame && !movesMail {
@@ -278,8 +275,58 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
+// reset makes the change remove the named settings. The notice addresses are not part of the change.
+func reset(change *operator.OrganisationChange, without []string) error {
+	for _, name := range without {
+		if name == "emails" {
+			continue
+		}
+		field, ok := map[string]**string{
+			"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
+			"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
+			"purpose": &change.PurposeEN, "purpose-es": &change.PurposeES,
+		}[name]
+		if !ok || *field != nil {
+			return misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose, " +
+				"purpose-es or emails, and can't be combined with the setting's flag")
+		}
+		*field = new(string)
+	}
+	return nil
+}
+
+// confirmOrganisation asks about a change to an organisation. The question's verbs receive the organisation's ID and
+// name, and the numbers of its credentials and webhooks in both modes.
+func (s session) confirmOrganisation(ctx context.Context, tenant org.Tenant, question string) error {
+	if s.yes {
+		return nil
+	}
+	found, err := s.Organisations.Show(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	credentials, webhooks := 0, 0
+	for _, one := range found.Tenants() {
+		own, err := s.Credentials.List(ctx, one)
+		if err != nil {
+			return err
+		}
+		hooks, err := s.Webhooks.List(ctx, one)
+		if err != nil {
+			return err
+		}
+		credentials, webhooks = credentials+len(own), webhooks+len(hooks)
+	}
+	return s.confirm(question, found.ID, found.Name, credentials, webhooks)
+}
+
 func suspendOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		if err := s.confirmOrganisation(ctx, tenant, "Within 30 seconds, this rejects all requests of organisation %s "+
+			"(%q) with its %d credentials and blocks its patients from connecting, in both modes. Events to its %d webhooks "+
+			"continue."); err != nil {
+			return nil, err
+		}
 		return map[string]any{"org": tenant.OrgID, "status": org.Inactive}, s.Suspensions.Suspend(ctx, tenant)
 	})
 }
@@ -292,6 +339,14 @@ func resumeOrganisation(flags *flag.FlagSet) action {
 
 func removeOrganisation(flags *flag.FlagSet) action {
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+		if found, err := s.Organisations.Show(ctx, tenant); err != nil {
+			return nil, err
+		} else if found.Status == org.Inactive {
+			if err := s.confirmOrganisation(ctx, tenant, "This permanently removes organisation %s (%q) if it owns nothing. "+
+				"It owns %d credentials and %d webhooks."); err != nil {
+				return nil, err
+			}
+		}
 		return map[string]any{"org": tenant.OrgID, "removed": true}, s.Suspensions.Remove(ctx, tenant)
 	})
 }

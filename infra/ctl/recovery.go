@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"time"
 
 	"recordbridge/infra/ctl/wiring"
 	"recordbridge/shared/manage/operator"
@@ -12,7 +13,7 @@ import (
 
 func restoreCommands() []command {
 	return []command{{
-		name: "restore tokens", flags: ofTenant + " -table TABLE -moment TIME [-apply]",
+		name: "restore tokens", confirms: true, flags: ofTenant + " -table TABLE -moment TIME [-apply]",
 		help:  "Restores lost token sets from a restored table, except token sets that may have been used since",
 		needs: []string{"org", "table", "moment"}, declare: restoreTokens,
 	}}
@@ -23,10 +24,17 @@ func restoreTokens(flags *flag.FlagSet) action {
 	moment := timeFlag(flags, "moment", "`time` to which the table was restored")
 	isMeant := flags.Bool("apply", false, "restore the token sets; without this flag, nothing changes and the plan is "+
 		"printed")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekConnection(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any,
+		error,
+	) {
 		rows, err := wiring.Restore(ctx, s.stack.Config, s.stack.Outputs, *table)
 		if err != nil {
 			return nil, fmt.Errorf("-table: %w", err)
+		}
+		if *isMeant {
+			if err = s.confirmRestore(ctx, rows, tenant, *moment); err != nil {
+				return nil, err
+			}
 		}
 		done, err := s.Restores.Tokens(ctx, rows, tenant, *moment, *isMeant)
 		shown := restoredShown(done, *isMeant)
@@ -35,6 +43,21 @@ func restoreTokens(flags *flag.FlagSet) action {
 		}
 		return shown, nil
 	})
+}
+
+// confirmRestore asks whether to restore token sets, and states the plan.
+func (s session) confirmRestore(
+	ctx context.Context, rows operator.TokenRows, tenant org.Tenant, moment time.Time,
+) error {
+	if s.yes {
+		return nil
+	}
+	plan, err := s.Restores.Tokens(ctx, rows, tenant, moment, false)
+	if err != nil {
+		return err
+	}
+	return s.confirm("This restores the token sets of %d connections of %s in %s mode, and permanently ends %d "+
+		"connections whose patients must reconnect.", len(plan.Restored), tenant.OrgID, tenant.Mode, len(plan.Ended))
 }
 
 func restoredShown(done operator.Restored, isMeant bool) map[string]any {

@@ -18,7 +18,8 @@ import (
 
 func redriveCommands() []command {
 	return []command{{
-		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"},
+		name: "redrive", confirms: true, flags: "-queue exports|deliveries|refreshes|tefca [-apply]",
+		needs:   []string{"queue"},
 		declare: redrive,
 		help:    "Shows the rows behind a queue's dead letters; with -apply, makes workers process the rows again",
 	}}
@@ -72,25 +73,51 @@ func redrive(flags *flag.FlagSet) action {
 		if !ok {
 			return nil, misused("-queue must be one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		}
-		found := []letter{}
-		for len(found) < mostLetters {
-			messages, err := chosen.dead.Receive(ctx)
-			if err != nil {
+		if *isMeant {
+			if err := s.confirmRedrive(ctx, *name, chosen.dead.URL()); err != nil {
 				return nil, err
 			}
-			if len(messages) == 0 {
-				break
-			}
-			for _, m := range messages {
-				one, err := resend(ctx, m, *isMeant, chosen.dead, chosen.send)
-				found = append(found, one)
-				if err != nil {
-					return nil, &unfinishedError{result: map[string]any{"letters": found}, cause: err}
-				}
+		}
+		found, err := eachLetter(ctx, chosen.dead, func(m events.SQSMessage) (letter, error) {
+			return resend(ctx, m, *isMeant, chosen.dead, chosen.send)
+		})
+		if err != nil && len(found) > 0 {
+			return nil, &unfinishedError{result: map[string]any{"letters": found}, cause: err}
+		}
+		return map[string]any{"letters": found}, err
+	}
+}
+
+// confirmRedrive asks whether to redrive the queue at url. It counts the messages instead of receiving them, because
+// receiving hides them from the next run.
+func (s session) confirmRedrive(ctx context.Context, name, url string) error {
+	if s.yes {
+		return nil
+	}
+	count, err := messages(ctx, sqs.NewFromConfig(s.stack.Config), url)
+	if err != nil {
+		return err
+	}
+	return s.confirm("This sends about %d dead letters of the queue %s to its workers again.", count, name)
+}
+
+// eachLetter passes up to mostLetters dead letters to do. It returns the printed forms of the letters.
+func eachLetter(ctx context.Context, dead queue.Backlog, do func(events.SQSMessage) (letter, error)) ([]letter, error) {
+	found := []letter{}
+	for len(found) < mostLetters {
+		messages, err := dead.Receive(ctx)
+		if err != nil || len(messages) == 0 {
+			return found, err
+		}
+		for _, m := range messages {
+			one, err := do(m)
+			found = append(found, one)
+			if err != nil {
+				return found, err
 			}
 		}
-		return map[string]any{"letters": found}, nil
 	}
+	return found, nil
 }
 
 // resend enqueues a dead-lettered message's work again before deleting the message. Resending work twice is harmless,

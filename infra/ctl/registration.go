@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
+	"slices"
+	"strings"
 
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/manage/operator"
@@ -25,7 +28,7 @@ func registrationCommands() []command {
 				"register with the health system",
 		},
 		{
-			name: "registration remove", flags: place + owner, declare: removeRegistration,
+			name: "registration remove", confirms: true, flags: place + owner, declare: removeRegistration,
 			help: "Removes the registration with exactly this endpoint or platform and owner",
 		},
 	}
@@ -43,7 +46,8 @@ func setRegistration(flags *flag.FlagSet) action {
 		"use a separate callback URL from now on; register the URL with the health system first")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		change := operator.Change{
-			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said, OwnCallback: *own,
+			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said,
+			OwnCallback: *own,
 		}
 		if *public {
 			if change.AuthID != nil {
@@ -77,7 +81,8 @@ func listRegistrations(*flag.FlagSet) action {
 }
 
 func showRegistration(flags *flag.FlagSet) action {
-	callback := flags.Bool("callback", false, "show only the callback URL, which a registration doesn't need to exist for")
+	callback := flags.Bool("callback", false,
+		"show only the callback URL, which a registration doesn't need to exist for")
 	base := flags.String("fhir-base", "", "for -callback: FHIR base `URL` of an endpoint that doesn't exist yet")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		if *base != "" && !*callback {
@@ -108,6 +113,15 @@ func (s session) callback(ctx context.Context, owner org.Tenant, place catalog.P
 
 func removeRegistration(flags *flag.FlagSet) action {
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
+		of := "all organisations"
+		if owner.OrgID != "" {
+			of = "organisation " + owner.OrgID
+		}
+		if err := s.confirm("This removes the registration of %s at %s in %s mode at once. Patients then connect under the "+
+			"next registration that applies, or not at all.", of, cmp.Or(place.EndpointID, place.PlatformType),
+			place.Mode); err != nil {
+			return nil, err
+		}
 		gone, err := s.Registrations.Remove(ctx, owner, place)
 		shown := ownerShown(owner)
 		delete(shown, "mode") // the registration's scope determines the mode
@@ -126,11 +140,34 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 	platformType := flags.String("platform", "",
 		"EHR platform `type`, from platform show, for all endpoints of the platform")
 	return func(ctx context.Context, s session) (any, error) {
-		owner, mode, err := owned()
+		base := ""
+		if f := flags.Lookup("fhir-base"); f != nil {
+			base = f.Value.String()
+		}
+		if *endpoint == "" && *platformType == "" && base == "" {
+			return nil, misused("Set either -endpoint or -platform")
+		}
+		owner, mode, err := owned(ctx, s, func(string) func(org.Mode) (bool, error) {
+			if *endpoint != "" || base != "" {
+				return s.endpointMode(ctx, *endpoint, base)
+			}
+			return s.platformMode(ctx, *platformType)
+		})
 		if err != nil {
 			return nil, err
 		}
 		return do(ctx, s, owner, catalog.Place{EndpointID: *endpoint, Mode: mode, PlatformType: *platformType})
+	}
+}
+
+// platformMode returns a question for onlyMode: whether the platform has a registration in the mode.
+func (s session) platformMode(ctx context.Context, platformType string) func(org.Mode) (bool, error) {
+	return func(m org.Mode) (bool, error) {
+		all, err := s.Registrations.List(ctx)
+		return slices.ContainsFunc(all, func(r catalog.OwnedRegistration) bool {
+			at := r.Registration.Place
+			return at.EndpointID == "" && at.Mode == string(m) && strings.EqualFold(at.PlatformType, platformType)
+		}), err
 	}
 }
 

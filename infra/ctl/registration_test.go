@@ -17,17 +17,18 @@ func TestRegistrationShowReturnsMostSpecificRegistration(t *testing.T) {
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
 	other, _ := done("organisation", "create", "-name", "Maple Clinic App")["id"].(string)
 	shared, _ := done("client", "create", "-method", "private_key_jwt", "-key-id", "key")["client_auth_id"].(string)
-	own, _ := done("client", "create", "-method", "private_key_jwt", "-org", id)["client_auth_id"].(string)
+	own, _ := done("client", "create", "-method", "private_key_jwt", "-org", id, "-mode",
+		"test")["client_auth_id"].(string)
 
 	atPlatform := map[string]any{"platform_type": "epic", "mode": "test"}
 	everybodys := map[string]any{
 		"place": atPlatform, "of": "everybody", "client_id": "ours", "client_auth_id": shared, "method": "private_key_jwt",
 		"algorithm": "RS384", "key_id": "key", "scope": "openid fhirUser",
 	}
-	wantShown(t, "setting it", done("registration", "set", "-platform", "Epic", "-client-id", "ours", "-client-auth",
-		shared, "-scope", " openid  fhirUser "), everybodys)
-	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-name",
-		"Maple Hospital")["endpoint_id"].(string)
+	wantShown(t, "setting it", done("registration", "set", "-mode", "test", "-platform", "Epic", "-client-id", "ours",
+		"-client-auth", shared, "-scope", " openid  fhirUser "), everybodys)
+	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-mode", "test",
+		"-name", "Maple Hospital")["endpoint_id"].(string)
 	wantShown(t, "an organisation at the endpoint",
 		done("registration", "show", "-endpoint", endpoint, "-org", id), everybodys)
 	wantShown(t, "everybody at the platform", done("registration", "show", "-platform", "epic"), everybodys)
@@ -55,7 +56,7 @@ func TestRegistrationShowReturnsMostSpecificRegistration(t *testing.T) {
 	})
 	wantShown(t, "the organisation after a replacement",
 		done("registration", "show", "-endpoint", endpoint, "-org", id), replaced)
-	done("registration", "set", "-platform", "epic", "-org", id, "-client-id", "at all of them")
+	done("registration", "set", "-mode", "test", "-platform", "epic", "-org", id, "-client-id", "at all of them")
 	public := map[string]any{
 		"place": atPlatform, "of": id, "client_id": "at all of them", "method": "public",
 		"scope": atEndpoint["scope"],
@@ -118,15 +119,19 @@ func TestRegistrationErrorsSuggestRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
-	elliptic, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)
-	own, _ := done("client", "create", "-method", "private_key_jwt", "-org", id)["client_auth_id"].(string)
-	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_post", "-secret-file", "-",
+	elliptic, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm",
+		"ES384")["client_auth_id"].(string)
+	own, _ := done("client", "create", "-method", "private_key_jwt", "-org", id, "-mode",
+		"test")["client_auth_id"].(string)
+	printed, err := ctlWith(t, outputs, "secret", "client", "create", "-method", "client_secret_post", "-secret-file",
+		"-",
 		"-origin", "https://a.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	post, _ := printed["client_auth_id"].(string)
-	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-client-id", "c",
+	endpoint, _ := done("endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-platform", "epic", "-mode", "test",
+		"-client-id", "c",
 		"-name", "X")["endpoint_id"].(string)
 	unknown := "00000000-0000-4000-8000-000000000000"
 	for _, test := range []struct {
@@ -134,38 +139,56 @@ func TestRegistrationErrorsSuggestRemedy(t *testing.T) {
 		want string
 	}{
 		{[]string{"set", "-client-id", "c"}, "Set either -endpoint or -platform"},
-		{[]string{"set", "-client-id", "c", "-platform", "epic", "-endpoint", endpoint}, "Set either -endpoint or -platform"},
-		{[]string{"set", "-client-id", "c", "-platform", "epc"}, "there are athena"},
+		{
+			[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-endpoint", endpoint},
+			"Set either -endpoint or -platform",
+		},
+		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epc"}, "there are athena"},
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-mode", "production"}, "test or live"},
-		{[]string{"set", "-client-id", "c", "-platform", "epic", "-org", unknown}, "not found"},
-		{[]string{"set", "-client-id", "c", "-platform", "epic", "-org", ""}, "-org is empty"},
-		{[]string{"set", "-client-id", "c", "-platform", "epic", "-client-auth", ""}, "-client-auth is empty"},
+		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-org", unknown}, "not found"},
+		{[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-org", ""}, "-org is empty"},
+		{
+			[]string{"set", "-mode", "test", "-client-id", "c", "-platform", "epic", "-client-auth", ""},
+			"-client-auth is empty",
+		},
 		{[]string{"set", "-client-id", "c", "-endpoint", unknown}, "not found"},
 		{[]string{"set", "-client-id", "c", "-endpoint", endpoint, "-mode", "live"}, "in test mode, not in live mode"},
-		{[]string{"set", "-platform", "epic"}, "nothing to set"},
+		{[]string{"set", "-mode", "test", "-platform", "epic"}, "nothing to set"},
 		{
-			[]string{"set", "-platform", "epic", "-scope", "openid"},
+			[]string{"set", "-mode", "test", "-platform", "epic", "-scope", "openid"},
 			"-client-id: svc_invalid_request: A registration needs the client ID",
 		},
-		{[]string{"set", "-platform", "epic", "-client-id", "c\n"}, "needs the client ID"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"}, "scopes can't have"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"}, "scopes can't have"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", unknown}, "run client create"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own}, "for all organisations"},
+		{[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c\n"}, "needs the client ID"},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"},
+			"scopes can't have",
+		},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"},
+			"scopes can't have",
+		},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", unknown},
+			"run client create",
+		},
+		{
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", own},
+			"for all organisations",
+		},
 		{
 			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own, "-org", id, "-mode", "live"},
 			"not found for",
 		},
 		{
-			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", post},
+			[]string{"set", "-mode", "test", "-platform", "epic", "-client-id", "c", "-client-auth", post},
 			"Epic doesn't accept client_secret_post clients. It accepts private_key_jwt, public.",
 		},
 		{
 			[]string{"set", "-endpoint", endpoint, "-client-id", "c", "-client-auth", elliptic},
 			"Epic doesn't accept ES384. It accepts RS384.",
 		},
-		{[]string{"set", "-platform", "cigna", "-client-id", "c"}, "doesn't accept public clients"},
-		{[]string{"show", "-platform", "quest"}, "registration set"},
+		{[]string{"set", "-mode", "test", "-platform", "cigna", "-client-id", "c"}, "doesn't accept public clients"},
+		{[]string{"show", "-mode", "test", "-platform", "quest"}, "registration set"},
 		{[]string{"show"}, "Set either -endpoint or -platform"},
 	} {
 		_, err := ctl(t, outputs, append([]string{"registration"}, test.args...)...)
@@ -174,7 +197,7 @@ func TestRegistrationErrorsSuggestRemedy(t *testing.T) {
 		}
 	}
 	create := []string{
-		"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-again", "-name", "X", "-client-id",
+		"endpoint", "create", "-fhir-base", nowhere, "-unpinned", "-again", "-mode", "test", "-name", "X", "-client-id",
 		"c", "-platform",
 	}
 	for platform, args := range map[string][]string{

@@ -8,7 +8,8 @@ import (
 func TestRenamedCommandErrorStatesNewSpelling(t *testing.T) {
 	t.Chdir(t.TempDir())
 	all := commands()
-	for former, current := range renamed() {
+	for _, r := range renamed() {
+		former, current := r.former, r.current
 		for _, line := range []string{former + " -id 1", "help " + former} {
 			err := run(t.Context(), strings.Fields(line), to(&strings.Builder{}))
 			if exitCode(err) != 2 || errorText(err) != "ctl "+former+" is now ctl "+current {

@@ -28,6 +28,8 @@ type session struct {
 
 	at    where
 	stack target.Stack
+	yes   bool     // true if -yes was given
+	line  []string // command and its arguments
 }
 
 // open opens the selected stack and prints its name.

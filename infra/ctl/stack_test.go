@@ -152,7 +152,8 @@ func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 		},
 	} {
 		for _, variable := range []string{
-			"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+			"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+			"AWS_SESSION_TOKEN",
 			"AWS_ENDPOINT_URL",
 		} {
 			t.Setenv(variable, test.set[variable])

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"recordbridge/shared/webhook"
@@ -38,7 +39,7 @@ func webhookCommands() []command {
 				"[-header-file FILE|- | -no-headers] [-signing-key | -no-signing-key]",
 		},
 		{
-			name: "webhook rotate", flags: ofTenant + " -id ID [-expire-now]",
+			name: "webhook rotate", confirms: true, flags: ofTenant + " -id ID [-expire-now]",
 			help:  "Creates a new signing secret and prints it once",
 			needs: one, declare: rotateWebhook,
 		},
@@ -52,7 +53,7 @@ func webhookCommands() []command {
 			needs: one, declare: enableWebhook,
 		},
 		{
-			name: "webhook remove", flags: ofTenant + " -id ID", help: "Removes a disabled webhook", needs: one,
+			name: "webhook remove", confirms: true, flags: ofTenant + " -id ID", help: "Removes a disabled webhook", needs: one,
 			declare: removeWebhook,
 		},
 	}
@@ -67,7 +68,7 @@ func createWebhook(flags *flag.FlagSet) action {
 	file := flags.String("header-file", "", "custom headers to send: a `file` of lines NAME=VALUE, - for standard "+
 		"input")
 	typed := typeFlags(flags)
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekAccess, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if given(flags, "rate") && made.Rate == 0 {
 			return nil, misused("-rate must be from 1 to 1000")
 		}
@@ -90,7 +91,7 @@ func createWebhook(flags *flag.FlagSet) action {
 }
 
 func listWebhooks(flags *flag.FlagSet) action {
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	return forTenant(flags, seekWebhook(new("")), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		all, err := s.Webhooks.List(ctx, tenant)
 		rows := make([]map[string]any, 0, len(all))
 		for _, sub := range all {
@@ -103,16 +104,19 @@ func listWebhooks(flags *flag.FlagSet) action {
 func showWebhook(flags *flag.FlagSet) action {
 	secrets := flags.Bool("secrets", false, "print only the active signing secrets; the audit log records each use")
 	delivery := flags.String("delivery", "", "`id` of a delivery, from webhook log")
-	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
+	id := webhookFlag(flags)
+	return forTenant(flags, seekDelivery(delivery, id), func(ctx context.Context, s session, tenant org.Tenant) (any,
+		error,
+	) {
 		switch {
-		case (id == "") == (*delivery == "") || *secrets && id == "":
+		case (*id == "") == (*delivery == "") || *secrets && *id == "":
 			return nil, misused("set either -id or -delivery; -secrets requires -id")
 		case *delivery != "":
 			return s.delivery(ctx, tenant, *delivery)
 		case *secrets:
-			return s.secrets(ctx, tenant, id)
+			return s.secrets(ctx, tenant, *id)
 		}
-		sub, err := s.Webhooks.Show(ctx, tenant, id)
+		sub, err := s.Webhooks.Show(ctx, tenant, *id)
 		return webhookShown(sub), err
 	})
 }
@@ -121,6 +125,13 @@ func rotateWebhook(flags *flag.FlagSet) action {
 	atOnce := flags.Bool("expire-now", false, "revoke the old secrets immediately instead of in 24 hours; use this "+
 		"flag if a secret has leaked")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
+		if *atOnce {
+			if err := s.confirmWebhook(ctx, tenant, id, "This immediately and permanently revokes the signing secrets of "+
+				"webhook %s (%s) of organisation %s in %s mode. Its receiver rejects events until it has the new "+
+				"secret."); err != nil {
+				return nil, err
+			}
+		}
 		sub, signing, err := s.Webhooks.Rotate(ctx, tenant, id, *atOnce)
 		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)},
 			signing, err)
@@ -142,15 +153,37 @@ func enableWebhook(flags *flag.FlagSet) action {
 
 func removeWebhook(flags *flag.FlagSet) action {
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
+		if err := s.confirmWebhook(ctx, tenant, id, "This permanently removes webhook %s (%s) of organisation %s in %s "+
+			"mode. Its held events are never sent."); err != nil {
+			return nil, err
+		}
 		return map[string]any{"id": id, "removed": true}, s.Webhooks.Remove(ctx, tenant, id)
 	})
+}
+
+// confirmWebhook asks about a change to a webhook. The question's verbs receive the webhook's ID and host, and its
+// organisation and mode.
+func (s session) confirmWebhook(ctx context.Context, tenant org.Tenant, id, question string) error {
+	found, err := s.Webhooks.Show(ctx, tenant, id)
+	if err != nil {
+		return err
+	}
+	host := "no URL"
+	if at, err := url.Parse(found.URL); err == nil {
+		host = at.Host
+	}
+	return s.confirm(question, id, host, tenant.OrgID, tenant.Mode)
+}
+
+func webhookFlag(flags *flag.FlagSet) *string {
+	return flags.String("id", "", "webhook `id`, from webhook create")
 }
 
 func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any,
 	error),
 ) action {
-	id := flags.String("id", "", "webhook `id`, from webhook create")
-	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
+	id := webhookFlag(flags)
+	return forTenant(flags, seekWebhook(id), func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return do(ctx, s, tenant, *id)
 	})
 }

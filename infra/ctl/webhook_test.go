@@ -65,7 +65,8 @@ func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 func TestWebhookCommandsNeverDiscloseStoredSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
-	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-email", "ops@app.example")["id"].(string)
+	id, _ := done("organisation", "create", "-without-live", "-name", "Alder Clinic App", "-email",
+		"ops@app.example")["id"].(string)
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	const header = "Bearer value-of-Alder Clinic"
 	made, err := ctlWith(t, outputs, "authorization="+header+"\r\nX-Team=a=b\n", "webhook", "create", "-org", id,
@@ -82,11 +83,11 @@ func TestWebhookCommandsNeverDiscloseStoredSecrets(t *testing.T) {
 		"[patient.ehi_export_success patient.ehi_export_failed webhook.test patient.connection_success]" {
 		t.Errorf("the webhook is %v", made)
 	}
-	second, _ := done("webhook", "rotate", "-org", id, "-id", hook)["secret"].(string)
+	second, _ := done("webhook", "rotate", "-yes", "-org", id, "-id", hook)["secret"].(string)
 	if ends, _ := webhooks(t, outputs, id)[0]["old_secrets_end"].([]any); len(ends) != 1 {
 		t.Errorf("old secrets end at %v, want one", ends)
 	}
-	last := done("webhook", "rotate", "-org", id, "-id", hook, "-expire-now")
+	last := done("webhook", "rotate", "-yes", "-org", id, "-id", hook, "-expire-now")
 	third, _ := last["secret"].(string)
 	if ends, _ := last["old_secrets_end"].([]any); len(ends) != 0 || first == second || second == third {
 		t.Errorf("the second rotation gave %v", last)
@@ -127,13 +128,13 @@ func TestOrganisationEmailsSetsNoticeRecipients(t *testing.T) {
 		"credential_created", "webhook_created", "key_created", "webhook_secret_rotated", "webhook_secret_rotated",
 		"webhook_moved", "webhook_disabled",
 	}}} {
-		args := append([]string{"organisation", "create", "-name", "Alder Clinic App"}, test.emails...)
+		args := append([]string{"organisation", "create", "-without-live", "-name", "Alder Clinic App"}, test.emails...)
 		id, _ := done(args...)["id"].(string)
 		credential := done("credential", "create", "-org", id, "-redirect", "https://app.example/return")
 		hook := done("webhook", "create", "-org", id, "-url", "https://app.example/hook?key=in-the-query")
 		added := done("credential", "add-key", "-public-id", fmt.Sprint(credential["public_id"]))
-		done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
-		rotated := done("webhook", "rotate", "-org", id, "-id", fmt.Sprint(hook["id"]))
+		done("webhook", "rotate", "-yes", "-org", id, "-id", fmt.Sprint(hook["id"]))
+		rotated := done("webhook", "rotate", "-yes", "-org", id, "-id", fmt.Sprint(hook["id"]))
 		done("webhook", "set", "-org", id, "-id", fmt.Sprint(hook["id"]), "-url",
 			"https://app.example/hook-b?key=in-the-query")
 		done("webhook", "disable", "-org", id, "-id", fmt.Sprint(hook["id"]))
@@ -162,7 +163,7 @@ func TestOrganisationEmailsSetsNoticeRecipients(t *testing.T) {
 func TestWebhookCreateUsesDefaultTypesUnlessSpecified(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
-	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
+	id, _ := done("organisation", "create", "-without-live", "-name", "Alder Clinic App")["id"].(string)
 	create := func(args ...string) int {
 		types, _ := done(append([]string{"webhook", "create", "-org", id, "-url", "https://app.example/hook"},
 			args...)...)["types"].([]any)
@@ -203,7 +204,7 @@ func TestWebhookReplayResendsMissedEventsAfterEnable(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
-	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
+	id, _ := done("organisation", "create", "-without-live", "-name", "Alder Clinic App")["id"].(string)
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	hook, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook")["id"].(string)
 	other, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/other")["id"].(string)
@@ -257,7 +258,7 @@ func TestWebhookLogFiltersAndShowsDeliveries(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
-	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
+	id, _ := done("organisation", "create", "-without-live", "-name", "Alder Clinic App")["id"].(string)
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	hook, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook")["id"].(string)
 	kept := make([]string, 0, 2)
@@ -271,7 +272,8 @@ func TestWebhookLogFiltersAndShowsDeliveries(t *testing.T) {
 	if got := rows("-id", hook); len(got) != 2 {
 		t.Fatalf("the log has %v, want two", got)
 	}
-	if newest, _ := rows("-limit", "1")[0].(map[string]any); newest["id"] != kept[1] || newest["type"] != "webhook.test" ||
+	if newest, _ := rows("-limit",
+		"1")[0].(map[string]any); newest["id"] != kept[1] || newest["type"] != "webhook.test" ||
 		newest["next_at"] == nil {
 		t.Errorf("the newest is %v", newest)
 	}
@@ -302,7 +304,7 @@ func TestWebhookSimulateTargetsOneOrAllWebhooks(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
-	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
+	id, _ := done("organisation", "create", "-without-live", "-name", "Alder Clinic App")["id"].(string)
 	tenant := org.Tenant{Mode: org.Test, OrgID: id}
 	hook, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook")["id"].(string)
 	done("webhook", "create", "-org", id, "-url", "https://app.example/other")
@@ -335,7 +337,7 @@ func TestWebhookSimulateTargetsOneOrAllWebhooks(t *testing.T) {
 func TestWebhookErrorsSuggestRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
-	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
+	id, _ := done("organisation", "create", "-without-live", "-name", "Alder Clinic App")["id"].(string)
 	hook, _ := done("webhook", "create", "-org", id, "-url", "https://app.example/hook")["id"].(string)
 	unknown := "00000000-0000-4000-8000-000000000000"
 	create := "webhook create -org " + id + " -url https://app.example/hook "
@@ -349,7 +351,7 @@ func TestWebhookErrorsSuggestRemedy(t *testing.T) {
 		{create + "-header-file " + writeFile(t, "Host=secret-value"), "name is not allowed"},
 		{create + "-header-file secret-value", "-header-file: can't read the file"},
 		{"webhook list -org " + unknown, "not found"},
-		{"webhook list -org nobody", "organisation's ID"},
+		{"webhook list -org nobody", "no organisation has this ID or name"},
 		{"webhook rotate -org " + id + " -id " + unknown, "not found for"},
 		{"webhook rotate -org " + id + " -mode live -id " + hook, "not found for"},
 		{"webhook set -org " + id + " -id " + hook + " -type no.such.type", "unknown event type"},
@@ -370,7 +372,10 @@ func TestWebhookErrorsSuggestRemedy(t *testing.T) {
 		{"webhook simulate -org " + id + " -type nothing", "unknown event type"},
 		{"webhook simulate -org " + id + " -type webhook.test -id " + unknown, "not found for"},
 		{"webhook simulate -org " + id + " -type webhook.test -id=", "-id is empty"},
-		{"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook, "not subscribed to this event type"},
+		{
+			"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook,
+			"not subscribed to this event type",
+		},
 		{"webhook simulate -org " + id + " -type patient.connection_failed", "No enabled webhook is subscribed"},
 		{"webhook simulate -org " + unknown + " -type webhook.test", "not found"},
 	} {

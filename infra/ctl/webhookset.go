@@ -24,12 +24,9 @@ func changeWebhook(flags *flag.FlagSet) action {
 		"the previous key")
 	unsigned := flags.Bool("no-signing-key", false, "remove the ed25519 key")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
-		for _, both := range [][2]string{
-			{"header-file", "no-headers"}, {"signing-key", "no-signing-key"}, {"type", "no-types"},
-		} {
-			if countGiven(flags, both[0], both[1]) > 1 {
-				return nil, misused("-%s and -%s can't be combined", both[0], both[1])
-			}
+		if err := exclusive(flags, [2]string{"header-file", "no-headers"}, [2]string{"signing-key", "no-signing-key"},
+			[2]string{"type", "no-types"}); err != nil {
+			return nil, err
 		}
 		change := operator.WebhookChange{URL: optional(flags, "url")}
 		wanted, err := typed()

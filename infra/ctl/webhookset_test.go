@@ -13,7 +13,7 @@ import (
 func TestWebhookSetUpdatesWebhookAndPrintsSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	do := doer(t, outputs)
-	id := do("organisation", "create", "-name", "Alder")["id"].(string)
+	id := do("organisation", "create", "-without-live", "-name", "Alder")["id"].(string)
 	made := do("webhook", "create", "-org", id, "-url", "https://app.example/hook", "-note", "Intake")
 	hook := made["id"].(string)
 	of := []string{"-org", id, "-id", hook}
@@ -37,7 +37,7 @@ func TestWebhookSetUpdatesWebhookAndPrintsSecrets(t *testing.T) {
 		bare["rate"] != nil || bare["headers"] != nil || bare["public_key"] != nil {
 		t.Errorf("with nothing of its own: %v", bare)
 	}
-	rotated := do(slices.Concat([]string{"webhook", "rotate"}, of)...)
+	rotated := do(slices.Concat([]string{"webhook", "rotate", "-yes"}, of)...)
 	told, err := ctl(t, outputs, slices.Concat([]string{"webhook", "show", "-secrets"}, of)...)
 	secrets, _ := told["secrets"].([]any)
 	if err != nil || len(secrets) != 2 || secrets[0].(map[string]any)["secret"] != rotated["secret"] ||

@@ -9,6 +9,7 @@ import (
 
 	"recordbridge/infra/local/template"
 	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/ids"
 )
 
@@ -260,7 +261,10 @@ func TestRevokedKeyStopsWorkingWithin30Seconds(t *testing.T) {
 				t.Fatalf("one of two live keys: got %d %s", got.status, got.Error)
 			}
 		}
-		expect.NoError(t, f.operator.Credentials.RevokeKeys(t.Context(), own.PublicID, false))
+		had, err := f.operator.Credentials.Show(t.Context(), own.PublicID)
+		expect.NoError(t, err)
+		_, _, err = f.operator.Credentials.Revoke(t.Context(), own.PublicID, operator.Revocation{KeyID: had.Keys[0].ID})
+		expect.NoError(t, err)
 		<-time.After(31 * time.Second)
 		if got := f.call(http.MethodGet, path, own.PublicID, own.PrivateKey, nil); got.status != http.StatusUnauthorized {
 			t.Errorf("the revoked key: got %d %s", got.status, got.Error)

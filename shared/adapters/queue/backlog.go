@@ -38,6 +38,9 @@ type Backlog struct {
 // NewBacklog returns a Backlog that receives from the queue at url.
 func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
 
+// URL returns the queue's URL.
+func (b Backlog) URL() string { return b.url }
+
 // Receive implements lambdarun.Backlog. Each message's EventSourceARN contains the queue's name instead of its ARN.
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{

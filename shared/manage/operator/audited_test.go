@@ -114,7 +114,8 @@ func TestMutatingMethodsWriteAuditRows(t *testing.T) {
 	reads := []string{
 		"Catalog.Preview", "Catalog.Report", "Catalog.Search", "Catalog.Show", "CatalogSources.List", "CatalogSources.Show",
 		"ClientKeys.PublicKeys",
-		"Clients.List", "Connections.List", "Connections.Show", "Credentials.List", "Credentials.Show",
+		"Clients.List", "Connections.List", "Connections.Show", "Credentials.List", "Credentials.Revocable",
+		"Credentials.Show",
 		"Credentials.Uses",
 		"Credentials.Within", "Deletions.Show", "Deliveries.CountFailed", "EndpointHealth.Report", "Endpoints.List",
 		"Endpoints.Show", "Erasures.Show", "Exports.List",

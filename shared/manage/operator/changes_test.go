@@ -138,7 +138,8 @@ func TestCredentialChangesAreAuditedWithoutKeys(t *testing.T) {
 		Note: new("app"), Redirects: []string{"https://app.example/b"}, Origins: []string{"https://app.example"},
 	})
 	expect.NoError(t, err)
-	expect.NoError(t, e.operator.Credentials.RevokeKeys(t.Context(), made.PublicID(), true))
+	_, _, err = e.operator.Credentials.Revoke(t.Context(), made.PublicID(), operator.Revocation{AllowNone: true})
+	expect.NoError(t, err)
 	expect.NoError(t, e.operator.Credentials.Remove(t.Context(), made.PublicID()))
 	e.check(t, "credential.created: note >web, redirect_uris >https://app.example/a", "key.created: ",
 		"credential.changed: note web>app, redirect_uris https://app.example/a>, redirect_uris >https://app.example/b, "+

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"recordbridge/shared/webhook/notice"
@@ -176,15 +177,57 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes a credential's oldest live key or all of its live keys. Revoked keys stop working within 30
-// seconds.
-func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
-	const none = "The credential has no live key to revoke."
-	found := 0
-	return o.revoke(ctx, publicID, none, func(org.Key) bool {
-		found++
-		return all || found == 1
-	})
+// Revocation selects keys of a credential to revoke.
+type Revocation struct {
+	KeyID     string // key to revoke; if empty, all live keys
+	AllowNone bool   // revoke the keys even if the credential has no live key afterwards
+}
+
+// Revoke revokes a credential's keys. Revoked keys stop working within 30 seconds. Revoke returns the credential and
+// the keys that it revoked. If all selected keys are already revoked, Revoke changes nothing. Revoke returns
+// fault.NotFound for an unknown key. It returns fault.Conflict if no live key would remain, unless r allows that.
+func (o Credentials) Revoke(ctx context.Context, publicID string, r Revocation) (org.Credential, []org.Key, error) {
+	credential, chosen, err := o.Revocable(ctx, publicID, r)
+	if err != nil || len(chosen) == 0 {
+		return credential, nil, err
+	}
+	credential.Keys = slices.Clone(credential.Keys)
+	var gone []org.Key
+	for i, key := range credential.Keys {
+		if slices.ContainsFunc(chosen, func(k org.Key) bool { return k.ID == key.ID }) {
+			credential.Keys[i].RevokedAt = o.by.now()
+			gone = append(gone, credential.Keys[i])
+		}
+	}
+	if err := o.rows.SaveCredential(ctx, credential); err != nil {
+		return org.Credential{}, nil, changed("credential", err)
+	}
+	return credential, gone, o.by.record(ctx, credential.Tenant, "key.revoked", credential.ID)
+}
+
+// Revocable returns a credential and the keys that Revoke would revoke. It returns the same errors as Revoke.
+func (o Credentials) Revocable(ctx context.Context, publicID string, r Revocation) (org.Credential, []org.Key, error) {
+	credential, err := o.credential(ctx, publicID)
+	if err != nil {
+		return org.Credential{}, nil, err
+	}
+	var chosen []org.Key
+	isKnown := r.KeyID == ""
+	for _, key := range credential.Keys {
+		isChosen := r.KeyID == "" || key.ID == r.KeyID
+		isKnown = isKnown || isChosen
+		if isChosen && key.RevokedAt.IsZero() {
+			chosen = append(chosen, key)
+		}
+	}
+	switch {
+	case !isKnown:
+		return org.Credential{}, nil, fault.Missing("The credential has no such key.").About("key")
+	case len(chosen) > 0 && len(chosen) == liveKeys(credential) && !r.AllowNone:
+		return org.Credential{}, nil, refused("No live key would remain, so all API requests with this credential would " +
+			"fail. Create a key first (credential add-key), or pass -allow-none.")
+	}
+	return credential, chosen, nil
 }
 
 // RevokeKey revokes a live key of a credential. The key stops working within 30 seconds. The error is fault.NotFound or

@@ -10,6 +10,7 @@ import (
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 )
 
@@ -66,15 +67,28 @@ func TestAddKeyLimitsCredentialToTwoLiveKeys(t *testing.T) {
 			!third.Empty() {
 			t.Errorf("beside two live keys: %v, want fault.Conflict", err)
 		}
-		if err := r.operator.Credentials.RevokeKeys(t.Context(), public, false); err != nil {
-			t.Fatal(err)
+		found, err := r.operator.Credentials.Show(t.Context(), public)
+		oldest := slices.IndexFunc(found.Keys, func(k org.Key) bool { return k.RevokedAt.IsZero() })
+		one := operator.Revocation{KeyID: found.Keys[oldest].ID}
+		for run, want := range []int{1, 0} {
+			after, gone, revoking := r.operator.Credentials.Revoke(t.Context(), public, one)
+			if err = errors.Join(err, revoking); err != nil || len(gone) != want || len(after.Keys) != len(found.Keys) {
+				t.Fatalf("run %d revoked %v: %v", run, gone, err)
+			}
 		}
 	}
-	if err := r.operator.Credentials.RevokeKeys(t.Context(), public, true); err != nil {
-		t.Error(err)
+	all := operator.Revocation{}
+	if _, gone, err := r.operator.Credentials.Revoke(t.Context(), public, all); !errors.Is(err, fault.Conflict) ||
+		len(gone) > 0 {
+		t.Errorf("the last keys: %v, want fault.Conflict", err)
 	}
-	if err := r.operator.Credentials.RevokeKeys(t.Context(), public, true); !errors.Is(err, fault.NotFound) {
-		t.Errorf("without a live key: %v", err)
+	all.AllowNone = true
+	if _, gone, err := r.operator.Credentials.Revoke(t.Context(), public, all); err != nil || len(gone) != 1 {
+		t.Errorf("with AllowNone: %d keys revoked, %v", len(gone), err)
+	}
+	unknown := operator.Revocation{KeyID: ids.Random()}
+	if _, _, err := r.operator.Credentials.Revoke(t.Context(), public, unknown); !errors.Is(err, fault.NotFound) {
+		t.Errorf("an unknown key: %v, want fault.NotFound", err)
 	}
 }
 

@@ -255,7 +255,7 @@ test("a portal whose discovery points to our connect URL is rejected", async ({ 
   ];
   const made = (await operateBeside("endpoint", "create", ...words)) as { endpoint_id: string };
   isKnown = true;
-  operate("catalog", "publish", "-mode", "test");
+  operate("catalog", "publish", "-yes", "-mode", "test");
   await visit(page, run, host, { attributes: { ...attributes, "endpoint-id": made.endpoint_id } });
   const patient = new Patient(page);
   await patient.open();

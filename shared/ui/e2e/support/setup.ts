@@ -53,7 +53,7 @@ function addInstitutions(): void {
       "recordbridge-sandbox",
     );
   }
-  operate("catalog", "publish", "-mode", "test");
+  operate("catalog", "publish", "-yes", "-mode", "test");
 }
 
 export default async function setup(): Promise<() => Promise<void>> {
