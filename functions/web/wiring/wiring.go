@@ -25,7 +25,7 @@ type Environment struct {
 	ownurls.URLEnv
 
 	DashboardURL string `env:"DASHBOARD_URL"`
-	UIDir        string `env:"UI_DIR,required"` // directory of the page files, deployed with the binary
+	UIDir        string `env:"UI_DIR,required"`   // directory of the page files, deployed with the binary
 	SiteDir      string `env:"SITE_DIR,required"` // directory of the documentation site, deployed with the binary
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }

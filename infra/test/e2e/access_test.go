@@ -69,6 +69,8 @@ func routeAccess() map[string]access {
 		"GET /sdk/manifest.json":                                   open,
 		"GET /demo":                                                open,
 		"GET /dashboard":                                           open,
+		"GET /docs":                                                open,
+		"GET /docs/{proxy+}":                                       open,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }
