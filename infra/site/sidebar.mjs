@@ -51,7 +51,7 @@ function sidebarOf(source, folder) {
       return [{ text: "APIs", items: rendered }, own];
     case "operate": {
       const runbooks = pagesIn(source, "operate/runbooks").map((name) => item(source, `operate/runbooks/${name}`));
-      return [own, { text: "Runbooks", collapsed: true, items: runbooks }];
+      return [own, { text: "Runbooks", items: runbooks }];
     }
     case "develop":
       return [own, { text: "Decisions", items: [item(source, "adr/index.md")] }];

@@ -17,7 +17,7 @@ export default defineConfig({
   base: BASE,
   srcDir: source,
   ignoreDeadLinks: true, // shared/ui/e2e/docs/links.spec.ts checks all links and anchors of the built files
-  head: [["link", { rel: "icon", href: `${BASE}icon.svg`, type: "image/svg+xml" }]],
+  router: { prefetchLinks: false }, // the prefetched pages would double a page's weight
   metaChunk: true, // instead of an inline script
   themeConfig: {
     logoLink: `${BASE}index.html`,
