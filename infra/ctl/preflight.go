@@ -51,7 +51,7 @@ func forecasts() []forecast {
 		{"concurrency", checkConcurrency},
 		{"certificate", checkCertificate},
 		{"access log", checkAccessLogRole},
-		{"mail", checkSender},
+		{"mail", checkMailOf},
 		{"CloudTrail", checkTrails},
 	}
 }

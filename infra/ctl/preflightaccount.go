@@ -183,13 +183,13 @@ func checkAccessLogRole(ctx context.Context, r rollout) []finding {
 	return []finding{fine("API Gateway writes logs with %s.", account.CloudwatchRoleArn)}
 }
 
-func checkSender(ctx context.Context, r rollout) []finding {
+func checkMailOf(ctx context.Context, r rollout) []finding {
 	sender := r.parameters["MailFrom"]
 	if sender == "" {
 		return []finding{fine("No emails are sent.")}
 	}
 	client := ses.NewFromConfig(r.config)
-	_, domain, _ := strings.Cut(sender, "@")
+	domain := domainOf(sender)
 	known, err := client.GetIdentityVerificationAttributes(ctx, &ses.GetIdentityVerificationAttributesInput{
 		Identities: []string{sender, domain},
 	})

@@ -30,7 +30,10 @@ export function siteLinks(md, docs) {
   });
 }
 
-const rendered = { "openapi.yaml": "reference/api.html", "asyncapi.yaml": "reference/events.html" };
+const rendered = {
+  "openapi.yaml": "reference/api.html",
+  "asyncapi.yaml": "reference/events.html",
+};
 
 /** Returns the relative URL of the page for a link in the document at path, or undefined if the site has no such page. */
 function pageOf(href, path, docs) {
@@ -55,7 +58,13 @@ function unlink(children, at) {
   }
 }
 
-const labels = { sh: "curl", ts: "TypeScript", js: "JavaScript", python: "Python", go: "Go" };
+const labels = {
+  sh: "curl",
+  ts: "TypeScript",
+  js: "JavaScript",
+  python: "Python",
+  go: "Go",
+};
 
 /**
  * Displays adjacent code blocks in different languages as tabs. On GitHub, they follow each other. The markup is
@@ -65,7 +74,7 @@ export function codeGroups(md) {
   md.core.ruler.push("code-groups", (state) => {
     const tokens = [];
     let groups = 0;
-    for (let at = 0; at < state.tokens.length; ) {
+    for (let at = 0; at < state.tokens.length;) {
       let end = at;
       while (labels[state.tokens[end]?.info.trim()] && state.tokens[end].type === "fence") end++;
       const run = state.tokens.slice(at, end);
@@ -75,7 +84,9 @@ export function codeGroups(md) {
       }
       const name = `code-${++groups}`;
       const tabs = run.map(({ info }, index) => tabOf(name, info.trim(), index));
-      tokens.push(html(state, `<div class="vp-code-group"><div class="tabs">${tabs.join("")}</div><div class="blocks">`));
+      tokens.push(
+        html(state, `<div class="vp-code-group"><div class="tabs">${tabs.join("")}</div><div class="blocks">`),
+      );
       run[0].info += " active";
       tokens.push(...run, html(state, "</div></div>"));
       at = end;

@@ -10,7 +10,10 @@ const bundle = createRequire(import.meta.url).resolve("redoc/bundles/redoc.stand
 const footerImage = "https://cdn.redoc.ly/redoc/logo-mini-full.svg";
 
 /** Lists the pages: the description, and the page's title. */
-const descriptions = { api: ["openapi", "API reference"], events: ["asyncapi", "Event reference"] };
+const descriptions = {
+  api: ["openapi", "API reference"],
+  events: ["asyncapi", "Event reference"],
+};
 
 /** Returns the reference's files by path. */
 export function reference(docs) {
@@ -34,15 +37,15 @@ const page = (title, description) => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} | Recordbridge</title>
+<link rel="icon" href="../icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="redoc.css">
 <script type="module" src="redoc.js"></script>
 </head>
 <body>
 <header class="site"><a href="../index.html">Recordbridge</a> <nav aria-label="Site"><a href="../guide/index.html">Guide</a>
 <a href="api.html">API</a> <a href="events.html">Events</a> <a href="${description}.yaml" download>${description}.yaml</a></nav></header>
-<main><h1>${title}</h1>
 <redoc spec-url="${description}.json" disable-telemetry="true"></redoc>
-<noscript>This page needs JavaScript. Open <a href="${description}.yaml">${description}.yaml</a> instead.</noscript></main>
+<noscript>This page needs JavaScript. Open <a href="${description}.yaml">${description}.yaml</a> instead.</noscript>
 </body>
 </html>
 `;

@@ -5,7 +5,7 @@ import { posix } from "node:path";
  * The base for which VitePress builds, which no file contains at the end. File names contain hashes of the content
  * before the replacement, so change BASE if you change the replacement.
  */
-export const BASE = "/base-of-the-site-1/";
+export const BASE = "/base-of-the-site-2/";
 
 /** The global variable that contains the base path at run time. public/start.js sets it. */
 const variable = "globalThis.siteBase";
@@ -27,9 +27,9 @@ function replaced(path, text) {
     case ".js":
       if (path.includes("localSearchIndex")) return text.replaceAll(`"${BASE}`, '"${' + variable + "}"); // a template literal
       return text
-        .replaceAll(`\\"${BASE}\\"`, `\\""+${variable}+"\\"`) // in the site's data, which is JSON in a string
+        .replaceAll(`\\"${BASE}`, `\\""+${variable}+"`) // in the site's data, which is JSON in a string
         .replaceAll("`" + BASE, "`${" + variable + "}")
-        .replaceAll(`"${BASE}`, `${variable}+"`);
+        .replaceAll(`"${BASE}`, ` ${variable}+"`); // the space separates it from a keyword such as return
   }
   return text;
 }

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
 /** Lists the sections of the site: the folder, and the title in the navigation. */
-const sections = { guide: "Guide", reference: "Reference", operate: "Operate", develop: "Develop", adr: "Decisions" };
+const sections = {
+  guide: "Guide",
+  reference: "Reference",
+  operate: "Operate",
+  develop: "Develop",
+  adr: "Decisions",
+};
 
 const rendered = [
   { text: "API reference", link: "/reference/api.html", target: "_self" },
@@ -14,9 +20,17 @@ const rendered = [
 export const navigation = [
   { text: "Guide", link: "/guide/index.html", activeMatch: "^/guide/" },
   ...rendered.map((item, at) => ({ ...item, text: ["API", "Events"][at] })),
-  { text: "Reference", link: "/reference/index.html", activeMatch: "^/reference/" },
+  {
+    text: "Reference",
+    link: "/reference/index.html",
+    activeMatch: "^/reference/",
+  },
   { text: "Operate", link: "/operate/index.html", activeMatch: "^/operate/" },
-  { text: "Develop", link: "/develop/index.html", activeMatch: "^/(develop|adr)/" },
+  {
+    text: "Develop",
+    link: "/develop/index.html",
+    activeMatch: "^/(develop|adr)/",
+  },
 ];
 
 /** Returns each section's sidebar. Pages follow the order of the links in the section's index. */
@@ -26,7 +40,10 @@ export function sidebar(source) {
 
 function sidebarOf(source, folder) {
   const pages = pagesIn(source, folder).map((name) => item(source, `${folder}/${name}`));
-  const own = { text: sections[folder], items: [item(source, `${folder}/index.md`), ...pages] };
+  const own = {
+    text: sections[folder],
+    items: [item(source, `${folder}/index.md`), ...pages],
+  };
   switch (folder) {
     case "guide":
       return [own, { text: "Reference", items: rendered }];
@@ -34,7 +51,7 @@ function sidebarOf(source, folder) {
       return [{ text: "APIs", items: rendered }, own];
     case "operate": {
       const runbooks = pagesIn(source, "operate/runbooks").map((name) => item(source, `operate/runbooks/${name}`));
-      return [own, { text: "Runbooks", collapsed: true, items: runbooks }];
+      return [own, { text: "Runbooks", items: runbooks }];
     }
     case "develop":
       return [own, { text: "Decisions", items: [item(source, "adr/index.md")] }];
@@ -57,5 +74,8 @@ function pagesIn(source, folder) {
 
 function item(source, path) {
   const [, title] = /^# (.+)$/m.exec(readFileSync(join(source, path), "utf8"));
-  return { text: title.replaceAll("`", ""), link: `/${posix.join(posix.dirname(path), posix.basename(path, ".md"))}.html` };
+  return {
+    text: title.replaceAll("`", ""),
+    link: `/${posix.join(posix.dirname(path), posix.basename(path, ".md"))}.html`,
+  };
 }

@@ -42,6 +42,7 @@ const order = {
   "e2e/engines": ["kit", "kit/words", "e2e/support"],
   "e2e/tefca": ["kit", "kit/words", "sdk", "sdk/test", "embed/api", "e2e/support"],
   "e2e/dashboard": ["dashboard/api", "dashboard/parts", "dashboard/testing", "e2e/support"],
+  "e2e/docs": ["dashboard/parts", "e2e/support"],
   e2e: [],
 };
 

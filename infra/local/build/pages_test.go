@@ -18,10 +18,14 @@ func TestPageBuildCopiesPagesNextToFunction(t *testing.T) {
 	root, out := t.TempDir(), t.TempDir()
 	var said strings.Builder
 	expect.NoError(t, built.Into(filepath.Join(root, "build", "ui")))
+	expect.NoError(t, built.SiteInto(filepath.Join(root, "build", "site")))
 	expect.NoError(t, os.MkdirAll(filepath.Join(out, "web", "ui", "old"), 0o750))
 	expect.NoError(t, build.Pages(root, out, &said))
 	if _, err := pages.Load(os.DirFS(filepath.Join(out, "web", "ui"))); err != nil || said.String() != "" {
 		t.Errorf("%v, said %q", err, &said)
+	}
+	if _, err := pages.LoadSite(os.DirFS(filepath.Join(out, "web", "site")), "/v1/docs"); err != nil {
+		t.Error(err)
 	}
 	if _, err := fs.Stat(os.DirFS(out), "web/ui/old"); err == nil {
 		t.Error("what was there before is still there")

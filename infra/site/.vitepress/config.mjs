@@ -17,9 +17,10 @@ export default defineConfig({
   base: BASE,
   srcDir: source,
   ignoreDeadLinks: true, // shared/ui/e2e/docs/links.spec.ts checks all links and anchors of the built files
+  router: { prefetchLinks: false }, // the prefetched pages would double a page's weight
   metaChunk: true, // instead of an inline script
   themeConfig: {
-    logoLink: "/index.html",
+    logoLink: `${BASE}index.html`,
     nav: navigation,
     sidebar: sidebar(source),
     outline: [2, 3],

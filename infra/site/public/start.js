@@ -1,6 +1,11 @@
-/* Runs before the first paint: finds the site's base path, and applies the reader's choice of dark mode. */
+/* Runs before the first paint: finds the site's base path, adds the icon, and applies the reader's choice of dark mode. */
 (() => {
   globalThis.siteBase = new URL(".", document.currentScript.src).pathname;
+  // A relative URL in the page would change its meaning when the reader opens another page.
+  const icon = document.createElement("link");
+  icon.rel = "icon";
+  icon.href = `${globalThis.siteBase}icon.svg`;
+  document.head.append(icon);
   let chosen = null;
   try {
     chosen = localStorage.getItem("vitepress-theme-appearance");

@@ -58,10 +58,11 @@ func (a *API) find(at string) *path {
 }
 
 // matches returns the number of literal segments that match, or -1 if the path does not match. If the path is marked
-// foreign, its last parameter matches all remaining segments.
+// foreign or ends in {proxy}, its last parameter matches all remaining segments.
 func (p *path) matches(segments []string) int {
 	own := p.segments
-	if last := len(own) - 1; p.foreign && len(segments) > last {
+	last := len(own) - 1
+	if isGreedy := p.foreign || own[last] == "{proxy}"; isGreedy && len(segments) > last {
 		own, segments = own[:last], segments[:last]
 	}
 	if len(segments) != len(own) {

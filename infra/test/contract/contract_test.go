@@ -25,6 +25,8 @@ paths:
         "405": {content: {text/html: {schema: {type: string}}}}
   /things/own:
     get: {responses: {"204": {}}}
+  /files/{proxy}:
+    get: {responses: {"200": {content: {"*/*": {schema: {type: string}}}}}}
   /sandbox/{rest}:
     get: {x-test-mode-only: true, responses: {"4XX": {}}}
 components:
@@ -91,6 +93,7 @@ func TestAPICheckRejectsResponseThatViolatesSchema(t *testing.T) {
 		},
 		"two variants":    {"GET", "/things/7", answer(200, place(`{}`)), "which meets 2 of oneOf"},
 		"somebody else's": {"GET", "/sandbox/a/b/c", answer(299, "x"), ""},
+		"a greedy path":   {"GET", "/files/a/b.css", answer(200, "x", "Content-Type", "text/css"), ""},
 		"a page":          {"PUT", "/things/7", answer(405, "<p>", "Content-Type", "text/html"), ""},
 		"a redirect":      {"GET", "/things/7", answer(302, "", "Location", "https://a.example/?error=x"), ""},
 		"the other": {

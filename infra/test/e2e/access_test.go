@@ -71,6 +71,8 @@ func routeAccess() map[string]access {
 		"GET /demo":                                                open,
 		"GET /dashboard":                                           open,
 		"GET /health":                                              open,
+		"GET /docs":                                                open,
+		"GET /docs/{proxy+}":                                       open,
 		"ANY /sandbox/{proxy+}":                                    foreign,
 	}
 }

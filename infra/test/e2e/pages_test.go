@@ -76,7 +76,8 @@ func runPages(s *stack) {
 	}
 	for at, want := range map[string]int{
 		"/widget/embed?public_id=public_test_00000000-0000-4000-8000-000000000000": 400, "/widget/connect": 400, "/demo": 200,
-		"/dashboard": 200, "/demo?lang=en&lang=es": 400,
+		"/dashboard": 200, "/demo?lang=en&lang=es": 400, "/docs": 302, "/docs/reference/api.html": 200,
+		"/docs/gone/page.html": 404, "/docs/..%2Fui%2Fmanifest.json": 404, "/docs/manifest.json": 404,
 		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404,
 		"/sdk/..%2F..%2Fpages/embed.en.html": 404,
 	} {
@@ -104,7 +105,7 @@ func runPages(s *stack) {
 	}
 	for _, at := range []string{
 		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js",
-		"/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json",
+		"/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json", "/docs/index.html", "/docs/assets/app.1a2b.js",
 	} {
 		whole := s.patient.page(at, "Accept-Encoding", "identity")
 		again := s.patient.page(at, "Accept-Encoding", "identity", "If-None-Match", whole.header.Get("ETag"))
@@ -115,7 +116,7 @@ func runPages(s *stack) {
 	}
 	for _, at := range []string{
 		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js", "/sdk/manifest.json", "/demo",
-		"/dashboard", "/health",
+		"/dashboard", "/health", "/docs", "/docs/index.html",
 	} {
 		if got := s.send(http.MethodPost, at, http.Header{}, nil); got.status != http.StatusMethodNotAllowed {
 			s.t.Errorf("POST %s answered %d", at, got.status)

@@ -211,7 +211,7 @@ func load(dataDir, requestLog string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files deployed next to every binary, namely the pages from functions/web. The
+// deployed returns a folder with the files deployed next to every binary: the pages and the documentation site. The
 // folder is created once and shared by all tests, so tests must not modify it. TestMain deletes the folder when the
 // tests end.
 var deployed = sync.OnceValues(func() (string, error) {
@@ -219,7 +219,7 @@ var deployed = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return folder, built.Into(filepath.Join(folder, "ui"))
+	return folder, errors.Join(built.Into(filepath.Join(folder, "ui")), built.SiteInto(filepath.Join(folder, "site")))
 })
 
 // permitted returns the template with the permissions set by the options.

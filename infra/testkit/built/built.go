@@ -68,6 +68,31 @@ func Folder() fstest.MapFS {
 	return folder
 }
 
+// Site returns a build of the documentation site in the format of infra/site/build.mjs.
+func Site() fstest.MapFS {
+	const page = `<!doctype html><script src="./start.js"></script>`
+	return fstest.MapFS{
+		"manifest.json": {Data: []byte(`{"source":"1","files":{
+			"index.html":{"type":"text/html; charset=utf-8","hash":"h1","gzip":true},
+			"404.html":{"type":"text/html; charset=utf-8","hash":"h2"},
+			"reference/api.html":{"type":"text/html; charset=utf-8","hash":"h3"},
+			"assets/app.1a2b.js":{"type":"text/javascript; charset=utf-8","hash":"h4"}}}`), Mode: 0o644},
+		"index.html":         {Data: []byte(page), Mode: 0o644},
+		"index.html.gz":      {Data: []byte("\x1f\x8b of the page"), Mode: 0o644},
+		"404.html":           {Data: []byte(page), Mode: 0o644},
+		"reference/api.html": {Data: []byte(page), Mode: 0o644},
+		"assets/app.1a2b.js": {Data: []byte("export {};"), Mode: 0o644},
+	}
+}
+
+// SiteInto writes the documentation site to a folder on disk.
+func SiteInto(to string) error {
+	if err := os.CopyFS(filepath.Clean(to), Site()); err != nil {
+		return fmt.Errorf("write the documentation site to test with: %w", err)
+	}
+	return nil
+}
+
 func members(of map[string]string) string {
 	all := make([]string, 0, len(of))
 	for _, name := range slices.Sorted(maps.Keys(of)) {

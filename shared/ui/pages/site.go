@@ -86,17 +86,22 @@ func (s *Site) Missing() (SiteFile, error) {
 	return f, nil
 }
 
-// emptyStyle is the hash of an empty style element, which Redoc creates and then fills by script.
-const emptyStyle = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+// Hashes of style elements that scripts create.
+const (
+	// Redoc creates an empty element and then fills it by script.
+	emptyStyle = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+	// VitePress suppresses transitions while it switches to or from dark mode.
+	stillStyle = "'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='"
+)
 
 // sitePolicy returns the Content-Security-Policy of a page, which allows only the service's own resources.
 func sitePolicy(at, mediaType string) string {
 	if !strings.HasPrefix(mediaType, "text/html") {
 		return ""
 	}
-	styles, fonts := "'self'", ""
+	styles, fonts := "'self' "+stillStyle, ""
 	if at == "reference/api.html" || at == "reference/events.html" {
-		styles += " " + emptyStyle
+		styles = "'self' " + emptyStyle
 		fonts = "font-src data:; "
 	}
 	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src 'self' data:; " + fonts +

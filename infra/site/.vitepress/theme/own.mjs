@@ -37,14 +37,21 @@ function replaceIn(block) {
 async function ownValues() {
   const service = new URL("../", new URL(globalThis.siteBase, location.href));
   const ask = async (path) => {
-    const response = await fetch(new URL(path, service), { headers: { accept: "application/json" } });
+    const response = await fetch(new URL(path, service), {
+      headers: { accept: "application/json" },
+    });
+    const { data } = await response.json();
     if (!response.ok) throw new Error(`${path}: ${response.status}`);
-    return (await response.json()).data;
+    return data;
   };
   const { organisations } = await ask("dashboard/session");
   for (const { id } of organisations) {
     const { credentials } = await ask(`dashboard/organisations/${id}/test/credentials`);
-    if (credentials.length > 0) return { publicId: credentials[0].public_id, base: service.href.replace(/\/$/, "") };
+    if (credentials.length > 0)
+      return {
+        publicId: credentials[0].public_id,
+        base: service.href.replace(/\/$/, ""),
+      };
   }
   return {};
 }

@@ -3,13 +3,14 @@
  * screens define their text.
  */
 import type { ComponentChildren, JSX } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
-import { useApp, useUnsaved } from "../app/app.ts";
+import { Context, useApp, useUnsaved } from "../app/app.ts";
 import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
+import { chapters, explanation } from "./chapters.ts";
 
-/** A screen's title. The title gets the focus when the screen opens (shell/frame.tsx). */
+/** A screen's title with a link to its chapter. The title gets the focus when the screen opens (shell/frame.tsx). */
 export function Title({
   children,
   lead,
@@ -19,13 +20,17 @@ export function Title({
   lead?: ComponentChildren;
   actions?: ComponentChildren;
 }): JSX.Element {
+  const chapter = chapters[useContext(Context)?.place.screen ?? "none"]; // there is no context before sign-in
   return (
     <header class="title">
       <div>
         <h1 tabIndex={-1}>{children}</h1>
         {lead && <p class="lead">{lead}</p>}
       </div>
-      {actions && <div class="row">{actions}</div>}
+      <div class="row">
+        {chapter !== undefined && <Out href={chapter}>Help</Out>}
+        {actions}
+      </div>
     </header>
   );
 }
@@ -279,6 +284,11 @@ export function Trouble({ failure, retry }: { failure: Failure | undefined; retr
           {failure.requestId !== "" && (
             <p class="soft">
               Request ID <code>{failure.requestId}</code>
+            </p>
+          )}
+          {explanation(failure.error) !== undefined && (
+            <p class="soft">
+              Error <Out href={explanation(failure.error) ?? ""}>{failure.error}</Out>
             </p>
           )}
           {retry && <Button onClick={retry}>Try again</Button>}

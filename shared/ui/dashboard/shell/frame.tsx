@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { memberOf, useApp, useHere } from "../app/app.ts";
-import { Notice, Title } from "../parts/controls.tsx";
+import { documentation } from "../parts/chapters.ts";
+import { Notice, Out, Title } from "../parts/controls.tsx";
 import { address } from "../app/router.ts";
 import { Invitation, NewOrganisation } from "../screens/arrive.tsx";
 import { Account } from "../screens/account.tsx";
@@ -136,6 +137,11 @@ function Within(): JSX.Element {
             </ul>
           </div>
         ))}
+        <ul>
+          <li>
+            <Out href={documentation}>Documentation</Out>
+          </li>
+        </ul>
       </nav>
       <main id="main" key={`${org.id}/${place.mode}/${place.screen}/${place.id}`}>
         {org.status === "inactive" && (

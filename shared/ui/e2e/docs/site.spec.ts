@@ -1,0 +1,154 @@
+/** Tests the documentation site as readers use it: weight, accessibility, search, code groups, and requests. */
+import type { Page } from "@playwright/test";
+import { findings } from "../support/axe.ts";
+import { customer } from "../support/run.ts";
+import type { Run } from "../support/run.ts";
+import { expect, test } from "../support/test.ts";
+import { drawn, files, open } from "./site.ts";
+
+const representative = [
+  "index.html",
+  "guide/quick-start.html",
+  "guide/webhooks.html",
+  "guide/errors.html",
+  "guide/export.html",
+  "reference/glossary.html",
+  "operate/failures.html",
+  "develop/architecture.html",
+  "adr/index.html",
+];
+
+/** The maximum compressed size of a page with everything that it loads, except Redoc's pages. */
+const MAX_BYTES = 150_000;
+
+/** The rules that Redoc's own markup and colours violate. */
+const REDOC = /^(region|heading-order|color-contrast|scrollable-region-focusable):/;
+
+/** Records requests to other hosts, page errors and violations of the Content-Security-Policy. */
+function watch(page: Page, run: Run): string[] {
+  const found: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(run.base_url) && !request.url().startsWith("data:")) found.push(request.url());
+  });
+  page.on("pageerror", (error) => found.push(String(error)));
+  page.on("console", (message) => {
+    const isSignedOut = message.location().url.endsWith("/dashboard/session"); // the reader has no session (401)
+    if (message.type() === "error" && !isSignedOut) found.push(`${message.text()} ${message.location().url}`);
+  });
+  return found;
+}
+
+for (const path of [...representative, ...drawn]) {
+  test(`docs: ${path} requests nothing from other hosts and violates no policy`, async ({ page, run }) => {
+    const found = watch(page, run);
+    await open(page, run, path);
+    expect(found).toEqual([]);
+  });
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1280, 390]) {
+    test(`docs: pages are accessible and fit ${width} px in ${colorScheme} mode`, async ({ browser, run }) => {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+      for (const path of [...representative, ...drawn, "guide/gone.html"]) {
+        await open(page, run, path);
+        const found = await findings(page);
+        const own = drawn.includes(path) ? found.filter((one) => !REDOC.test(one)) : found;
+        expect.soft(own, path).toEqual([]);
+        const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect.soft(excess, `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+      }
+      await page.close();
+    });
+  }
+}
+
+test("docs: no page weighs more than 150 kB", async ({ browser, run }) => {
+  for (const path of representative) {
+    const page = await browser.newPage(); // with an empty cache
+    const sizes: Promise<number>[] = [];
+    page.on("requestfinished", (request) =>
+      sizes.push(request.sizes().then(({ responseBodySize }) => Math.max(0, responseBodySize))),
+    );
+    await open(page, run, path);
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(bytes, path).toBeGreaterThan(50_000); // Vue and the theme alone
+    expect(bytes, path).toBeLessThan(MAX_BYTES);
+    await page.close();
+  }
+});
+
+test("docs: search finds a section and opens it", async ({ page, run }) => {
+  const found = watch(page, run);
+  await open(page, run, "index.html");
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("searchbox").fill("circuit breaker");
+  await page.locator("#localsearch-list a").first().click();
+  await expect(page).toHaveURL(/\/docs\/guide\/webhooks\.html#retries$/);
+  await expect(page.getByRole("heading", { name: "Receive webhooks" })).toBeVisible();
+  expect(found).toEqual([]);
+});
+
+test("docs: a code group keeps the reader's language on other pages", async ({ page, run }) => {
+  await open(page, run, "guide/export.html");
+  const visible = page.locator(".vp-code-group .blocks > div.active");
+  await expect(visible.first()).toContainText("curl -s -u");
+  await page.getByText("Python", { exact: true }).first().click();
+  await expect(visible.first()).toContainText("urllib.request");
+  await open(page, run, "guide/webhooks.html");
+  await expect(visible.first()).toContainText("hmac.compare_digest");
+});
+
+test("docs: the copy button copies a code block", async ({ page, run, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, run, "guide/export.html");
+  await page.locator("div.language-sh").first().hover();
+  await page.locator("div.language-sh button.copy").first().click();
+  await expect(page.locator("div.language-sh button.copied").first()).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("export BASE_URL=");
+});
+
+test("docs: dark mode persists", async ({ page, run }) => {
+  await open(page, run, "guide/webhooks.html");
+  await page.getByRole("switch").first().click();
+  await expect(page.locator("html")).toHaveClass(/dark/);
+  await page.reload();
+  await expect(page.locator("html")).toHaveClass(/dark/);
+});
+
+test("docs: an unknown page returns 404 and links to the first page", async ({ page, run }) => {
+  const response = await open(page, run, "guide/gone.html");
+  expect(response?.status()).toBe(404);
+  await page.getByRole("link", { name: "first page" }).click();
+  await expect(page.getByRole("heading", { name: "Documentation" })).toBeVisible();
+});
+
+test("docs: examples contain the public ID of a reader with a session, in test mode only", async ({ page, run }) => {
+  const asked: string[] = [];
+  const { public_id: own } = customer(run);
+  const respond = (data: unknown) => ({ json: { success: true, data } });
+  await page.route("**/v1/dashboard/**", async (route) => {
+    const { pathname } = new URL(route.request().url());
+    asked.push(pathname);
+    const isSession = pathname.endsWith("/session");
+    await route.fulfill(
+      respond(isSession ? { organisations: [{ id: "org-1" }] } : { credentials: [{ public_id: own }] }),
+    );
+  });
+  await open(page, run, "guide/export.html");
+  await expect(page.locator("div.language-sh").first()).toContainText(`export PUBLIC_ID=${own}`);
+  await expect(page.locator("div.language-sh").first()).toContainText(`export BASE_URL=${run.base_url}`);
+  await expect(page.locator("div.language-sh").first()).toContainText("PRIVATE_KEY=private_test_…");
+  expect(asked.filter((path) => path.includes("/live/"))).toEqual([]);
+});
+
+test("docs: examples keep their placeholders without a session", async ({ page, run }) => {
+  await open(page, run, "guide/export.html");
+  await expect(page.locator("div.language-sh").first()).toContainText(
+    "public_test_00000000-0000-4000-8000-000000000000",
+  );
+});
+
+test("docs: the manifest lists every part of the site", () => {
+  for (const path of [...representative, ...drawn]) expect(files).toContain(path);
+});
