@@ -1,5 +1,5 @@
-// Command drill stages incidents on this machine (make drill). With -name, it stages one incident on a stack of its own,
-// prints what an operator would see, and waits until the operator has mended the incident by the runbook's commands.
+// Command drill stages incidents on this machine (make drill). With -name, it stages one incident on a stack
+// of its own, prints what an operator would see, and waits until the operator has mended the incident by the runbook's commands.
 // Without -name, it runs the commands of every runbook itself, as they are written, and fails if they don't mend the
 // incident (docs/operate/drills.md).
 package main
@@ -84,25 +84,25 @@ func runAll(ctx context.Context, all []incident.Drill, runner, ctl string, out i
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	var printing sync.Mutex
-	rows, failed := make([]string, len(all)), make([]error, len(all))
+	rows, failed := make([]string, len(all)), make([]error, len(all)+1)
 	for i, d := range all {
 		group.Go(func() error {
 			var text bytes.Buffer
-			result, err := one(ctx, d, runner, ctl, &text, incident.AsWritten, "-no-build")
-			if err != nil {
-				failed[i] = fmt.Errorf("%s: %w", d.Name, err)
+			result, failure := one(ctx, d, runner, ctl, &text, incident.AsWritten, "-no-build")
+			if failure != nil {
+				failed[i] = fmt.Errorf("%s: %w", d.Name, failure)
 			}
 			rows[i] = fmt.Sprintf("%-22s told after %4.1f s, mended after %4.1f s, commands: %d", d.Name,
 				result.Told.Seconds(), result.Mended.Seconds(), result.Commands)
 			printing.Lock()
 			defer printing.Unlock()
-			_, err = out.Write(text.Bytes())
-			return err
+			_, failure = out.Write(text.Bytes())
+			return failure
 		})
 	}
-	err = group.Wait()
+	failed[len(all)] = group.Wait()
 	fmt.Fprintln(out, "\n"+strings.Join(rows, "\n"))
-	return errors.Join(append(failed, err)...)
+	return errors.Join(failed...)
 }
 
 func one(ctx context.Context, d incident.Drill, runner, ctl string, out io.Writer,

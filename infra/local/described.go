@@ -16,7 +16,7 @@ import (
 func (s *stack) described() control.Stack {
 	all := map[string]control.Resource{}
 	add := func(kind, logical, physical string) {
-		all[logical] = control.Resource{Type: kind, Physical: func() (string, error) { return physical, nil }}
+		all[logical] = control.Resource{Type: kind, Physical: func(context.Context) (string, error) { return physical, nil }}
 	}
 	for _, f := range s.template.Functions {
 		add("AWS::Lambda::Function", f.LogicalID, f.Name)
@@ -35,7 +35,7 @@ func (s *stack) described() control.Stack {
 	}
 	for _, k := range s.template.Keys {
 		all[k.LogicalID] = control.Resource{
-			Type: "AWS::KMS::Key", Physical: func() (string, error) { return s.keyID(k) },
+			Type: "AWS::KMS::Key", Physical: func(ctx context.Context) (string, error) { return s.keyID(ctx, k) },
 		}
 	}
 	return control.Stack{
@@ -45,9 +45,9 @@ func (s *stack) described() control.Stack {
 }
 
 // keyID returns the ID of a key, which its alias refers to.
-func (s *stack) keyID(k template.Key) (string, error) {
+func (s *stack) keyID(ctx context.Context, k template.Key) (string, error) {
 	client := kms.NewFromConfig(s.cloud.Config(operatorCaller))
-	found, err := client.DescribeKey(context.Background(), &kms.DescribeKeyInput{KeyId: &k.Alias})
+	found, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
 	if err != nil {
 		return "", fmt.Errorf("key %s: %w", k.LogicalID, err)
 	}

@@ -1,11 +1,16 @@
 package incident
 
+const (
+	incidents = "docs/operate/incidents.md"
+	runbooks  = "docs/operate/runbooks/"
+)
+
 // All returns the drills, in the order of docs/operate/drills.md.
 func All() []Drill {
-	const (
-		incidents = "docs/operate/incidents.md"
-		runbooks  = "docs/operate/runbooks/"
-	)
+	return append(accessDrills(), workDrills()...)
+}
+
+func accessDrills() []Drill {
 	return []Drill{
 		{
 			Name: "leaked-key", Incident: "An organisation's private key has leaked, and somebody else uses it.",
@@ -31,6 +36,11 @@ func All() []Drill {
 			Name: "ehr-down", Incident: "A health system is down, and exports from it wait.",
 			Runbook: []string{runbooks + "api-errors.md#test-a-health-system"}, Stage: portalDown,
 		},
+	}
+}
+
+func workDrills() []Drill {
+	return []Drill{
 		{
 			Name: "clock-skew", Incident: "The clock of an organisation's receiver is wrong, and it rejects webhooks.",
 			Runbook: []string{runbooks + "delivery-queue-age.md#resend-rejected-webhooks"}, Stage: receiverClock,

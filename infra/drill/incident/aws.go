@@ -37,7 +37,9 @@ func keysFail(ctx context.Context, s *scene.Scene) (Staged, error) {
 
 // signInFails makes a patient sign in, which must fail. A log line with the given field reports the incident,
 // which is mended when patients can connect again.
-func signInFails(ctx context.Context, s *scene.Scene, others func(context.Context) error, field string) (Staged, error) {
+func signInFails(
+	ctx context.Context, s *scene.Scene, others func(context.Context) error, field string,
+) (Staged, error) {
 	if _, err := s.Connect(ctx); err == nil {
 		return Staged{}, errors.New("the patient connected")
 	}
@@ -58,7 +60,7 @@ func tableThrottled(ctx context.Context, s *scene.Scene) (Staged, error) {
 		return Staged{}, err
 	}
 	fault := faults.Fault{Service: "dynamodb", Name: s.AWS.Outputs["WorkTable"], Kind: "throttled"}
-	if err := s.Fail(ctx, fault); err != nil {
+	if err = s.Fail(ctx, fault); err != nil {
 		return Staged{}, err
 	}
 	if _, err = s.Export(ctx, connection); err == nil {
@@ -110,7 +112,7 @@ func unknownStatus(ctx context.Context, s *scene.Scene) (Staged, error) {
 		return Staged{}, err
 	}
 	s.Set("ID", connection)
-	if err := s.SetStatus(ctx, connection, "paused"); err != nil {
+	if err = s.SetStatus(ctx, connection, "paused"); err != nil {
 		return Staged{}, err
 	}
 	if _, err = s.Export(ctx, connection); err == nil {

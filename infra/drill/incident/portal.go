@@ -3,7 +3,6 @@ package incident
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -68,7 +67,7 @@ func secretLeaked(ctx context.Context, s *scene.Scene) (Staged, error) {
 		Mended: func(ctx context.Context) error {
 			if e.Used() != newSecret {
 				_, err := s.Connect(ctx)
-				return errors.Join(fmt.Errorf("the service uses the old secret"), err)
+				return errors.Join(errors.New("the service uses the old secret"), err)
 			}
 			if err := e.SetSecret(newSecret); err != nil { // the health system revokes the old secret
 				return err

@@ -20,7 +20,7 @@ func exportBacklog(ctx context.Context, s *scene.Scene) (Staged, error) {
 	if err != nil {
 		return Staged{}, err
 	}
-	if err := s.EnableWorker(ctx, "ExportWorkerFunction", false); err != nil {
+	if err = s.EnableWorker(ctx, "ExportWorkerFunction", false); err != nil {
 		return Staged{}, err
 	}
 	task, err := s.Export(ctx, connection)
@@ -39,7 +39,7 @@ func workerDead(ctx context.Context, s *scene.Scene) (Staged, error) {
 	if err != nil {
 		return Staged{}, err
 	}
-	if err := s.EnableWorker(ctx, "WebhookWorkerFunction", false); err != nil {
+	if err = s.EnableWorker(ctx, "WebhookWorkerFunction", false); err != nil {
 		return Staged{}, err
 	}
 	task, err := s.Export(ctx, connection)

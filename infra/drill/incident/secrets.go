@@ -32,7 +32,8 @@ func leakedKey(ctx context.Context, s *scene.Scene) (Staged, error) {
 			return s.Line("msg=http.request", "route="+keyedPath, "org_id="+s.Org.ID)
 		},
 		Mended: func(ctx context.Context) error {
-			if status, _, err := s.Call(ctx, http.MethodGet, keyedPath, leaked); err != nil || status != http.StatusUnauthorized {
+			status, _, err := s.Call(ctx, http.MethodGet, keyedPath, leaked)
+			if err != nil || status != http.StatusUnauthorized {
 				return fmt.Errorf("the leaked key gets status %d: %w", status, err)
 			}
 			fresh := printedKey.FindStringSubmatch(s.Printed)

@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/drill/scene"
 )
 
-// tokensLost stages the loss of two connections' tokens. One connection's export fails. The other connection is idle, so
-// its tokens can be restored.
+// tokensLost stages the loss of two connections' tokens. One connection's export fails. The other connection is idle,
+// so its tokens can be restored.
 func tokensLost(ctx context.Context, s *scene.Scene) (Staged, error) {
 	if err := s.KeepHistory(ctx); err != nil {
 		return Staged{}, err
@@ -24,11 +24,11 @@ func tokensLost(ctx context.Context, s *scene.Scene) (Staged, error) {
 		return Staged{}, err
 	}
 	moment := time.Now().Truncate(time.Second).Add(time.Second)
-	if err := scene.Wait(ctx, func(context.Context) error { return before(moment) }); err != nil {
+	if err = scene.Wait(ctx, func(context.Context) error { return before(moment) }); err != nil {
 		return Staged{}, err
 	}
 	s.Set("MOMENT", moment.UTC().Format(time.RFC3339))
-	if err := errors.Join(s.LoseTokens(ctx, exporting), s.LoseTokens(ctx, idle)); err != nil {
+	if err = errors.Join(s.LoseTokens(ctx, exporting), s.LoseTokens(ctx, idle)); err != nil {
 		return Staged{}, err
 	}
 	task, err := s.Export(ctx, exporting)

@@ -84,7 +84,8 @@ func Commands(script string) int {
 
 // isLoop reports whether a line only begins or ends a loop, or defines a function.
 func isLoop(line string) bool {
-	return line == "done" || strings.HasPrefix(line, "for ") && strings.HasSuffix(line, "; do") || strings.Contains(line, "() {")
+	return line == "done" || strings.HasPrefix(line, "for ") && strings.HasSuffix(line, "; do") ||
+		strings.Contains(line, "() {")
 }
 
 // Prepare is the line that defines the shell functions of the runbooks' commands.

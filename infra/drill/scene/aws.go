@@ -33,7 +33,7 @@ func (s *Scene) EnableWorker(ctx context.Context, function string, enabled bool)
 			ID string `json:"UUID"`
 		}
 	}
-	if err := json.Unmarshal([]byte(listed), &all); err != nil || len(all.EventSourceMappings) != 1 {
+	if err = json.Unmarshal([]byte(listed), &all); err != nil || len(all.EventSourceMappings) != 1 {
 		return fmt.Errorf("mappings of %s: %s", function, listed)
 	}
 	body := fmt.Appendf(nil, `{"Enabled":%t}`, enabled)
@@ -141,9 +141,10 @@ func (s *Scene) Release(ctx context.Context, function, script string) error {
 		return err
 	}
 	var published struct{ Version string }
-	if err := json.Unmarshal([]byte(answer), &published); err != nil {
+	if err = json.Unmarshal([]byte(answer), &published); err != nil {
 		return err
 	}
-	_, err = s.lambda(ctx, http.MethodPut, path+"/aliases/live", fmt.Appendf(nil, `{"FunctionVersion":%q}`, published.Version))
+	body = fmt.Appendf(nil, `{"FunctionVersion":%q}`, published.Version)
+	_, err = s.lambda(ctx, http.MethodPut, path+"/aliases/live", body)
 	return err
 }

@@ -97,7 +97,8 @@ func (e *EHR) Accept(secret string) error {
 	handler, err := sandbox.New(sandbox.Deps{
 		BaseURL: e.URL, Personas: persona.Builtin(), Store: e.store, Now: time.Now, Random: rand.Reader,
 		Clients: []oauth.Client{{
-			ID: clientID, Secret: secret, RedirectURIs: []string{e.public + flow.CallbackPath, e.public + flow.CallbackPath + "/*"},
+			ID: clientID, Secret: secret,
+			RedirectURIs: []string{e.public + flow.CallbackPath, e.public + flow.CallbackPath + "/*"},
 		}},
 		AccessTokenTTL: time.Second, CodeTTL: time.Minute, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -130,6 +131,9 @@ func (e *EHR) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusServiceUnavailable)
 }
 
+// Close stops the EHR.
+func (e *EHR) Close() { _ = e.server.Close() }
+
 // choose returns the handler for the request's secret, or nil if the EHR is down. A request without an accepted secret
 // gets any handler, which rejects the secret.
 func (e *EHR) choose(r *http.Request) http.Handler {
@@ -150,6 +154,3 @@ func (e *EHR) choose(r *http.Request) http.Handler {
 	}
 	return nil
 }
-
-// Close stops the EHR.
-func (e *EHR) Close() { _ = e.server.Close() }

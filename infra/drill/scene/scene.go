@@ -1,5 +1,5 @@
-// Package scene stages incidents on a stack of its own: it acts as patients, organisations, health systems and AWS, with
-// real requests, and reads what the functions log.
+// Package scene stages incidents on a stack of its own: it acts as patients, organisations, health systems and AWS,
+// with real requests, and reads what the functions log.
 package scene
 
 import (
@@ -56,7 +56,8 @@ func (s *Scene) Variables() map[string]string {
 		"stack": "local", "CTL": s.Control,
 		"AWS_ENDPOINT_URL": s.AWS.EndpointURL, "AWS_REGION": s.AWS.Region, "AWS_DEFAULT_REGION": s.AWS.Region,
 		"AWS_ACCESS_KEY_ID": s.AWS.AccessKeyID, "AWS_SECRET_ACCESS_KEY": s.AWS.SecretAccessKey,
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_PAGER": "", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_PAGER": "",
+		"AWS_EC2_METADATA_DISABLED": "true",
 	}
 	maps.Copy(all, s.values)
 	return all
@@ -147,22 +148,6 @@ func (s *Scene) Kill(ctx context.Context, function string) error {
 	return s.console(ctx, "/functions/"+function+"/kill", nil)
 }
 
-func (s *Scene) console(ctx context.Context, path string, body any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.ConsoleURL+"/api"+path, bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	status, answer, err := send(r)
-	if err == nil && status >= http.StatusBadRequest {
-		err = fmt.Errorf("%s: %d %s", path, status, answer)
-	}
-	return err
-}
-
 func send(r *http.Request) (status int, body string, err error) {
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -212,4 +197,20 @@ func (s *Scene) Environment() string {
 // NewWebhook creates a webhook of the scene's organisation, and returns its ID.
 func (s *Scene) NewWebhook(ctx context.Context, url string) (string, error) {
 	return s.ctlID(ctx, "", "id", "webhook", "create", "-org", s.Org.ID, "-mode", s.Org.Mode, "-url", url)
+}
+
+func (s *Scene) console(ctx context.Context, path string, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.ConsoleURL+"/api"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	status, answer, err := send(r)
+	if err == nil && status >= http.StatusBadRequest {
+		err = fmt.Errorf("%s: %d %s", path, status, answer)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/xml"
 	"maps"
 	"net/http"
@@ -27,7 +28,7 @@ type Stack struct {
 type Resource struct {
 	Type string // such as AWS::SQS::Queue
 	// Physical returns the physical ID. A key's ID is unknown until the key exists.
-	Physical func() (string, error)
+	Physical func(ctx context.Context) (string, error)
 }
 
 // CloudFormation serves DescribeStacks and DescribeStackResource for a single stack, which never changes.
@@ -51,7 +52,7 @@ func (c *CloudFormation) Serve(w http.ResponseWriter, r *http.Request, call wire
 	case "DescribeStacks":
 		result, err = c.describeStacks(r.PostFormValue("StackName"))
 	case "DescribeStackResource":
-		result, err = c.describeResource(r.PostFormValue("StackName"), r.PostFormValue("LogicalResourceId"))
+		result, err = c.describeResource(r.Context(), r.PostFormValue("StackName"), r.PostFormValue("LogicalResourceId"))
 	}
 	if err != nil {
 		writeXMLError(w, err)
@@ -105,7 +106,7 @@ func (c *CloudFormation) describeStacks(name string) (any, error) {
 	return found, nil
 }
 
-func (c *CloudFormation) describeResource(stack, logical string) (any, error) {
+func (c *CloudFormation) describeResource(ctx context.Context, stack, logical string) (any, error) {
 	if stack == "" || logical == "" {
 		return nil, wire.Fail("ValidationError",
 			"1 validation error detected: StackName and LogicalResourceId must not be null")
@@ -117,7 +118,7 @@ func (c *CloudFormation) describeResource(stack, logical string) (any, error) {
 	if !ok {
 		return nil, wire.Fail("ValidationError", "Resource %s does not exist for stack %s", logical, stack)
 	}
-	physical, err := found.Physical()
+	physical, err := found.Physical(ctx)
 	if err != nil {
 		return nil, err
 	}

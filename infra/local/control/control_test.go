@@ -3,6 +3,7 @@ package control_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
@@ -133,7 +134,7 @@ func TestCloudFormationDescribesStack(t *testing.T) {
 	c := &control.CloudFormation{Stack: control.Stack{
 		Name: "local", ID: "arn", Outputs: map[string]string{"BaseUrl": "http://127.0.0.1/v1"},
 		Resources: map[string]control.Resource{
-			"WorkQueue": {Type: "AWS::SQS::Queue", Physical: func() (string, error) { return "http://queue", nil }},
+			"WorkQueue": {Type: "AWS::SQS::Queue", Physical: func(context.Context) (string, error) { return "http://queue", nil }},
 		},
 	}}
 	const post = http.MethodPost

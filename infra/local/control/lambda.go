@@ -42,39 +42,6 @@ type route struct {
 	act       func(r *http.Request) (any, error)
 }
 
-// routes returns the served operations by method and path.
-func (l *Lambda) routes() map[string]route {
-	all := map[string]route{
-		"GET " + mappingsPath:             {"ListEventSourceMappings", l.listMappings},
-		"GET " + mappingsPath + "/{$}":    {"ListEventSourceMappings", l.listMappings}, // the AWS CLI's URL
-		"PUT " + mappingsPath + "/{uuid}": {"UpdateEventSourceMapping", l.updateMapping},
-	}
-	if l.Versions != nil {
-		all["GET "+functionPath+"/versions"] = route{"ListVersionsByFunction", l.listVersions}
-		all["GET "+functionPath+"/aliases/{alias}"] = route{"GetAlias", l.getAlias}
-		all["PUT "+functionPath+"/aliases/{alias}"] = route{"UpdateAlias", l.updateAlias}
-		all["PUT "+functionPath+"/code"] = route{"UpdateFunctionCode", l.updateCode}
-	}
-	return all
-}
-
-// match returns the operation that r requests, and its handler.
-func (l *Lambda) match(r *http.Request) (operation string, serve http.Handler) {
-	mux := http.NewServeMux()
-	for pattern, one := range l.routes() {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			out, err := one.act(r)
-			if err != nil {
-				writeLambdaError(w, err)
-				return
-			}
-			writeLambda(w, http.StatusOK, out)
-		})
-	}
-	_, pattern := mux.Handler(r)
-	return l.routes()[pattern].operation, mux
-}
-
 // Operation implements wire.Service.
 func (l *Lambda) Operation(r *http.Request) string {
 	operation, _ := l.match(r)
@@ -123,11 +90,11 @@ func (l *Lambda) listMappings(r *http.Request) (any, error) {
 	}
 	function := ""
 	if name := query.Get("FunctionName"); name != "" {
-		name, alias, _ := strings.Cut(strings.TrimPrefix(name, arnPrefix), ":")
+		base, alias, _ := strings.Cut(strings.TrimPrefix(name, arnPrefix), ":")
 		if alias != live { // mappings belong to the alias, not to $LATEST
 			return map[string]any{"EventSourceMappings": []mappingShown{}}, nil
 		}
-		function = arnPrefix + name + ":" + live
+		function = arnPrefix + base + ":" + live
 	}
 	all := []mappingShown{}
 	for _, m := range l.Mappings.Mappings() {
@@ -183,7 +150,8 @@ func writeLambdaError(w http.ResponseWriter, err error) {
 		failure = &wire.Error{Code: "ServiceException", Message: err.Error(), Status: http.StatusInternalServerError}
 	}
 	w.Header().Set("X-Amzn-Errortype", failure.Code)
-	writeLambda(w, max(failure.Status, http.StatusBadRequest), map[string]string{"Type": "User", "message": failure.Message})
+	writeLambda(w, max(failure.Status, http.StatusBadRequest),
+		map[string]string{"Type": "User", "message": failure.Message})
 }
 
 func writeLambda(w http.ResponseWriter, status int, value any) {
@@ -194,4 +162,37 @@ func writeLambda(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have disconnected
+}
+
+// routes returns the served operations by method and path.
+func (l *Lambda) routes() map[string]route {
+	all := map[string]route{
+		"GET " + mappingsPath:             {"ListEventSourceMappings", l.listMappings},
+		"GET " + mappingsPath + "/{$}":    {"ListEventSourceMappings", l.listMappings}, // the AWS CLI's URL
+		"PUT " + mappingsPath + "/{uuid}": {"UpdateEventSourceMapping", l.updateMapping},
+	}
+	if l.Versions != nil {
+		all["GET "+functionPath+"/versions"] = route{"ListVersionsByFunction", l.listVersions}
+		all["GET "+functionPath+"/aliases/{alias}"] = route{"GetAlias", l.getAlias}
+		all["PUT "+functionPath+"/aliases/{alias}"] = route{"UpdateAlias", l.updateAlias}
+		all["PUT "+functionPath+"/code"] = route{"UpdateFunctionCode", l.updateCode}
+	}
+	return all
+}
+
+// match returns the operation that r requests, and its handler.
+func (l *Lambda) match(r *http.Request) (operation string, serve http.Handler) {
+	mux := http.NewServeMux()
+	for pattern, one := range l.routes() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			out, err := one.act(r)
+			if err != nil {
+				writeLambdaError(w, err)
+				return
+			}
+			writeLambda(w, http.StatusOK, out)
+		})
+	}
+	_, pattern := mux.Handler(r)
+	return l.routes()[pattern].operation, mux
 }

@@ -152,8 +152,8 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
-// Replace makes a function's next process run another executable, ends the function's processes, and reports whether the
-// function exists.
+// Replace makes a function's next process run another executable, ends the function's processes, and reports whether
+// the function exists.
 func (s *Subprocesses) Replace(function, bootstrap string) bool {
 	s.mu.Lock()
 	p, ok := s.pools[function]

@@ -31,8 +31,8 @@ type Stack struct {
 	ended   chan struct{}
 }
 
-// Start starts the runner, which is a program file, in the folder root with further arguments, and waits until the stack
-// responds. The caller must stop the stack.
+// Start starts the runner, which is a program file, in the folder root with further arguments, and waits until the
+// stack responds. The caller must stop the stack.
 func Start(ctx context.Context, root, runner string, out io.Writer, arguments ...string) (*Stack, error) {
 	dir, err := os.MkdirTemp("", "recordbridge-own-")
 	if err != nil {
@@ -60,24 +60,6 @@ func Start(ctx context.Context, root, runner string, out io.Writer, arguments ..
 		close(s.ended)
 	}()
 	return s, s.ready(ctx)
-}
-
-// ready waits until the stack responds. If it never does, ready keeps the log.
-func (s *Stack) ready(ctx context.Context) error {
-	for {
-		if run, err := Read(s.RunFile); err == nil && Responds(ctx, run) {
-			s.Run = run
-			return nil
-		}
-		select {
-		case <-s.ended:
-			return errors.New("the runner exited; see " + s.Log)
-		case <-ctx.Done():
-			s.end()
-			return errors.New("the runner did not become ready; see " + s.Log)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
 
 // Stop stops the runner and removes its files.
@@ -127,4 +109,22 @@ func Responds(ctx context.Context, stack runfile.Run) bool {
 	}
 	_ = response.Body.Close()
 	return response.StatusCode == http.StatusOK
+}
+
+// ready waits until the stack responds. If it never does, ready keeps the log.
+func (s *Stack) ready(ctx context.Context) error {
+	for {
+		if run, err := Read(s.RunFile); err == nil && Responds(ctx, run) {
+			s.Run = run
+			return nil
+		}
+		select {
+		case <-s.ended:
+			return errors.New("the runner exited; see " + s.Log)
+		case <-ctx.Done():
+			s.end()
+			return errors.New("the runner did not become ready; see " + s.Log)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }

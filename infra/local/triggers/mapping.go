@@ -78,11 +78,12 @@ func (m *mapping) enable(enabled bool) {
 // receiving waits until the mapping is enabled, and returns a context that ends when ctx ends or the mapping is
 // disabled. The caller must call stop after its receive call.
 func (m *mapping) receiving(ctx context.Context) (receiving context.Context, stop func()) {
+	receiving, cancel := context.WithCancel(ctx)
 	for {
 		m.mu.Lock()
 		wait := m.enabled
 		if m.open() {
-			receiving, m.stop = context.WithCancel(ctx)
+			m.stop = cancel
 			m.mu.Unlock()
 			return receiving, m.stopped
 		}
@@ -90,7 +91,7 @@ func (m *mapping) receiving(ctx context.Context) (receiving context.Context, sto
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return ctx, func() {}
+			return receiving, cancel
 		}
 	}
 }

@@ -15,8 +15,8 @@ type past struct {
 	old item
 }
 
-// mostPast is the number of changes that a table's history stores. A table can be restored to any time since its history
-// was enabled, unless it has changed more often since then.
+// mostPast is the number of changes that a table's history stores. A table can be restored to any time since its
+// history was enabled, unless it has changed more often since then.
 const mostPast = 10_000
 
 // history stores a table's recent changes, so that the table can be restored to a point in time. The history isn't

@@ -35,12 +35,12 @@ func TestRestoreReturnsRowsAtMoment(t *testing.T) {
 			}
 		}
 		put := func(id, value string) {
-			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row(id, value)}); err != nil {
+			if _, err = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row(id, value)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		restore := func(to string, moment time.Time) string {
-			_, err := client.RestoreTableToPointInTime(t.Context(), &dynamodb.RestoreTableToPointInTimeInput{
+			_, err = client.RestoreTableToPointInTime(t.Context(), &dynamodb.RestoreTableToPointInTimeInput{
 				SourceTableName: name, TargetTableName: &to, RestoreDateTime: &moment,
 			})
 			if refusal, ok := errors.AsType[smithy.APIError](err); ok {
@@ -81,12 +81,12 @@ func TestRestoreReturnsRowsAtMoment(t *testing.T) {
 			t.Errorf("a second restore: %q", got)
 		}
 		for id, want := range map[string]string{"changed": "before", "deleted": "before", "created": ""} {
-			got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+			got, failure := client.GetItem(t.Context(), &dynamodb.GetItemInput{
 				TableName: awssdk.String("restored"),
 				Key:       map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: id}},
 			})
-			if err != nil {
-				t.Fatal(err)
+			if failure != nil {
+				t.Fatal(failure)
 			}
 			value, _ := got.Item["value"].(*types.AttributeValueMemberS)
 			if (value == nil) != (want == "") || value != nil && value.Value != want {
