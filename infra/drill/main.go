@@ -1,7 +1,7 @@
-// Command drill stages incidents on this machine (make drill). With -name, it stages one incident on a stack
-// of its own, prints what an operator would see, and waits until the operator has mended the incident by the runbook's commands.
-// Without -name, it runs the commands of every runbook itself, as they are written, and fails if they don't mend the
-// incident (docs/operate/drills.md).
+// Command drill stages incidents on this machine (make drill). With -name, it stages one incident on a stack of its
+// own, prints what an operator would see, and waits until the operator has mended the incident by the runbook's
+// commands. Without -name, it runs the commands of every runbook itself, as they are written, and fails if they don't
+// mend the incident (docs/operate/drills.md).
 package main
 
 import (

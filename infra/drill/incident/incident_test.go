@@ -141,7 +141,8 @@ func TestDrillFailsWhenCommandFails(t *testing.T) {
 
 func TestFindReturnsCommandsOfSectionOnly(t *testing.T) {
 	t.Parallel()
-	const page = "# Page\n\n```sh\nbefore\n```\n\n## Mend it, now\n\n```\nquery\n```\n\n1. A step:\n\n   ```sh\n   first \\\n" +
+	const page = "# Page\n\n```sh\nbefore\n```\n\n## Mend it, now\n\n```\nquery\n```\n\n1. A step:\n\n   ```sh\n   " +
+		"first \\\n" +
 		"     second\n   # note\n   ```\n\n### Then\n\n```sh\nthird\n```\n\n## After\n\n```sh\nafter\n```\n"
 	got, err := runbook.Find("page.md#mend-it-now", page)
 	if err != nil {

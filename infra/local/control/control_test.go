@@ -58,7 +58,8 @@ type step struct {
 func check(t *testing.T, service wire.Service, steps []step) {
 	t.Helper()
 	for _, s := range steps {
-		if status, answer := ask(t, service, s.method, s.path, s.body); status != s.status || !strings.Contains(answer, s.want) {
+		status, answer := ask(t, service, s.method, s.path, s.body)
+		if status != s.status || !strings.Contains(answer, s.want) {
 			t.Errorf("%s %s %s: %d %s, want %d with %s", s.method, s.path, s.body, status, answer, s.status, s.want)
 		}
 	}
@@ -73,7 +74,10 @@ func TestLambdaChangesMappings(t *testing.T) {
 	_, id, _ := strings.Cut(listed, `"UUID":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	check(t, l, []step{
-		{http.MethodGet, path, "", 200, `"FunctionArn":"arn:aws:lambda:us-east-1:000000000000:function:local-WorkerFunction:live"`},
+		{
+			http.MethodGet, path, "",
+			200, `"FunctionArn":"arn:aws:lambda:us-east-1:000000000000:function:local-WorkerFunction:live"`,
+		},
 		{http.MethodGet, path + "?FunctionName=local-WorkerFunction", "", 200, `"EventSourceMappings":[]`},
 		{http.MethodGet, path + "?MaxItems=1", "", 400, "MaxItems"},
 		{http.MethodPut, path + id, `{"Enabled":false}`, 200, `"State":"Disabling"`},
@@ -139,10 +143,22 @@ func TestCloudFormationDescribesStack(t *testing.T) {
 	}}
 	const post = http.MethodPost
 	check(t, c, []step{
-		{post, "/", "Action=DescribeStacks&StackName=local", 200, "<OutputKey>BaseUrl</OutputKey><OutputValue>http://127.0.0.1/v1"},
-		{post, "/", "Action=DescribeStacks&StackName=other", 400, "<Code>ValidationError</Code><Message>Stack with id other does not"},
-		{post, "/", "Action=DescribeStackResource&StackName=local&LogicalResourceId=WorkQueue", 200, "<PhysicalResourceId>http://queue"},
-		{post, "/", "Action=DescribeStackResource&StackName=local&LogicalResourceId=Nothing", 400, "Resource Nothing does not exist"},
+		{
+			post, "/", "Action=DescribeStacks&StackName=local",
+			200, "<OutputKey>BaseUrl</OutputKey><OutputValue>http://127.0.0.1/v1",
+		},
+		{
+			post, "/", "Action=DescribeStacks&StackName=other",
+			400, "<Code>ValidationError</Code><Message>Stack with id other does not",
+		},
+		{
+			post, "/", "Action=DescribeStackResource&StackName=local&LogicalResourceId=WorkQueue",
+			200, "<PhysicalResourceId>http://queue",
+		},
+		{
+			post, "/", "Action=DescribeStackResource&StackName=local&LogicalResourceId=Nothing",
+			400, "Resource Nothing does not exist",
+		},
 		{post, "/", "Action=DeleteStack&StackName=local", 400, "InvalidAction"},
 	})
 }

@@ -193,5 +193,5 @@ func unzip(archive []byte, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("store the code: %w", err)
 	}
-	return os.WriteFile(to, code, 0o700) //nolint:gosec // G306, G703: an executable, in a folder named after a known function
+	return os.WriteFile(to, code, 0o700) //nolint:gosec // an executable of a known function
 }

@@ -35,7 +35,8 @@ func TestRestoreReturnsRowsAtMoment(t *testing.T) {
 			}
 		}
 		put := func(id, value string) {
-			if _, err = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row(id, value)}); err != nil {
+			_, err = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row(id, value)})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,7 +94,8 @@ func TestRestoreReturnsRowsAtMoment(t *testing.T) {
 				t.Errorf("row %s is %v, want %q", id, got.Item, want)
 			}
 		}
-		if _, err = client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: awssdk.String("restored")}); err != nil {
+		_, err = client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: awssdk.String("restored")})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got := restore("restored", moment); got != "" {
