@@ -29,7 +29,7 @@ SERVERS ?= $(CACHE)/servers
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ local-sam: runner ## like run, with the functions in containers under sam local 
 demo: runner ## run the main workflow from the command line, against a running stack
 	@$(BUILD) -o build/demo ./infra/demo
 	@build/demo $(ARGS)
+
+drill: runner ctl ## stage an incident and wait until it is mended: NAME=leaked-key; without NAME, run the commands of all runbooks (docs/operate/drills.md)
+	@$(BUILD) -o build/drill ./infra/drill
+	@build/drill $(if $(NAME),-name '$(NAME)') $(ARGS)
 
 local-stack: domains ## deploy everything to LocalStack in containers, and print how to use it
 	@$(BUILD) -o build/localstack ./infra/localstack

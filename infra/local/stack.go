@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"recordbridge/infra/deploy/revision"
 	"recordbridge/infra/local/aws"
 	"recordbridge/infra/local/aws/wire"
+	"recordbridge/infra/local/control"
 	"recordbridge/infra/local/faults"
 	"recordbridge/infra/local/filehost"
 	"recordbridge/infra/local/iam"
@@ -53,6 +55,7 @@ type stack struct {
 	authority *iam.Authority
 	functions functions
 	triggers  *triggers.Triggers
+	control   *control.Lambda
 	inbox     *inbox.Inbox
 	timeline  *timeline.Recorder
 	byHand    *faults.ByHand
@@ -152,6 +155,14 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		return err
 	}
 	s.triggers = newTriggers(s.template, s.cloud, s.functions, s.log)
+	s.control.Mappings = s.triggers
+	if code, ok := s.functions.(control.Code); ok {
+		bootstraps := map[string]string{}
+		for _, f := range s.template.Functions {
+			bootstraps[f.LogicalID] = filepath.Join(s.where.binaries, f.Folder, "bootstrap")
+		}
+		s.control.Versions = control.NewVersions(filepath.Join(filepath.Dir(o.runFile), "versions"), code, bootstraps)
+	}
 	return nil
 }
 
@@ -162,8 +173,10 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	if s.authority, err = iam.New(s.template); err != nil {
 		return nil, err
 	}
+	s.control = &control.Lambda{Stack: stackName}
 	configuration := aws.Options{
 		URL: s.url, Dir: o.data, SecretKey: s.run.AWS.SecretAccessKey,
+		Services:   []wire.Service{s.control, &control.CloudFormation{Stack: s.described()}},
 		Middleware: []wire.Middleware{s.timeline.Middleware(), s.byHand.Middleware(), s.authority.Middleware()},
 	}
 	if o.faults == nil {

@@ -49,6 +49,8 @@ type Options struct {
 	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The clock skew affects signatures
 	// and the Date header. If Skew is nil, the clocks agree.
 	Skew func(caller string) time.Duration
+	// Services holds further services, such as the control plane of the runner that owns the cloud.
+	Services []wire.Service
 }
 
 // Cloud is one AWS account in one region, us-east-1. A Cloud is safe for concurrent use.
@@ -101,10 +103,9 @@ func build(o Options) (*Cloud, error) {
 		return nil, c.abandon(err)
 	}
 	c.dynamodb, c.s3, c.ses, c.sqs = ddb.New(log), buckets, ses.New(log), sqs.New(c.url, log)
-	for _, service := range []wire.Service{
-		c.dynamodb, c.ses, c.sqs, buckets, kms.New(log), secrets.New(log),
-		ssm.New(log),
-	} {
+	for _, service := range append([]wire.Service{
+		c.dynamodb, c.ses, c.sqs, buckets, kms.New(log), secrets.New(log), ssm.New(log),
+	}, o.Services...) {
 		handler := wire.Handler(service.Serve)
 		for _, around := range slices.Backward(o.Middleware) {
 			handler = around(handler)

@@ -152,6 +152,19 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
+// Replace makes a function's next process run another executable, ends the function's processes, and reports whether
+// the function exists.
+func (s *Subprocesses) Replace(function, bootstrap string) bool {
+	s.mu.Lock()
+	p, ok := s.pools[function]
+	if ok {
+		p.function.Bootstrap = bootstrap
+	}
+	s.mu.Unlock()
+	s.Kill(function)
+	return ok
+}
+
 // Close ends all processes, rejects further invocations, and returns after all processes have ended.
 func (s *Subprocesses) Close() {
 	s.mu.Lock()

@@ -21,8 +21,10 @@ const (
 )
 
 // poll passes batches to the source's function, with up to Source.Batches in progress at once. It receives messages
-// only when it can process another batch, so that waiting messages remain visible in the queue.
-func (t *Triggers) poll(ctx context.Context, source Source) {
+// only when it can process another batch, so that waiting messages remain visible in the queue. While the mapping is
+// disabled, poll receives nothing.
+func (t *Triggers) poll(ctx context.Context, m *mapping) {
+	source := m.source
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
 	}
@@ -38,15 +40,20 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 		case <-ctx.Done():
 			return
 		}
-		received, err := source.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		receiving, stop := m.receiving(ctx)
+		received, err := source.Queue.ReceiveMessage(receiving, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &source.QueueURL,
 			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // clamp to SQS's limits
 			WaitTimeSeconds:             longPoll,
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		})
+		disabled := receiving.Err() != nil
+		stop()
 		switch {
 		case ctx.Err() != nil:
 			return
+		case err != nil && disabled:
+			free <- struct{}{}
 		case err != nil:
 			t.options.Log.ErrorContext(ctx, "queue cannot be read",
 				slog.String("queue", source.QueueARN), slog.Any("error", err))

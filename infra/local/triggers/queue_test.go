@@ -329,3 +329,33 @@ func batch(t *testing.T, payload []byte) (ids, bodies []string) {
 	}
 	return ids, bodies
 }
+
+func TestDisabledMappingLeavesMessagesInQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		worker, q := &function{}, newQueue(t, 5)
+		o := options(t, worker)
+		o.Sources = []triggers.Source{q.source(10, 2, true)}
+		all := triggers.New(o)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { all.Run(ctx) })
+		defer running.Wait()
+		defer cancel()
+		synctest.Wait() // the source waits for messages
+
+		if !all.Enable("WorkerFunction", q.arn, false) || all.Enable("WorkerFunction", "other", false) {
+			t.Error("the wrong mapping was found")
+		}
+		q.send(t, `{"task":"1"}`)
+		<-time.After(time.Minute)
+		if names, _, _ := worker.invocations(); len(names) > 0 || all.Mappings()[0].Enabled {
+			t.Errorf("%v were invoked by %+v", names, all.Mappings())
+		}
+		all.Enable("WorkerFunction", q.arn, true)
+		synctest.Wait()
+		if names, _, _ := worker.invocations(); len(names) != 1 || !all.Mappings()[0].Enabled {
+			t.Errorf("%v were invoked by %+v, want one", names, all.Mappings())
+		}
+	})
+}

@@ -58,17 +58,29 @@ type Options struct {
 }
 
 // Triggers invokes functions from a stack's queues and on its schedules.
-type Triggers struct{ options Options }
+type Triggers struct {
+	options  Options
+	mappings []*mapping // one for each source
+}
 
 // New returns triggers for the given queues and schedules. No function is invoked until Run or Fire is called.
-func New(options Options) *Triggers { return &Triggers{options: options} }
+func New(options Options) *Triggers {
+	t := &Triggers{options: options}
+	for _, source := range options.Sources {
+		t.mappings = append(t.mappings, &mapping{source: source, enabled: make(chan struct{})})
+	}
+	for _, m := range t.mappings {
+		close(m.enabled)
+	}
+	return t
+}
 
 // Run polls the queues and invokes the scheduled functions until ctx is done, and returns once all its work has
 // stopped. A batch that is still being processed when ctx is done is delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup
-	for _, source := range t.options.Sources {
-		all.Go(func() { t.poll(ctx, source) })
+	for _, m := range t.mappings {
+		all.Go(func() { t.poll(ctx, m) })
 	}
 	for _, schedule := range t.options.Schedules {
 		all.Go(func() { t.tick(ctx, schedule) })

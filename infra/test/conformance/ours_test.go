@@ -165,12 +165,26 @@ func handled(t *testing.T) []string {
 		found(t, reasonCode, isProgram, name, productFolders()...)...)
 }
 
-// TestEmulatorOmitsUnusedOperations enforces ADR 10: the emulator supports only operations that production code or
-// end-to-end tests call.
+// command matches a command of the AWS CLI in a runbook.
+var command = regexp.MustCompile(`\baws (dynamodb|sqs|s3|kms|ses|secretsmanager|ssm) ([a-z-]+)`)
+
+// operationOfCommand returns the operation of a command, such as kms.EnableKey for aws kms enable-key.
+func operationOfCommand(m []string) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(m[2], "-") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return m[1] + "." + name.String()
+}
+
+// TestEmulatorOmitsUnusedOperations enforces ADR 10: the emulator supports only operations that production code,
+// end-to-end tests, drills or the commands of runbooks call.
 func TestEmulatorOmitsUnusedOperations(t *testing.T) {
 	t.Parallel()
 	isGo := func(path string) bool { return strings.HasSuffix(path, ".go") }
-	calls := found(t, input, isGo, operationOf, append(productFolders(), "infra/test/e2e")...)
+	calls := found(t, input, isGo, operationOf, append(productFolders(), "infra/test/e2e", "infra/drill")...)
+	isPage := func(path string) bool { return strings.HasSuffix(path, ".md") }
+	calls = append(calls, found(t, command, isPage, operationOfCommand, "docs/operate")...)
 	services := map[string]string{
 		"dynamodb": "ddb", "sqs": "sqs", "s3": "s3", "kms": "kms", "ses": "ses", "secretsmanager": "secrets", "ssm": "ssm",
 	}

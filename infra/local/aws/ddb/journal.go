@@ -19,6 +19,8 @@ type journalRecord struct {
 	TTL   *ttlRecord   `json:"ttl,omitempty"`
 	Items []itemChange `json:"items,omitempty"`
 	Token *tokenRecord `json:"token,omitempty"`
+	// Dropped is the name of a deleted table.
+	Dropped string `json:"dropped,omitempty"`
 }
 
 type tableRecord struct {
@@ -79,6 +81,7 @@ func (l *ledger) apply(record journalRecord) error {
 	if record.Table != nil {
 		l.tables[record.Table.Spec.TableName] = newTable(record.Table.Spec, record.Table.Created)
 	}
+	delete(l.tables, record.Dropped)
 	if record.TTL != nil {
 		t, err := l.table(record.TTL.Table)
 		if err != nil {
@@ -98,6 +101,9 @@ func (l *ledger) apply(record journalRecord) error {
 		key, err := t.keyOfItem(keyHolder)
 		if err != nil {
 			return err
+		}
+		if t.history != nil {
+			t.history.add(t, key)
 		}
 		if t.put(key, change.Put, l.indexLag) {
 			l.late.Store(true)

@@ -54,17 +54,20 @@ func New(journal wire.Journal) *Server {
 	tables, reads, writes := tableOperations{l}, readOperations{l, words}, writeOperations{l, words}
 	transacts := &transactions{ledger: l, writes: writes, underWay: map[string]bool{}}
 	return &Server{ledger: l, transactions: transacts, view: view{l}, operations: map[string]wire.Operation{
-		"CreateTable":        operation(tables.createTable),
-		"DescribeTable":      operation(tables.describeTable),
-		"UpdateTimeToLive":   operation(tables.updateTimeToLive),
-		"DescribeTimeToLive": operation(tables.describeTimeToLive),
-		"PutItem":            operation(writes.putItem),
-		"UpdateItem":         operation(writes.updateItem),
-		"DeleteItem":         operation(writes.deleteItem),
-		"GetItem":            operation(reads.getItem),
-		"Query":              operation(reads.query),
-		"BatchGetItem":       operation(reads.batchGetItem),
-		"TransactWriteItems": operation(transacts.transactWriteItems),
+		"CreateTable":               operation(tables.createTable),
+		"DescribeTable":             operation(tables.describeTable),
+		"DeleteTable":               operation(tables.deleteTable),
+		"UpdateContinuousBackups":   operation(tables.updateContinuousBackups),
+		"RestoreTableToPointInTime": operation(tables.restoreTable),
+		"UpdateTimeToLive":          operation(tables.updateTimeToLive),
+		"DescribeTimeToLive":        operation(tables.describeTimeToLive),
+		"PutItem":                   operation(writes.putItem),
+		"UpdateItem":                operation(writes.updateItem),
+		"DeleteItem":                operation(writes.deleteItem),
+		"GetItem":                   operation(reads.getItem),
+		"Query":                     operation(reads.query),
+		"BatchGetItem":              operation(reads.batchGetItem),
+		"TransactWriteItems":        operation(transacts.transactWriteItems),
 	}}
 }
 

@@ -80,6 +80,8 @@ type table struct {
 	rows    *tree
 	indexes []*index
 
+	history *history // nil if point-in-time recovery is disabled
+
 	ttlAttribute string // time-to-live attribute; empty if time to live is disabled
 }
 

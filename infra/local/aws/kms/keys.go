@@ -230,16 +230,24 @@ func (s *Server) describeKey(_ context.Context, in *describeKeyInput) (any, erro
 }
 
 func (s *Server) disableKey(_ context.Context, in *describeKeyInput) (any, error) {
-	if strings.Contains(in.KeyID, "alias/") {
-		return nil, wire.Fail("InvalidArnException", "Aliases are not valid for this operation")
+	return nil, s.disable(in.KeyID, true)
+}
+
+func (s *Server) enableKey(_ context.Context, in *describeKeyInput) (any, error) {
+	return nil, s.disable(in.KeyID, false)
+}
+
+func (s *Server) disable(keyID string, disabled bool) error {
+	if strings.Contains(keyID, "alias/") {
+		return wire.Fail("InvalidArnException", "Aliases are not valid for this operation")
 	}
-	k, err := s.find(in.KeyID)
+	k, err := s.find(keyID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	changed := k.storedKey
-	changed.Disabled = true
+	changed.Disabled = disabled
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return nil, s.commit(record{Key: &changed})
+	return s.commit(record{Key: &changed})
 }

@@ -43,6 +43,7 @@ func New(journal wire.Journal) *Server {
 		"CreateAlias":     wire.Typed(s.createAlias),
 		"DescribeKey":     wire.Typed(s.describeKey),
 		"DisableKey":      wire.Typed(s.disableKey),
+		"EnableKey":       wire.Typed(s.enableKey),
 		"GenerateDataKey": wire.Typed(s.generateDataKey),
 		"Decrypt":         wire.Typed(s.decrypt),
 		"GetPublicKey":    wire.Typed(s.getPublicKey),

@@ -50,8 +50,9 @@ type Mail struct {
 type Server struct {
 	journal wire.Journal
 
-	mu   sync.RWMutex
-	sent []Mail
+	mu     sync.RWMutex
+	sent   []Mail
+	paused bool // true if the account may not send; not journalled, so a restarted server sends again
 }
 
 // New returns a service that has no mail. Every email is appended to journal before it counts as sent.
@@ -106,8 +107,9 @@ func (s *Server) Dump(emit func(record any) error) error {
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	operation := s.Operation(r)
 	perform, ok := map[string]func(url.Values) (result, error){
-		"SendEmail":    s.send,
-		"GetSendQuota": s.quota,
+		"SendEmail":                   s.send,
+		"GetSendQuota":                s.quota,
+		"UpdateAccountSendingEnabled": s.enable,
 	}[operation]
 	if !ok {
 		writeError(w, wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation))
@@ -137,6 +139,14 @@ func (s *Server) send(form url.Values) (result, error) {
 	return result{MessageID: m.ID}, err
 }
 
+// enable implements UpdateAccountSendingEnabled, whose parameter defaults to false.
+func (s *Server) enable(form url.Values) (result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = form.Get("Enabled") != "true"
+	return result{}, nil
+}
+
 // quota returns the quota of an account outside SES's sandbox. The embedded SES does not enforce the quota.
 func (s *Server) quota(url.Values) (result, error) {
 	s.mu.RLock()
@@ -162,6 +172,9 @@ func (s *Server) accept(m Mail) (Mail, error) {
 	m.ID, m.At = uuid.NewString(), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.paused {
+		return Mail{}, wire.Fail("AccountSendingPausedException", "Email sending is disabled for your entire account.")
+	}
 	if err := s.journal.Append(serviceName, m); err != nil {
 		return Mail{}, err
 	}

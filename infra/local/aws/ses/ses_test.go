@@ -133,3 +133,21 @@ func TestMailboxKeepsLatestThousandMessages(t *testing.T) {
 		t.Errorf("%d mails are kept, from %q to %q, want the latest 1000", len(got), got[0].Subject, got[len(got)-1].Subject)
 	}
 }
+
+func TestSendEmailFailsWhileSendingIsPaused(t *testing.T) {
+	t.Parallel()
+	cloud, client := newClient(t)
+	for _, enabled := range []bool{false, true} {
+		_, err := client.UpdateAccountSendingEnabled(t.Context(), &sdk.UpdateAccountSendingEnabledInput{Enabled: enabled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.SendEmail(t.Context(), mailTo("alder@example.org"))
+		if _, paused := errors.AsType[*types.AccountSendingPausedException](err); paused == enabled {
+			t.Errorf("enabled %t: got %v", enabled, err)
+		}
+	}
+	if got := len(cloud.SES().Sent()); got != 1 {
+		t.Errorf("%d emails were sent, want 1", got)
+	}
+}
