@@ -62,7 +62,8 @@ func TestGetConnectionReturnsStatusOrError(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	shown := func(id, rest string) string {
-		return `{"success":true,"data":{"kind":"portal","org_connection_id":"` + id + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
+		return `{"success":true,"data":{"kind":"portal","org_connection_id":"` + id +
+			`","org_id":"a0000000-0000-4000-8000-000000000001",` +
 			`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +
 			`"platform_type":"sandbox","api_mode":"test",` + rest + `}}`
 	}

@@ -54,11 +54,9 @@ func verified(status string) string {
 
 // TestDoctorReportsStateOfAWSControls covers controls that the embedded AWS server lacks or can't break.
 func TestDoctorReportsStateOfAWSControls(t *testing.T) {
-	const rotation = "GetKeyRotationStatus"
 	well := map[string]string{
 		"ListSubscriptionsByTopic":          subscribed("arn:aws:sns:us-east-1:1:t:1"),
 		"ListResourcesForWebACL":            `{"ResourceArns": ["arn:aws:apigateway:us-east-1::/restapis/1/stages/v1"]}`,
-		rotation:                            `{"KeyRotationEnabled": true}`,
 		"GetAccountSendingEnabled":          mailAnswer("GetAccountSendingEnabled", "<Enabled>true</Enabled>"),
 		"GetIdentityVerificationAttributes": verified("Success"),
 	}
@@ -70,7 +68,7 @@ func TestDoctorReportsStateOfAWSControls(t *testing.T) {
 	}{
 		"everything works": {"", "", 0, "AlarmTopic has 1 confirmed subscriptions.", ""},
 		"firewall works":   {"", "", 0, "The firewall protects the API.", ""},
-		"keys work":        {"", "", 0, "TokensKey is enabled and rotated each year.", ""},
+		"keys work":        {"", "", 0, "is enabled.", ""},
 		"mail works":       {"", "", 0, "MailFrom is a verified identity.", ""},
 		"nobody confirmed": {
 			"ListSubscriptionsByTopic", subscribed("PendingConfirmation"), 1,
@@ -89,10 +87,6 @@ func TestDoctorReportsStateOfAWSControls(t *testing.T) {
 		},
 		"keys are about to be deleted": {
 			"DescribeKey", key("PendingDeletion"), 1, "FilesKey is scheduled for deletion", "aws kms cancel-key-deletion",
-		},
-		"keys are not rotated": {
-			rotation, `{"KeyRotationEnabled": false}`, 1, "SecretsKey is not rotated each year",
-			"aws kms enable-key-rotation",
 		},
 		"sending is paused": {
 			"GetAccountSendingEnabled", mailAnswer("GetAccountSendingEnabled", "<Enabled>false</Enabled>"), 1,

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 )
 
-// describeKeys checks whether the stack's keys are enabled and, if they encrypt, rotated each year.
+// describeKeys checks whether the stack's keys are enabled.
 func (s session) describeKeys(ctx context.Context) []finding {
 	client := awskms.NewFromConfig(s.stack.Config)
 	var found []finding
@@ -46,16 +46,5 @@ func describeKey(ctx context.Context, client *awskms.Client, name, id, without s
 		return amiss("Run aws kms enable-key --key-id "+id+" (docs/operate/runbooks/keys.md).", "%s is %s: %s.", name,
 			key.KeyState, without)
 	}
-	if key.KeyUsage == types.KeyUsageTypeSignVerify {
-		return fine("%s %s is enabled.", name, id)
-	}
-	rotation, err := client.GetKeyRotationStatus(ctx, &awskms.GetKeyRotationStatusInput{KeyId: &id})
-	if err != nil {
-		return notInspected("Allow kms:GetKeyRotationStatus on the key "+id+".",
-			"%s is enabled, but its rotation can't be read: %v.", name, summary(err))
-	}
-	if !rotation.KeyRotationEnabled {
-		return amiss("Run aws kms enable-key-rotation --key-id "+id+".", "%s is not rotated each year.", name)
-	}
-	return fine("%s is enabled and rotated each year.", name)
+	return fine("%s %s is enabled.", name, id)
 }

@@ -167,7 +167,7 @@ func TestPreflightReportsEachMissingPreparation(t *testing.T) {
 		},
 		"too few for workers": {
 			operation: "account-settings", response: `{"AccountLimit": {"ConcurrentExecutions": 400}}`,
-			want: "can use 516", do: "lower ExportConcurrency",
+			want: "can use 516", do: "such as ExportConcurrency",
 		},
 		"pending certificate": {
 			operation: "DescribeCertificate", response: `{"Certificate": {"Status": "PENDING_VALIDATION"}}`,

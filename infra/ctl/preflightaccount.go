@@ -129,7 +129,7 @@ func checkConcurrency(ctx context.Context, r rollout) []finding {
 		return []finding{amiss(request+", or lower ReservedConcurrency.", "The account allows %d concurrent executions. The "+
 			"stack reserves %d, and AWS keeps %d unreserved, so the deployment would fail.", quota, reserved, unreserved)}
 	case !r.isDev && quota < reserved+unreserved+workers:
-		return []finding{amiss(request+", or lower ExportConcurrency, DeliveryConcurrency, TefcaConcurrency and RefreshConcurrency.",
+		return []finding{amiss(request+", or lower the four worker parameters, such as ExportConcurrency.",
 			"The account allows %d concurrent executions, but workers and requests can use %d.", quota,
 			reserved+unreserved+workers)}
 	}

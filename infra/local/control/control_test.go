@@ -138,7 +138,9 @@ func TestCloudFormationDescribesStack(t *testing.T) {
 	c := &control.CloudFormation{Stack: control.Stack{
 		Name: "local", ID: "arn", Outputs: map[string]string{"BaseUrl": "http://127.0.0.1/v1"},
 		Resources: map[string]control.Resource{
-			"WorkQueue": {Type: "AWS::SQS::Queue", Physical: func(context.Context) (string, error) { return "http://queue", nil }},
+			"WorkQueue": {Type: "AWS::SQS::Queue", Physical: func(context.Context) (string, error) {
+				return "http://queue", nil
+			}},
 		},
 	}}
 	const post = http.MethodPost

@@ -190,7 +190,7 @@ func unzip(archive []byte, to string) error {
 	if err != nil {
 		return &wire.Error{Code: "InvalidParameterValueException", Message: err.Error()}
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil { //nolint:gosec // a folder of the runner's own
 		return fmt.Errorf("store the code: %w", err)
 	}
 	return os.WriteFile(to, code, 0o700) //nolint:gosec // an executable of a known function

@@ -31,38 +31,6 @@ func (s *stack) disableKey(variable string) {
 	expect.NoError(s.t, err)
 }
 
-// failedSignInServices returns stages in which one of the service's own AWS resources fails during a sign-in.
-func failedSignInServices() map[string]stage {
-	approve := func(s *stack, address string) { s.patient.browser().open(address, crashPersona, "approve") }
-	return map[string]stage{
-		"connect: key fails": func(s *stack, _ *awsFailure) {
-			s.disableKey("SECRETS_KEY")
-			approve(s, s.patient.connectURL())
-		},
-		"connect: table fails": func(s *stack, aws *awsFailure) {
-			*aws = awsFailure{"dynamodb", "TransactWriteItems", throttling}
-			approve(s, s.patient.connectURL())
-		},
-		"callback: key fails": func(s *stack, _ *awsFailure) {
-			s.disableKey("TOKENS_KEY")
-			approve(s, s.patient.connectURL())
-		},
-		"callback: client's key fails": func(s *stack, aws *awsFailure) {
-			auth := catalog.ClientAuth{Method: catalog.AuthPrivateKey, Algorithm: "RS384"}
-			authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, auth, secret.Text{})
-			expect.NoError(s.t, err)
-			*aws = awsFailure{"kms", "Sign", "DependencyTimeoutException"}
-			approve(s, s.ehr.connectURLOf(quirk{with: "client-auth:private_key_jwt", authID: authID}))
-		},
-		"callback: table fails": func(s *stack, aws *awsFailure) {
-			b := s.patient.browser()
-			back := returning(s, b)
-			*aws = awsFailure{"dynamodb", "TransactWriteItems", throttling}
-			b.get(back)
-		},
-	}
-}
-
 // TestSignInFailsVisiblyWhenTokensKeyIsDisabled checks that an operator sees whose failure it is: in the metric, in the
 // log line and in the explanation, which must not name the health system.
 func TestSignInFailsVisiblyWhenTokensKeyIsDisabled(t *testing.T) {
@@ -98,7 +66,7 @@ func TestSignInFailsVisiblyWhenTokensKeyIsDisabled(t *testing.T) {
 		}
 		told := table.Explain(line)
 		isAtEndpoint := func(command string) bool { return strings.Contains(command, "endpoint") }
-		if told.What != "callback: key fails" || !strings.Contains(told.Do, "runbooks/keys.md") ||
+		if told.What != "AWS: KMS" || !strings.Contains(told.Do, "runbooks/keys.md") ||
 			told.Where["key"] != "TokensKey" || slices.ContainsFunc(told.Commands, isAtEndpoint) {
 			t.Errorf("explained as %+v", told)
 		}

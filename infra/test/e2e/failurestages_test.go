@@ -28,8 +28,8 @@ type stage func(s *stack, aws *awsFailure)
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
-		failedDiscoveries(), failedSignIns(), failedReturns(), failedSignInServices(), failedExports(), failedRefreshes(),
-		failedWebhooks(), ownFailures(), outageFailures(), refusedRequests(), failedVerifications(),
+		failedDiscoveries(), failedSignIns(), failedReturns(), failedExports(), failedRefreshes(), failedWebhooks(),
+		ownFailures(), outageFailures(), refusedRequests(), failedVerifications(),
 	} {
 		maps.Copy(all, some)
 	}

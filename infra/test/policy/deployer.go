@@ -103,7 +103,8 @@ func tooling() []string {
 		"DescribeStacks ExecuteChangeSet GetTemplate GetTemplateSummary ListStackResources UpdateTerminationProtection") +
 		" " + each("s3", "GetBucketLocation GetBucketPublicAccessBlock GetBucketTagging GetBucketVersioning "+
 		"GetEncryptionConfiguration GetLifecycleConfiguration GetObject PutObject") +
-		" acm:DescribeCertificate lambda:GetAccountSettings lambda:ListAliases ses:GetIdentityVerificationAttributes ses:GetSendQuota " +
+		" acm:DescribeCertificate lambda:GetAccountSettings lambda:ListAliases " +
+		"ses:GetIdentityVerificationAttributes ses:GetSendQuota " +
 		each("cloudtrail", "DescribeTrails GetEventSelectors GetTrailStatus"))
 }
 

@@ -78,7 +78,8 @@ func newDeliveries(b *testing.B) *deliveries {
 		store.Control{DB: db, Table: stack.Outputs["ControlTable"]},
 	)
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), stack.Outputs["DeliveryQueueUrl"])
-	vault := kms.New(awskms.NewFromConfig(cfg), kms.SecretsKey(stack.Outputs["SecretsKey"]), webhook.SecretPurpose, time.Now)
+	vault := kms.New(awskms.NewFromConfig(cfg), kms.SecretsKey(stack.Outputs["SecretsKey"]), webhook.SecretPurpose,
+		time.Now)
 	d.editor = webhook.Editor{
 		Own: ownhosts.Own(), Vault: vault,
 		Reach: safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Random: rand.Reader,

@@ -107,9 +107,11 @@ func (s *Server) Dump(emit func(record any) error) error {
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	operation := s.Operation(r)
 	perform, ok := map[string]func(url.Values) (result, error){
-		"SendEmail":                   s.send,
-		"GetSendQuota":                s.quota,
-		"UpdateAccountSendingEnabled": s.enable,
+		"SendEmail":                         s.send,
+		"GetSendQuota":                      s.quota,
+		"GetAccountSendingEnabled":          s.isEnabled,
+		"GetIdentityVerificationAttributes": verification,
+		"UpdateAccountSendingEnabled":       s.enable,
 	}[operation]
 	if !ok {
 		writeError(w, wire.Fail("InvalidAction", "operation %q is not part of the embedded AWS", operation))
@@ -145,6 +147,23 @@ func (s *Server) enable(form url.Values) (result, error) {
 	defer s.mu.Unlock()
 	s.paused = form.Get("Enabled") != "true"
 	return result{}, nil
+}
+
+// isEnabled implements GetAccountSendingEnabled.
+func (s *Server) isEnabled(url.Values) (result, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	enabled := !s.paused
+	return result{Enabled: &enabled}, nil
+}
+
+// verification reports every identity as verified, because the embedded SES accepts every sender.
+func verification(form url.Values) (result, error) {
+	var found []attributes
+	for _, identity := range list(form, "Identities") {
+		found = append(found, attributes{Identity: identity, Status: "Success"})
+	}
+	return result{Identities: found}, nil
 }
 
 // quota returns the quota of an account outside SES's sandbox. The embedded SES does not enforce the quota.

@@ -15,13 +15,21 @@ type response struct {
 	Request string `xml:"ResponseMetadata>RequestId"`
 }
 
-// result holds the result of SendEmail or GetSendQuota.
+// result holds the result of one operation.
 type result struct {
 	XMLName         xml.Name
-	MessageID       string   `xml:"MessageId,omitempty"`
-	Max24HourSend   float64  `xml:",omitempty"`
-	MaxSendRate     float64  `xml:",omitempty"`
-	SentLast24Hours *float64 `xml:",omitempty"`
+	MessageID       string       `xml:"MessageId,omitempty"`
+	Max24HourSend   float64      `xml:",omitempty"`
+	MaxSendRate     float64      `xml:",omitempty"`
+	SentLast24Hours *float64     `xml:",omitempty"`
+	Enabled         *bool        `xml:",omitempty"`
+	Identities      []attributes `xml:"VerificationAttributes>entry,omitempty"`
+}
+
+// attributes holds the verification status of an identity.
+type attributes struct {
+	Identity string `xml:"key"`
+	Status   string `xml:"value>VerificationStatus"`
 }
 
 type errorResponse struct {
