@@ -13,10 +13,7 @@ import (
 	"recordbridge/infra/ctl/explain"
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/infra/testkit/measured"
-	"recordbridge/shared/catalog"
 	"recordbridge/shared/words/logx"
-	"recordbridge/shared/words/org"
-	"recordbridge/shared/words/secret"
 )
 
 const throttling = "com.amazonaws.dynamodb.v20120810#ThrottlingException"
