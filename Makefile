@@ -25,6 +25,7 @@ SOAK    ?= 10m
 BASE    ?= $(shell git rev-parse --quiet --verify origin/main || echo HEAD^)
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
+SDK_TOOLS ?= $(CACHE)/sdk
 # Go's tools and tests have spare memory but few cores, so they collect garbage less often.
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
@@ -157,13 +158,15 @@ contract: runner ## check the API descriptions with spectral, and the running se
 clients: runner ## generate clients from the API's documents with four generators, and call the running service with each
 	.ci/clients/run $(CACHE)/clients
 
-sdk: ## generate, build and test the server SDK, and write build/recordbridge-server-<version>.tgz (needs Node 20)
+sdk: ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
 	@go run ./infra/apiparts
 	@cd infra/sdk/typescript && { [ node_modules/.package-lock.json -nt package-lock.json ] \
 		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } \
 		&& npm run --silent generate >/dev/null && rm -rf dist dist-test && npx --no tsc \
 		&& npx --no tsc -- -p tsconfig.test.json && npm test --silent >dist-test/log || { cat dist-test/log; exit 1; }
 	@cd build && npm pack --silent ../infra/sdk/typescript
+	@infra/sdk/python/build.sh '$(SDK_TOOLS)'
+	@infra/sdk/go/build.sh
 
 ccda: ctl ## validate converted C-CDA documents with HL7's and Medplum's validators, and exports with HL7's
 	.ci/ccda/run $(CACHE)/ccda

@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
+sdk = os.path.join(here, "../../infra/sdk")
 sys.path.insert(0, os.path.join(here, "../contract"))
 import stack  # noqa: E402 the path is set above
 
@@ -16,7 +17,9 @@ def main(runner, folder):
         "@hey-api/openapi-ts": ["node", "out/hey.js"],
         "openapi-python-client": ["python/bin/python", "call.py"],
         "oapi-codegen": ["./go/clients"],
-        "@recordbridge/server": ["node", os.path.join(here, "../../infra/sdk/typescript/journey.mjs")],
+        "SDK for TypeScript": ["node", os.path.join(sdk, "typescript/journey.mjs")],
+        "SDK for Python": ["python/bin/python", "-B", os.path.join(sdk, "python/journey.py")],
+        "SDK for Go": ["./journey"],
     }
     with tempfile.TemporaryDirectory(prefix="recordbridge-clients-") as own, stack.running(runner, own, rate=1_000_000) as run:
         organisation = run["organisations"][0]
