@@ -41,7 +41,7 @@ export class Recordbridge {
     // The API reads a list as one parameter, with commas.
     const querySerializer = { array: { style: "form", explode: false } } as const;
     this.#api = createClient<paths>({ baseUrl, headers: { authorization }, fetch: repeated, querySerializer });
-    this.#environment = { send: repeated, attempts, pause };
+    this.#environment = { send, attempts, pause };
   }
 
   /** Returns a connection. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { DigestMismatch, RecordbridgeError } from "./errors.js";
-import { delay, type Wait } from "./retry.js";
+import { delay, TRANSIENT, type Wait } from "./retry.js";
 
 /** A file to download: a link of the success event or of an export's result. */
 export interface File {
@@ -47,9 +47,10 @@ export async function* readBytes(
   const digest = createHash("sha256");
   let read = 0;
   for (let attempt = 1; ; ) {
+    let response: Response | undefined;
     try {
       // Each request gets a new redirect to the file, which expires after ten minutes.
-      const response = await send(file.url, { headers: read > 0 ? { range: `bytes=${read}-` } : {}, signal: signal ?? null });
+      response = await send(file.url, { headers: read > 0 ? { range: `bytes=${read}-` } : {}, signal: signal ?? null });
       if (response.status !== (read > 0 ? 206 : 200)) throw await refusal(response);
       for await (const chunk of response.body ?? []) {
         read += chunk.length;
@@ -60,8 +61,9 @@ export async function* readBytes(
       }
       break;
     } catch (error) {
-      if (error instanceof RecordbridgeError || signal?.aborted || attempt >= attempts) throw error;
-      await pause(delay(attempt++));
+      const refused = error instanceof RecordbridgeError && !TRANSIENT.has(error.status);
+      if (refused || signal?.aborted || attempt >= attempts) throw error;
+      await pause(delay(attempt++, response?.headers.get("retry-after")));
     }
   }
   const found = digest.digest("hex");

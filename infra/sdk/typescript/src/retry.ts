@@ -1,5 +1,5 @@
 /** Statuses after which the same request can succeed. */
-const TRANSIENT = new Set([429, 502, 503, 504]);
+export const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Waits. Tests replace it. */
 export type Wait = (milliseconds: number) => Promise<void>;

@@ -37,6 +37,17 @@ test("another digest throws after the last resource", async (t) => {
   assert.equal(found.length, 3);
 });
 
+test("a busy server gets five requests, after the requested times", async (t) => {
+  let count = 0;
+  const base = await serve(t, (_, response) => {
+    count++;
+    json(response, 503, { error: "svc_unavailable", error_description: "Busy." }, { "retry-after": "2" });
+  });
+  const { client, pauses } = clientOf(base);
+  await assert.rejects(all(client.download({ url: base })), { code: "svc_unavailable", status: 503 });
+  assert.deepEqual([count, pauses], [5, [2000, 2000, 2000, 2000]]);
+});
+
 test("an expired link throws the API's error at once", async (t) => {
   const body = { error: "svc_export_expired", error_description: "The files of this export have been deleted." };
   const base = await serve(t, (_, response) => json(response, 410, body));
