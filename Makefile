@@ -85,6 +85,7 @@ ui: ## build the widget and the hosted pages into build/ui (needs Node 20)
 		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
 
 site: ## build the documentation site from docs/ into build/site (needs Node 20)
+	@go run ./infra/apiparts
 	@cd infra/site && { [ node_modules/.package-lock.json -nt package-lock.json ] \
 		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
 

@@ -27,6 +27,8 @@ import { withoutBase } from "./relative.mjs";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const docs = join(root, "../../docs");
+/** The documents for client generators, which infra/apiparts derives from openapi.yaml. */
+const parts = join(root, "../../build/openapi");
 const out = resolve(process.argv[2] ?? join(root, "../../build/site"));
 
 const types = {
@@ -55,7 +57,7 @@ const digest = (content) => createHash("sha256").update(content).digest("base64u
 
 /** Returns a hash of everything that determines the site's content. */
 function stampOf() {
-  const sources = [docs, root].flatMap((folder) =>
+  const sources = [docs, root, parts].flatMap((folder) =>
     filesIn(folder).map((name) => `${name} ${digest(readFileSync(join(folder, name)))}`),
   );
   return digest([process.version, ...sources].join("\n"));
@@ -110,6 +112,7 @@ if (stampedIn(out) !== stamp) {
   try {
     const files = await pages(folder);
     for (const [path, content] of reference(docs)) files.set(path, Buffer.from(content));
+    for (const name of filesIn(parts)) files.set(`openapi/${name}`, readFileSync(join(parts, name)));
     replace(out, withManifest(stamp, files));
   } finally {
     rmSync(folder, { recursive: true });
