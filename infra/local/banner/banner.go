@@ -25,6 +25,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	if run.Owner != "" {
 		fmt.Fprintf(&text, "             sign in as %s; the code arrives in the console's mailbox\n", run.Owner)
 	}
+	fmt.Fprintf(&text, "  docs       %s/docs\n", run.BaseURL)
 	fmt.Fprintf(&text, "  stack      %s\n", run.Stack)
 	if run.Release != "" {
 		fmt.Fprintf(&text, "  release    %s\n", run.Release)
