@@ -28,6 +28,7 @@ func failedExports() map[string]stage {
 		"export: Patient refused":           exported("deny:Patient", false),
 		"export: Patient requires sign-in":  exported("deny-401-html:Patient", false),
 		"export: Patient unreadable":        exported("patient-broken", false),
+		"export: Patient deferred":          unavailable(1, func(*http.Request) bool { return true }),
 		"export: facility without documents": func(s *stack, _ *awsFailure) {
 			id, _ := s.ehr.connectFacility(nil, nil)
 			s.org.startExport(id)
@@ -65,10 +66,18 @@ func failedExports() map[string]stage {
 // unsearchable returns a stage that exports from a server on which every search fails, and advances the clock by the
 // given number of minutes.
 func unsearchable(minutes int) stage {
+	return unavailable(minutes, func(r *http.Request) bool {
+		return !strings.Contains(r.URL.Path, "/Patient/") && !strings.HasSuffix(r.URL.Path, "/metadata")
+	})
+}
+
+// unavailable returns a stage that exports from a FHIR server on which the chosen requests fail, and advances the clock
+// by the given number of minutes.
+func unavailable(minutes int, fails func(r *http.Request) bool) stage {
 	return func(s *stack, _ *awsFailure) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		s.intercept = func(r *http.Request) *http.Response {
-			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
+			if !isFHIR(r) || !fails(r) {
 				return nil
 			}
 			return &http.Response{
