@@ -133,7 +133,7 @@ def main(program, runner):
             found = judge("limits", program, folder, run, variables, "schemathesis.toml", "--max-examples", "20", "--phases", "fuzzing",
                           "--checks", SHAPE, "--warnings", "off")
             # Files and static pages have no limit.
-            files = ("GET /sdk/", "GET /widget/assets/", "GET /demo")
+            files = ("GET /sdk/", "GET /widget/assets/", "GET /docs", "GET /demo")
             limited = {name: statuses for name, statuses in found.items() if not name.startswith(files) and name not in ("GET /dashboard", "GET /health")}
             see("429", limited, lambda status: status == 429)
 
