@@ -115,7 +115,7 @@ func TestExportLowersStoredConcurrencyAfterRateLimit(t *testing.T) {
 		if got := load("all-types", "calm-1"); got.Handled < 5 {
 			t.Errorf("after a calm export: %+v", got)
 		}
-		if got := load("all-types,limit-seconds:7", "busy"); got.Handled > 3 {
+		if got := load("all-types,limit-seconds:4", "busy"); got.Handled > 3 {
 			t.Errorf("after a limit of the rate: %+v", got)
 		}
 		<-time.After(25 * time.Hour)
