@@ -10,8 +10,9 @@ log=$(mktemp) && trap 'cat "$log"; rm -f "$log"' EXIT
 rm -rf build src/*.egg-info "$root"/build/recordbridge-*.whl
 openapi-python-client generate --path "$root/build/openapi/backend.yaml" --meta none --overwrite --fail-on-warning \
 	--output-path src/recordbridge/api >"$log" 2>&1
-export PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_DEPS=1
-pip wheel --no-build-isolation --wheel-dir "$root/build" . >>"$log" 2>&1
-pip install --no-index --force-reinstall "$root"/build/recordbridge-*.whl >>"$log" 2>&1
+python -c "from setuptools.build_meta import build_wheel; build_wheel('$root/build')" >>"$log" 2>&1
+site=$(python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+rm -rf "$site"/recordbridge "$site"/recordbridge-*.dist-info
+python -m zipfile -e "$root"/build/recordbridge-*.whl "$site"
 python -B -m unittest discover --start-directory test >>"$log" 2>&1
 : >"$log"
