@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,16 +43,15 @@ func (s session) organisation(ctx context.Context, text string) (string, error) 
 	if len(exact) > 0 {
 		begun = exact
 	}
-	var candidates []string
-	for _, l := range listed {
-		if name, ok := begun[l.Organisation.ID]; ok && l.Tenant.Mode == org.Test {
-			candidates = append(candidates, fmt.Sprintf("%s (%q)", l.Organisation.ID, name))
-		}
+	candidates := make([]string, 0, len(begun))
+	for _, id := range slices.Sorted(maps.Keys(begun)) {
+		candidates = append(candidates, fmt.Sprintf("%s (%q)", id, begun[id]))
 	}
-	switch {
-	case len(begun) == 0:
+	switch len(candidates) {
+	case 0:
 		return "", misused("-org: no organisation has this ID or name; see organisation list")
-	case len(candidates) > 1:
+	case 1:
+	default:
 		return "", misused("-org: several organisations have this name; pass the ID of one: %s",
 			strings.Join(candidates, ", "))
 	}

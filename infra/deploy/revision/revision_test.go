@@ -23,7 +23,7 @@ func git(t *testing.T, folder string, arguments ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestOfReturnsVersionAndCommit(t *testing.T) {
+func TestRevisionHasVersionAndCommit(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	version := filepath.Join(folder, ".version")
@@ -46,7 +46,7 @@ func TestOfReturnsVersionAndCommit(t *testing.T) {
 	check(commit + "-changed")
 }
 
-func TestOfFailsWithoutVersion(t *testing.T) {
+func TestRevisionFailsWhenVersionIsMissing(t *testing.T) {
 	t.Parallel()
 	if got, err := revision.Of(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), ".version") {
 		t.Errorf("got %+v, %v, want an error that names .version", got, err)

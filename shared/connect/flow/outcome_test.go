@@ -44,7 +44,7 @@ func wantCounted(t *testing.T, name string, got map[string]int, outcomes ...stri
 	}
 }
 
-func TestEveryCauseHasOutcome(t *testing.T) {
+func TestCauseHasOutcomeForEachFlowFailure(t *testing.T) {
 	t.Parallel()
 	for cause := range flow.Causes() {
 		if outcome, known := tally.Cause(cause).Outcome(); !known || outcome == "" {

@@ -36,7 +36,7 @@ func wantCounted(t *testing.T, name string, act func(ctx context.Context), outco
 	}
 }
 
-func TestEveryCauseAndReasonHasOutcome(t *testing.T) {
+func TestCauseHasOutcomeForEachTefcaFailure(t *testing.T) {
 	t.Parallel()
 	words := slices.Collect(maps.Keys(attempt.Causes()))
 	for _, reason := range []attempt.Reason{

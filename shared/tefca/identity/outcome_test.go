@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-func TestEveryCauseHasOutcome(t *testing.T) {
+func TestCauseHasOutcomeForEachIdentityFailure(t *testing.T) {
 	t.Parallel()
 	for cause := range identity.Causes() {
 		if outcome, known := tally.Cause(cause).Outcome(); !known || outcome == "" {
