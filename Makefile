@@ -30,7 +30,7 @@ SDK_TOOLS ?= $(CACHE)/sdk
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,12 @@ freemail: ## fetch the published lists of public e-mail domains, which the dashb
 domains:
 	@[ shared/manage/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] \
 		|| ! command -v npm >/dev/null || infra/freemail/fetch
+
+# The command embeds the record viewer. Without Node, the command's other parts work.
+recordbridge: pages ## build the developers' command line into build/recordbridge
+	@rm -f infra/recordbridge/assets/record-view.js
+	@[ ! -d build/ui ] || cp build/ui/sdk/*/record-view.js infra/recordbridge/assets/
+	@$(BUILD) -o build/recordbridge ./infra/recordbridge
 
 ctl:
 	@$(BUILD) -o build/ctl ./infra/ctl
