@@ -36,9 +36,9 @@ export const spaced = (type: string): string => type.replaceAll(/(?<=[a-z])(?=[A
 
 const tag = (value: string, tone: Tag["tone"] = "plain"): Tag[] => (value === "" ? [] : [{ text: value, tone }]);
 
-/** Returns a tag for a status, unless it is one of the expected statuses. */
+/** Returns a tag for a status, unless it is an expected status. The page marks retracted entries itself. */
 const unusual = (status: unknown, ...expected: readonly string[]): Tag[] =>
-  expected.includes(text(status)) ? [] : tag(words(status), "warn");
+  ["entered-in-error", ...expected].includes(text(status)) ? [] : tag(words(status), "warn");
 
 function named(reference: fhir.Reference | undefined, owner: fhir.FhirResource, record: Record): string {
   const display = text(reference?.display);
@@ -167,7 +167,7 @@ const immunization: Describe<fhir.Immunization> = (of, record) => ({
 
 const observation: Describe<fhir.Observation> = (of, record) => ({
   title: label(of.code),
-  note: valueOf(of),
+  note: valueOf(of, true),
   tags: tagsOf(of),
   facts: [
     ["Value", valueOf(of)],
@@ -274,7 +274,13 @@ const anything: Describe<{ resourceType: string }> = (of) => {
   const name = list(shared["name"] as fhir.HumanName | string)[0];
   const own = typeof name === "string" ? text(name) : personName(name);
   return {
-    title: own || text(shared["title"]) || concept("code") || text(shared["description"]) || concept("type"),
+    title:
+      own ||
+      text(shared["title"]) ||
+      concept("code") ||
+      text(shared["description"]) ||
+      concept("description") ||
+      concept("type"),
     note: joined([concept("category"), absence(shared as never)]),
     tags: unusual(shared["status"], "", "active", "final", "completed", "current", "finished", "available"),
   };
