@@ -28,10 +28,13 @@ async function open(within: Locator, text: string): Promise<Locator> {
   return summary.locator("xpath=..");
 }
 
-/** Opens every disclosure, including those that other disclosures contain. */
+/** Opens every disclosure, including those that other disclosures contain. An open disclosure has rendered its content. */
 async function openAll(page: Page): Promise<void> {
-  const closed = page.locator("details:not([open]) > summary");
-  for (let left = 300; left > 0 && (await closed.count()) > 0; left--) await closed.first().click();
+  const all = page.locator("details");
+  await expect(async () => {
+    await all.evaluateAll((found) => found.forEach((one) => one.setAttribute("open", "")));
+    expect(await page.locator("details[open] > .content").count()).toBe(await all.count());
+  }).toPass({ intervals: [50] });
 }
 
 test("record: the page shows the whole record, sends no request and has no accessibility errors", async ({ page }) => {
