@@ -18,17 +18,12 @@ export interface Description {
 
 type Describe<T> = (resource: T, record: Record) => Partial<Description>;
 
-/** Describes a resource. A resource whose shape is wrong is described by its type alone. */
+/** Describes a resource, whatever its shape. A resource without a title gets the name of its type. */
 export function describe(resource: fhir.FhirResource, record: Record): Description {
   const type = text(resource.resourceType);
-  const nothing: Description = { title: spaced(type), note: "", tags: [], facts: [], files: [] };
-  try {
-    const known = Object.hasOwn(describers, type) ? describers[type] : undefined;
-    const { title, ...found } = (known ?? anything)(resource as never, record);
-    return { ...nothing, ...found, title: title || nothing.title };
-  } catch {
-    return nothing;
-  }
+  const known = Object.hasOwn(describers, type) ? describers[type] : undefined;
+  const { title, ...found } = (known ?? anything)(resource as never, record);
+  return { note: "", tags: [], facts: [], files: [], ...found, title: title || spaced(type) };
 }
 
 /** Returns a type's name in words, such as "Care Plan". */
@@ -73,7 +68,7 @@ const condition: Describe<fhir.Condition> = (of, record) => ({
 const onset = (of: fhir.Condition | fhir.AllergyIntolerance): string =>
   momentText(text(of.onsetDateTime)) ||
   period(of.onsetPeriod) ||
-  (of.onsetAge === undefined ? "" : `at the age of ${quantity(of.onsetAge)}`) ||
+  quantity(of.onsetAge).replace(/^(?=.)/, "at the age of ") ||
   range(of.onsetRange) ||
   text(of.onsetString);
 

@@ -4,6 +4,7 @@ import type { FhirResource } from "fhir/r4";
 import { describe } from "./describe.ts";
 import { build, type Record } from "./record.ts";
 import type { Part } from "./sections.ts";
+import { chartsOf, testsOf } from "./tests.ts";
 
 const recordOf = (...resources: object[]): Record =>
   build({ resources: resources as FhirResource[], aliases: new Map(), broken: [] });
@@ -79,16 +80,66 @@ test("a refuted, refused or forbidden entry has a tag", () => {
   assert.deepEqual(tags, [["Refuted"], ["Not done"], ["Do not take"], ["High risk"], []]);
 });
 
+const concept = { text: "Text", coding: [{ system: "urn:x", code: "x", display: "X" }], extension: [{ url: "y" }] };
+const reference = { reference: "#m", display: "" };
+const quantity = { value: 1.2345, unit: "mg", comparator: "<" };
+const period = { start: "2019", end: "2020" };
+const range = { low: quantity, high: quantity, type: concept, appliesTo: [concept] };
+
+/** A resource with most elements that the page reads. */
+const everything = {
+  contained: [{ resourceType: "Medication", id: "m", name: [{ given: ["A"], family: "B" }], code: concept }],
+  ...{ status: "active", code: concept, category: [concept], bodySite: [concept], period, note: [{ text: "Note" }] },
+  ...{
+    clinicalStatus: concept,
+    verificationStatus: concept,
+    onsetAge: quantity,
+    onsetRange: range,
+    recorder: reference,
+  },
+  ...{ reaction: [{ manifestation: [concept], severity: "mild" }], criticality: "high", type: concept },
+  ...{ medicationReference: reference, dispenseRequest: { quantity }, requester: reference, reasonCode: [concept] },
+  dosageInstruction: [
+    { doseAndRate: [{ doseQuantity: quantity }], route: concept, timing: { repeat: { frequency: 1 } } },
+  ],
+  ...{ vaccineCode: concept, protocolApplied: [{ doseNumberPositiveInt: 1 }], manufacturer: reference, site: concept },
+  ...{ valueQuantity: quantity, component: [{ code: concept, valueRatio: { numerator: quantity } }] },
+  ...{ referenceRange: [range], interpretation: [concept], performer: [{ actor: reference }], effectivePeriod: period },
+  ...{ reasonReference: [reference], diagnosis: [{ condition: reference }], participant: [{ individual: reference }] },
+  ...{
+    class: { code: "AMB" },
+    location: [{ location: reference }],
+    hospitalization: { dischargeDisposition: concept },
+  },
+  ...{ content: [{ attachment: { url: "Binary/1" } }], context: { period }, result: [reference], presentedForm: [{}] },
+  ...{ name: [{ given: ["A"], family: "B" }], identifier: [{ type: concept, value: "1" }], telecom: [{ value: "1" }] },
+  ...{ communication: [{ language: concept }], managingOrganization: reference, effectiveDateTime: "2019" },
+};
+
+/** Returns copies of value, each with one of its parts replaced. */
+function damaged(value: unknown): unknown[] {
+  const wrong = [null, 7, "x", true, [], [null], ["x"], {}, [{}], { coding: [null] }];
+  if (typeof value !== "object" || value === null) return wrong;
+  const entries = Object.entries(value);
+  const deeper = entries.flatMap(([name, part]) =>
+    damaged(part).map((other) =>
+      Array.isArray(value) ? Object.assign([...(value as unknown[])], { [name]: other }) : { ...value, [name]: other },
+    ),
+  );
+  return [...wrong, ...deeper];
+}
+
 test("a resource of any shape has a description", () => {
   const types = ["Patient", "Condition", "AllergyIntolerance", "MedicationRequest", "Immunization", "Observation"];
-  const more = ["Procedure", "DiagnosticReport", "Encounter", "DocumentReference", "Goal"];
-  const values = [null, 7, "x", [], [null], [7], {}, { coding: null }, [{ attachment: null }], [{ coding: [null] }]];
-  const names = ["code", "name", "category", "note", "content", "dosageInstruction", "reaction", "component", "status"];
-  for (const resourceType of [...types, ...more])
-    for (const value of values) {
-      const record = recordOf({ resourceType, ...Object.fromEntries(names.map((name) => [name, value])) });
-      const { title, note, facts } = describe(record.entries[0]?.resource as FhirResource, record);
-      for (const shown of [title, note, ...facts.flat()]) assert.equal(typeof shown, "string");
+  const shapes = damaged(everything).filter((one) => typeof one === "object" && one !== null) as object[];
+  assert(shapes.length > 1_000);
+  for (const resourceType of [...types, "Procedure", "DiagnosticReport", "Encounter", "DocumentReference", "Goal"])
+    for (const shape of shapes) {
+      const record = recordOf({ ...shape, resourceType });
+      const { title, note, facts, tags } = describe(record.entries[0]?.resource as FhirResource, record);
+      for (const shown of [title, note, ...facts.flat(), ...tags.map((tag) => tag.text)])
+        assert.equal(typeof shown, "string");
       assert.notEqual(title, "");
+      if (resourceType === "Observation") testsOf(record.entries).forEach(chartsOf);
     }
 });
