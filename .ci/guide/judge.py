@@ -22,6 +22,7 @@ import tomllib
 
 import blocks
 import receiver
+import stopwatch
 from build import ROOT, build
 from check import Checker
 
@@ -50,7 +51,9 @@ def main(runner, python):
         with stack.running(runner, os.path.join(clone, ".local"), rate=1_000_000) as run:
             guide = Guide(run, clone, config)
             guide.programs = list(zip(programs, compiled.result(), strict=True))
+            watched = pool.submit(lambda: list(stopwatch.measure(clone, dict(os.environ))))
             failures = [failure for found in pool.map(guide.page, pages, pages.values()) for failure in found]
+            stopwatch.report(0, watched.result())
     unused = [f"{page}: no block contains {text!r}" for page, texts in config["skip"].items() for text in texts
               if not any(text in one.text for one in pages.get(page, []) if one.skipped)]
     unused += [f"guide.toml: {page} has no code to expect or skip anything of"

@@ -33,16 +33,20 @@ def post(port, body, fields):
     return status
 
 
-def verify(port, key, body):
-    """Sends a receiver a signed event, and events that it must reject: forged, old, unsigned, or signed by another key."""
-    deadline = time.monotonic() + 20
+def await_port(port):
+    deadline = time.monotonic() + 30
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
-            break
+            return
         except OSError:
             assert time.monotonic() < deadline, "the receiver doesn't listen"
             time.sleep(0.05)
+
+
+def verify(port, key, body):
+    """Sends a receiver a signed event, and events that it must reject: forged, old, unsigned, or signed by another key."""
+    await_port(port)
     now = int(time.time())
     good = headers(key, body, now)
     rejected = {"forged": (body.replace(b'"test"', b'"live"'), good), "old": (body, headers(key, body, now - 600)),
