@@ -31,7 +31,7 @@ Shows FHIR NDJSON files in your browser. The page works offline and sends nothin
 	to := flags.String("o", "", "HTML `file` to write (default: a file in a new temporary folder)")
 	noOpen := flags.Bool("no-open", false, "don't open the page in a browser")
 	if err := flags.Parse(args); err != nil {
-		return err //nolint:wrapcheck // The flag package has already printed the mistake.
+		return err // The flag package has already printed the mistake.
 	}
 	if flags.NArg() == 0 {
 		return errors.New("name at least one NDJSON file")
@@ -50,6 +50,7 @@ Shows FHIR NDJSON files in your browser. The page works offline and sends nothin
 	}
 	program := browser(runtime.GOOS)
 	// The browser outlives this command, which therefore neither waits for it nor stops it.
+	//nolint:gosec // The program is fixed, and the path is absolute, so no program reads it as a flag.
 	opener := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], path)...)
 	if err := opener.Start(); err != nil {
 		fmt.Fprintln(t.out, "No browser could be started. Open the file yourself.")
@@ -85,9 +86,9 @@ func browser(system string) []string {
 // an existing file only after the page is complete.
 func writePage(to string, script []byte, files []string) (path string, err error) {
 	if to == "" {
-		folder, err := os.MkdirTemp("", "recordbridge-view-")
-		if err != nil {
-			return "", fmt.Errorf("create a folder: %w", err)
+		folder, failure := os.MkdirTemp("", "recordbridge-view-")
+		if failure != nil {
+			return "", fmt.Errorf("create a folder: %w", failure)
 		}
 		to = filepath.Join(folder, "record.html")
 	}
@@ -98,11 +99,12 @@ func writePage(to string, script []byte, files []string) (path string, err error
 	if err != nil {
 		return "", fmt.Errorf("create the page: %w", err)
 	}
+	//nolint:gosec // The user chose the folder.
 	defer func() { _ = os.Remove(page.Name()) }() // fails if the page was renamed
 	if err := errors.Join(fill(page, script, files), page.Close()); err != nil {
 		return "", err
 	}
-	if err := os.Rename(page.Name(), path); err != nil {
+	if err := os.Rename(page.Name(), path); err != nil { //nolint:gosec // The user chose the path.
 		return "", fmt.Errorf("write the page: %w", err)
 	}
 	return path, nil

@@ -61,7 +61,7 @@ func TestWritePageIsPrivateAndReplacesFile(t *testing.T) {
 	folder := t.TempDir()
 	record := recordFile(t, folder, "a.ndjson", nil)
 	page := recordFile(t, folder, "page.html", []byte("old"))
-	expect.NoError(t, os.Chmod(page, 0o644)) //nolint:gosec // The test checks that the new file is private.
+	expect.NoError(t, os.Chmod(page, 0o644))
 	for _, to := range []string{page, ""} {
 		path, err := writePage(to, []byte(fakeViewer), []string{record})
 		expect.NoError(t, err)
