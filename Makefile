@@ -30,7 +30,7 @@ SDK_TOOLS ?= $(CACHE)/sdk
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients guide sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -158,6 +158,9 @@ contract: runner ## check the API descriptions with spectral, and the running se
 
 clients: runner ## generate clients from the API's documents with four generators, and call the running service with each
 	.ci/clients/run $(CACHE)/clients
+
+guide: runner ## run every code block of docs/guide against a running service (needs Node 20 and Python 3.11)
+	.ci/guide/run $(CACHE)
 
 sdk: ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
 	@go run ./infra/apiparts
