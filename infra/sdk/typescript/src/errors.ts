@@ -14,6 +14,11 @@ export class RecordbridgeError extends Error {
 }
 
 /** A downloaded file differs from the exported one. Discard what was read, and download the file again. */
-export class DigestMismatch extends Error {
-  override readonly name = "DigestMismatch";
+export class FileMismatch extends Error {
+  override readonly name = "FileMismatch";
+}
+
+/** An export's manifest is missing, isn't signed by the service or doesn't fit the export. */
+export class InvalidManifest extends Error {
+  override readonly name = "InvalidManifest";
 }

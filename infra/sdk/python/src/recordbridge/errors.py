@@ -17,8 +17,12 @@ class RecordbridgeError(Exception):
         self.request_id = request_id
 
 
-class DigestMismatch(Exception):
+class FileMismatch(Exception):
     """A downloaded file differs from the exported one. Discard what was read, and download the file again."""
+
+
+class InvalidManifest(Exception):
+    """An export's manifest is missing, isn't signed by the service or doesn't fit the export."""
 
 
 def refusal(response: httpx.Response) -> RecordbridgeError:
