@@ -10,11 +10,14 @@ class RecordbridgeError(Exception):
     """
 
     def __init__(self, code: str, message: str, status: int, request_id: str) -> None:
-        super().__init__(message)
+        super().__init__(code, message, status, request_id)  # all arguments, so that it can be pickled
         self.code = code
         self.message = message
         self.status = status
         self.request_id = request_id
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class FileMismatch(Exception):
