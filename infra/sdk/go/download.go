@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// maxErrorBody bounds what is read of a rejected download's response.
+// maxErrorBody limits the body that is read of a rejected download's response.
 const maxErrorBody = 64 << 10
 
 // File is a file to download: a link of the success event or of an export's result.
@@ -43,7 +43,7 @@ type Resource struct {
 	Raw          json.RawMessage
 }
 
-// Download returns a file's bytes. A broken connection is resumed behind the last byte. If the size or the SHA-256
+// Download returns a file's bytes. A broken connection is resumed after the last byte. If the size or the SHA-256
 // differs from the file's, the reader returns ErrFileMismatch instead of io.EOF. Close the reader. The progress may be
 // nil.
 func (c *Client) Download(ctx context.Context, file File, progress Progress) io.ReadCloser {
@@ -132,7 +132,7 @@ func (d *download) Close() error {
 	return d.body.Close()
 }
 
-// open requests what wasn't read yet. Each request gets a new redirect to the file, which expires after ten minutes.
+// open requests the rest of the file. Each request gets a new redirect to the file, which expires after ten minutes.
 func (d *download) open() error {
 	request, err := http.NewRequestWithContext(d.ctx, http.MethodGet, d.file.URL, http.NoBody)
 	if err != nil {
@@ -161,7 +161,7 @@ func (d *download) open() error {
 	return nil
 }
 
-// count records what was read.
+// count records a chunk.
 func (d *download) count(part []byte) {
 	d.read += int64(len(part))
 	d.attempt = 1

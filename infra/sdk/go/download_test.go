@@ -40,7 +40,7 @@ func ids(
 	return found, nil
 }
 
-func TestDownloadResumesBehindLastByteWhenConnectionBreaks(t *testing.T) {
+func TestDownloadResumesAfterLastByteWhenConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	ranges := make(chan string, 10)
 	base := serve(t, func(w http.ResponseWriter, r *http.Request, count int) {

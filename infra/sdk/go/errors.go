@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ErrFileMismatch reports that a downloaded file differs from the exported one. Discard what was read, and download the
-// file again.
+// ErrFileMismatch reports that a downloaded file differs from the exported one. Discard the data, and download the file
+// again.
 var ErrFileMismatch = errors.New("recordbridge: the downloaded file differs from the exported file")
 
 // ErrInvalidManifest reports that an export's manifest is missing, isn't signed by the service or doesn't fit the export.

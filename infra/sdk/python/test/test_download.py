@@ -17,7 +17,7 @@ SHA256 = hashlib.sha256(BYTES).hexdigest()
 
 
 class DownloadTest(unittest.TestCase):
-    def test_download_is_resumed_behind_last_byte(self) -> None:
+    def test_download_is_resumed_after_last_byte(self) -> None:
         ranges = []
 
         def handle(request: Handler) -> None:

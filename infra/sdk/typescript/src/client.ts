@@ -19,7 +19,7 @@ export type Event = Schemas["Event"];
 export type ExportRequest = Schemas["CreateExportRequest"];
 /** An export's ID and status. */
 export type Task = Schemas["Task"];
-/** An export's status, links, files, and what is missing. */
+/** An export's status, links, files and missing data. */
 export type ExportResult = Schemas["TaskWithResult"];
 
 export interface Options {
@@ -83,7 +83,7 @@ export class Recordbridge {
   }
 
   /**
-   * Yields the events behind a cursor, oldest first, each with the cursor to continue behind it. It ends with the newest
+   * Yields the events after a cursor, oldest first, each with the cursor to continue after it. It ends with the newest
    * event, so call it again later. Without a cursor, it starts with the oldest event, which is up to 15 days old.
    */
   async *events({ after, types }: { after?: string; types?: Event["type"][] } = {}): AsyncGenerator<{
@@ -134,7 +134,7 @@ export class Recordbridge {
   }
 
   /**
-   * Yields a file's bytes. A broken connection is resumed behind the last byte. If the size or the SHA-256 differs from
+   * Yields a file's bytes. A broken connection is resumed after the last byte. If the size or the SHA-256 differs from
    * the file's, it throws FileMismatch after the last byte.
    */
   download(file: File, options: DownloadOptions = {}): AsyncGenerator<Uint8Array, void> {

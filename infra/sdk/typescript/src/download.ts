@@ -38,7 +38,7 @@ interface Environment {
 }
 
 /**
- * Yields a file's bytes. If the connection breaks, it continues behind the last byte. It throws FileMismatch at the end
+ * Yields a file's bytes. If the connection breaks, it continues after the last byte. It throws FileMismatch at the end
  * if the file has another size or digest.
  */
 export async function* readBytes(
@@ -64,7 +64,7 @@ export async function* readBytes(
   }
 }
 
-/** Yields the bytes behind a URL, in several requests if the connection breaks. */
+/** Yields the bytes at a URL, in several requests if the connection breaks. */
 async function* chunksOf(
   { send, attempts, pause }: Environment,
   url: string,

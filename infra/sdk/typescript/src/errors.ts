@@ -13,7 +13,7 @@ export class RecordbridgeError extends Error {
   }
 }
 
-/** A downloaded file differs from the exported one. Discard what was read, and download the file again. */
+/** A downloaded file differs from the exported one. Discard the data, and download the file again. */
 export class FileMismatch extends Error {
   override readonly name = "FileMismatch";
 }

@@ -8,7 +8,7 @@ const text = `${[1, 2, 3].map((id) => JSON.stringify({ resourceType: "Patient", 
 const bytes = Buffer.from(text);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
 
-test("a download is resumed behind the last byte after the connection breaks", async (t) => {
+test("a download is resumed after the last byte after the connection breaks", async (t) => {
   const ranges: (string | undefined)[] = [];
   const base = await serve(t, ({ headers, url, socket }, response, count) => {
     if (url === "/link") return void response.writeHead(302, { location: `/file${count}` }).end();

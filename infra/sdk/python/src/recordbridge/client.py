@@ -102,7 +102,7 @@ class Recordbridge:
     def events(
         self, after: str | None = None, types: Sequence[EventType | str] | None = None
     ) -> Iterator[tuple[Event, str | None]]:
-        """Yields the events behind a cursor, oldest first, each with the cursor to continue behind it.
+        """Yields the events after a cursor, oldest first, each with the cursor to continue after it.
 
         It ends with the newest event, so call it again later. Without a cursor, it starts with the oldest event, which
         is up to 15 days old.
@@ -151,7 +151,7 @@ class Recordbridge:
         return found
 
     def download(self, file: File, on_progress: Progress | None = None) -> Iterator[bytes]:
-        """Yields a file's bytes. A broken connection is resumed behind the last byte.
+        """Yields a file's bytes. A broken connection is resumed after the last byte.
 
         If the size or the SHA-256 differs from the file's, it raises FileMismatch after the last byte.
         """

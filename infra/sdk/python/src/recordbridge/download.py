@@ -34,7 +34,7 @@ class File:
 def read_bytes(
     client: httpx.Client, attempts: int, wait: Wait, file: File, on_progress: Progress | None
 ) -> Iterator[bytes]:
-    """Yields a file's bytes. If the connection breaks, it continues behind the last byte."""
+    """Yields a file's bytes. If the connection breaks, it continues after the last byte."""
     digest = hashlib.sha256()
     read = 0
     attempt = 1
@@ -65,7 +65,7 @@ def read_bytes(
 
 
 def _open(client: httpx.Client, url: str, read: int) -> httpx.Response:
-    """Requests what wasn't read yet. Each request gets a new redirect to the file, which expires after ten minutes.
+    """Requests the rest of the file. Each request gets a new redirect to the file, which expires after ten minutes.
 
     The client repeats failed requests itself.
     """

@@ -21,7 +21,7 @@ class RecordbridgeError(Exception):
 
 
 class FileMismatch(Exception):
-    """A downloaded file differs from the exported one. Discard what was read, and download the file again."""
+    """A downloaded file differs from the exported one. Discard the data, and download the file again."""
 
 
 class InvalidManifest(Exception):
