@@ -10,7 +10,8 @@ import (
 // again.
 var ErrFileMismatch = errors.New("recordbridge: the downloaded file differs from the exported file")
 
-// ErrInvalidManifest reports that an export's manifest is missing, isn't signed by the service or doesn't fit the export.
+// ErrInvalidManifest reports that an export's manifest is missing, isn't signed by the service, or belongs to another
+// export or other files.
 var ErrInvalidManifest = errors.New("recordbridge: invalid manifest")
 
 // Error is a rejected request. Code and RequestID are empty if the response isn't the API's.

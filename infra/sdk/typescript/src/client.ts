@@ -181,7 +181,8 @@ function keySetFrom(content: Buffer): JSONWebKeySet {
 function filesOf(result: ExportResult): ExportFile[] {
   return (result.download_links ?? []).map(({ url, export_type: exportType }) => {
     const file = result.files?.find((one) => one.export_type === exportType);
-    return { url, exportType, name: file?.file_name ?? "", ...(file ? { sha256: file.sha256, bytes: file.bytes } : {}) };
+    if (!file) return { url, exportType, name: "" };
+    return { url, exportType, name: file.file_name, sha256: file.sha256, bytes: file.bytes };
   });
 }
 

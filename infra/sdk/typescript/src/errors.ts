@@ -18,7 +18,7 @@ export class FileMismatch extends Error {
   override readonly name = "FileMismatch";
 }
 
-/** An export's manifest is missing, isn't signed by the service or doesn't fit the export. */
+/** An export's manifest is missing, isn't signed by the service, or belongs to another export. */
 export class InvalidManifest extends Error {
   override readonly name = "InvalidManifest";
 }

@@ -87,7 +87,8 @@ test("signed content that can't be read is rejected", async () => {
 
 /** Returns a client of a service with one export. */
 async function exported(t: TestContext, changes: Members = {}): Promise<Recordbridge> {
-  const own = { manifest: content, signature: valid, keySet: JSON.stringify(keySetOf(service)), file: text, ...changes };
+  const keySet = JSON.stringify(keySetOf(service));
+  const own = { manifest: content, signature: valid, keySet, file: text, ...changes };
   const links = (changes.links as string[] | undefined) ?? ["jsonl"];
   const base = await serve(t, ({ headers, url = "" }, response) => {
     assert.equal(headers.authorization !== undefined, url.startsWith("/bridge/"));

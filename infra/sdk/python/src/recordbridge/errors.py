@@ -25,7 +25,7 @@ class FileMismatch(Exception):
 
 
 class InvalidManifest(Exception):
-    """An export's manifest is missing, isn't signed by the service or doesn't fit the export."""
+    """An export's manifest is missing, isn't signed by the service, or belongs to another export."""
 
 
 def refusal(response: httpx.Response) -> RecordbridgeError:
