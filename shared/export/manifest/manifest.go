@@ -11,6 +11,7 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/release"
 )
 
 // version is the version of the document's format.
@@ -32,6 +33,12 @@ type Server struct {
 
 // TEFCA is the Network of a record located through TEFCA.
 const TEFCA = "tefca"
+
+// SoftwareOf returns the name and version of a server's software for use in Server. name and version may be any text
+// that the server stated.
+func SoftwareOf(name, version string) string {
+	return strings.TrimSpace(printable(name[:min(len(name), maxServerText)] + " " + version))
+}
 
 // document is the content of a manifest.
 type document struct {
@@ -76,15 +83,15 @@ type file struct {
 	Resources   int    `json:"resources"`
 }
 
-// Encode returns the manifest of a task whose files, outcome and statistics are set. server's version and software may
-// be any text that the server stated. release names the software that made the export.
-func Encode(task export.Task, server Server, release string, finished time.Time) ([]byte, error) {
-	server.FHIRVersion, server.Software = printable(server.FHIRVersion), printable(server.Software)
+// Encode returns the manifest of a task whose files, outcome and statistics are set. server's version may be any
+// text that the server stated. releaseName is the name of the service's release.
+func Encode(task export.Task, server Server, releaseName string, finished time.Time) ([]byte, error) {
+	server.FHIRVersion = printable(server.FHIRVersion)
 	missing := task.Shortfall().Missing
 	made := document{
 		Version: version, TaskID: task.ID, OrgID: task.Tenant.OrgID, Mode: task.Tenant.Mode,
 		ConnectionID: task.ConnectionID, Server: server, StartedAt: moment(task.Began()), FinishedAt: moment(finished),
-		Options: optionsOf(task.Options), Software: software{Name: product, Release: release},
+		Options: optionsOf(task.Options), Software: software{Name: product, Release: releaseOf(releaseName)},
 		Files: []file{}, Counts: task.Stats.TotalByResourceType, Complete: len(missing) == 0, Missing: missing,
 	}
 	for _, f := range task.Files {
@@ -110,6 +117,15 @@ func optionsOf(o export.Options) options {
 		set.Fixtures = &fixtures{TEFCA: o.Fixture}
 	}
 	return set
+}
+
+// releaseOf returns the version and commit of a named release, or "unknown" for a service that was started without one.
+func releaseOf(name string) string {
+	known := release.Parse(name)
+	if known == (release.Release{}) {
+		return "unknown"
+	}
+	return known.Version + "-" + known.Commit
 }
 
 func moment(at time.Time) string { return at.UTC().Format(time.RFC3339) }
