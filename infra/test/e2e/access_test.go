@@ -39,6 +39,7 @@ func routeAccess() map[string]access {
 		"GET /bridge/attempts/{attemptId}":                         bearer,
 		"DELETE /bridge/attempts/{attemptId}":                      bearer,
 		"GET /.well-known/jwks.json":                               open,
+		"GET /.well-known/manifest-jwks.json":                      open,
 		"DELETE /bridge/org_connection/{orgConnectionId}":          keyed,
 		"GET /bridge/callback":                                     page,
 		"GET /bridge/callback/{registration}":                      page,

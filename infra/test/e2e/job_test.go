@@ -35,6 +35,10 @@ type exportData struct {
 		Total  int            `json:"total_resources"`
 		ByType map[string]int `json:"total_by_resource_type"`
 	} `json:"stats"`
+	Manifest struct {
+		URL       string `json:"url"`
+		Signature string `json:"signature"`
+	} `json:"manifest"`
 }
 
 func (o organisation) startExport(connectionID string) string {
