@@ -122,8 +122,9 @@ class Guide:
                 log = os.path.join(state, f"{number}.log")
                 wait = f" >>{log} 2>&1 & for i in {{1..100}}; do ! grep -q '{ready}' {log} || break; sleep 0.1; done; cat {log}"
                 script = re.sub(rf"(?m)^.*{re.escape(command)}.*$", lambda line, wait=wait: line[0] + wait, script)
-            script = f"set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{script}"
-            return self.output(["bash", "-c", script], RECORDBRIDGE_STATE=state)
+            script = f"set -euo pipefail\ncurl() {{ command curl --fail-with-body \"$@\"; }}\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{script}"
+            status = self.config["expect"].get(commands[0].page, {}).get("status", 0)
+            return self.output(["bash", "-c", script], status, RECORDBRIDGE_STATE=state)
 
     def program(self, program, command):
         """Runs a program. One with a port is a receiver, which is stopped after the events."""
@@ -139,11 +140,11 @@ class Guide:
             out.seek(0)
             return out.read()
 
-    def output(self, command, **variables):
-        """Returns what a command prints; its status must be 0."""
+    def output(self, command, status=0, **variables):
+        """Returns what a command prints; its status must be as given."""
         done = subprocess.run(command, cwd=self.clone, env=self.environment | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=90, check=False)
-        assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}"
+        assert done.returncode == status, f"status {done.returncode}\n{done.stdout}"
         return done.stdout
 
 
