@@ -83,7 +83,7 @@ func (t tool) verifyFiles(folder string, m manifest) error {
 		fmt.Fprintf(t.out, "  ok      %s: %d bytes, %d resources\n", printable(f.Name), f.Bytes, f.Resources)
 	}
 	if failures > 0 {
-		return fmt.Errorf("%d of %d files don't match the manifest", failures, len(m.Files))
+		return fmt.Errorf("files that are missing or differ from the manifest: %d of %d", failures, len(m.Files))
 	}
 	return nil
 }
