@@ -56,6 +56,7 @@ const usage = `usage: recordbridge COMMAND [flags]
   replay    sends an earlier event to the URL again
   view      shows a downloaded record in your browser, and sends nothing
   verify    verifies an export's manifest and files
+  tables    writes CSV or Parquet tables from the NDJSON file of an export; needs no key
 
 Each command explains its flags with -h. The key pair comes from the file .local/run.json of make run, or from the
 variables RECORDBRIDGE_URL (such as https://api.example.com/v1), RECORDBRIDGE_PUBLIC_ID and RECORDBRIDGE_PRIVATE_KEY.`
@@ -69,6 +70,7 @@ func (t tool) run(ctx context.Context, args []string) error {
 		"listen": t.listen, "trigger": t.trigger, "replay": t.replay,
 		"view": t.view,
 		"verify": t.verify,
+		"tables": t.tables,
 	}
 	command, ok := commands[args[0]]
 	if !ok {
