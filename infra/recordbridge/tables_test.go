@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-const export = `{"resourceType":"Patient","id":"p1","name":[{"family":"Ferris"}],"gender":"female"}
+const exported = `{"resourceType":"Patient","id":"p1","name":[{"family":"Ferris"}],"gender":"female"}
 {"resourceType":"Condition","id":"c1","subject":{"reference":"Patient/p1"},"code":{"text":"Asthma"}}
 {"resourceType":"Observation","id":"o1","category":[{"coding":[{"code":"vital-signs"}]}]}
 {"resourceType":"Immunization","id":"i1"}
@@ -48,14 +48,14 @@ func TestTablesWritesTableForEachView(t *testing.T) {
 	t.Parallel()
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)
-	if _, err := w.Write([]byte(export)); err != nil {
+	if _, err := w.Write([]byte(exported)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	windows := strings.ReplaceAll(strings.TrimSpace(export), "\n", "\r\n")
-	for _, content := range []string{export, compressed.String(), windows} {
+	windows := strings.ReplaceAll(strings.TrimSpace(exported), "\n", "\r\n")
+	for _, content := range []string{exported, compressed.String(), windows} {
 		folder := filepath.Join(t.TempDir(), "new")
 		out, err := runTables(t, "-out", folder, store(t, "record.ndjson", content))
 		if err != nil {
@@ -77,7 +77,7 @@ func TestTablesWritesTableForEachView(t *testing.T) {
 func TestTablesWritesParquet(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if _, err := runTables(t, "-format", "parquet", "-out", folder, store(t, "r", export)); err != nil {
+	if _, err := runTables(t, "-format", "parquet", "-out", folder, store(t, "r", exported)); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, folder, "labs.parquet"); !strings.HasPrefix(got, "PAR1") || !strings.HasSuffix(got, "PAR1") {
@@ -127,7 +127,7 @@ func TestTablesUsesOwnView(t *testing.T) {
 	view := store(t, "immunizations.json", `{"name":"immunizations","resource":"Immunization",
 		"select":[{"column":[{"name":"id","path":"id"}]}]}`)
 	folder := t.TempDir()
-	record := store(t, "r", export)
+	record := store(t, "r", exported)
 	if _, err := runTables(t, "-out", folder, "-view", view, "-view", "patients", record); err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func TestTablesLeavesNoFileAfterFailure(t *testing.T) {
 	for _, args := range [][]string{
 		{filepath.Join(folder, "missing.ndjson")},
 		{store(t, "broken.gz", "\x1f\x8bbroken")},
-		{"-format", "xlsx", store(t, "r", export)},
-		{"-view", "missing.json", store(t, "r", export)},
+		{"-format", "xlsx", store(t, "r", exported)},
+		{"-view", "missing.json", store(t, "r", exported)},
 		{},
 	} {
 		if out, err := runTables(t, append([]string{"-out", folder}, args...)...); err == nil {
@@ -164,7 +164,7 @@ func TestTablesLeavesNoFileAfterFailure(t *testing.T) {
 func TestTablesKeepsExistingTableUnlessForced(t *testing.T) {
 	t.Parallel()
 	path := store(t, "labs.csv", "mine")
-	folder, record := filepath.Dir(path), store(t, "r", export)
+	folder, record := filepath.Dir(path), store(t, "r", exported)
 	if _, err := runTables(t, "-out", folder, record); err == nil || !strings.Contains(err.Error(), "-force") {
 		t.Errorf("error %v, want one that mentions -force", err)
 	}
@@ -212,7 +212,7 @@ func TestTablesStopsWhenInterrupted(t *testing.T) {
 	cancel()
 	folder := t.TempDir()
 	command, _ := newTool(t, newFeed(t))
-	err := command.run(ctx, []string{"tables", "-out", folder, store(t, "r", export)})
+	err := command.run(ctx, []string{"tables", "-out", folder, store(t, "r", exported)})
 	if entries, _ := os.ReadDir(folder); !errors.Is(err, errInterrupted) || len(entries) > 0 {
 		t.Errorf("%v, left %v", err, entries)
 	}
