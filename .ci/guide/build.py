@@ -7,7 +7,21 @@ import subprocess
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 SDK = os.path.join(ROOT, "infra/sdk/typescript/node_modules")
-COMPILER = {"target": "es2022", "module": "nodenext", "strict": True, "skipLibCheck": True, "types": ["node"], "outDir": "out", "allowJs": True}
+OPTIONS = {
+    "target": "es2022", "module": "nodenext", "strict": True, "skipLibCheck": True, "types": ["node"], "outDir": "out", "allowJs": True,
+}
+MAIN = """package main
+
+import (
+\t"os"
+
+%s)
+
+func main() {
+\tswitch os.Args[1] {
+%s\t}
+}
+"""
 
 
 def build(programs, folder, python, steps):
@@ -45,7 +59,8 @@ def node(folder):
     os.makedirs(server)
     for name in os.listdir(SDK):
         os.symlink(os.path.join(SDK, name), os.path.join(modules, name))
-    for name, value in {"package": {"type": "module"}, "tsconfig": {"compilerOptions": COMPILER, "include": ["*.ts", "*.js"]}}.items():
+    settings = {"package": {"type": "module"}, "tsconfig": {"compilerOptions": OPTIONS, "include": ["*.ts", "*.js"]}}
+    for name, value in settings.items():
         with open(os.path.join(folder, f"{name}.json"), "w", encoding="utf-8") as file:
             json.dump(value, file)
     archive = os.path.join(ROOT, "build/recordbridge-server-0.1.0.tgz")
@@ -54,12 +69,13 @@ def node(folder):
 
 def go(folder, imports, cases, steps):
     with open(os.path.join(folder, "main.go"), "w", encoding="utf-8") as file:
-        file.write(f'package main\n\nimport (\n\t"os"\n\n{"".join(imports)})\n\nfunc main() {{\n\tswitch os.Args[1] {{\n{"".join(cases)}\t}}\n}}\n')
+        file.write(MAIN % ("".join(imports), "".join(cases)))
     archive = os.path.join(ROOT, "build/recordbridge-go-0.1.0.tgz")
     bash(f"go mod init guide 2>/dev/null\ntar -xzf {archive}\n{steps}go build -o guide .", folder)
 
 
 def bash(script, folder):
-    done = subprocess.run(["bash", "-euc", script], cwd=folder, env=os.environ | {"GOFLAGS": ""}, capture_output=True, text=True, check=False)
+    environment = os.environ | {"GOFLAGS": ""}
+    done = subprocess.run(["bash", "-euc", script], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"the guide's programs don't compile:\n{done.stdout}{done.stderr}")

@@ -1,6 +1,7 @@
 """Runs every code block of the guide against a stack of its own: python3 judge.py RUNNER PYTHON.
 
-- The sh and bash blocks of a page form one script, which bash runs in a clone that has the stack's .local/run.json.
+- The sh and bash blocks of a page form one script. bash runs it in a copy of the repository, in which make run's
+  .local/run.json and an exported record.ndjson exist. A page's programs run there after the script.
 - A ts, js, python or go block that begins with its imports (Go: package) starts a program. The page's following blocks
   of the language continue it. A program that contains port 8080 is a receiver: it gets signed, forged and old events.
 - The environment has BASE_URL, PUBLIC_ID, PRIVATE_KEY, CONNECTION, TASK (a successful export) and WEBHOOK_SECRET. In
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 import tomllib
+import urllib.request
 
 import blocks
 import receiver
@@ -79,6 +81,8 @@ class Guide:
             "BASE_URL": run["base_url"], "PUBLIC_ID": self.organisation["public_id"], "TASK": task, "CONNECTION": connection,
             "PRIVATE_KEY": self.organisation["private_key"], "WEBHOOK_SECRET": "whsec_" + base64.b64encode(self.key).decode(),
         }
+        link = customer.call("GET", f"/bridge/fhir/ehi-export/{task}?include=result")["download_links"][0]["url"]
+        self.record = urllib.request.urlopen(link).read()
         self.checker = Checker(ROOT, config["json"], lambda url: stack.send("GET", self.localised(url, 0)))
 
     def localised(self, text, port):
@@ -89,10 +93,10 @@ class Guide:
 
     def page(self, page, found):
         """Runs a page's blocks, and returns their failures."""
-        failures, printed = [], {}
+        failures, printed, folder = [], {}, self.folder(page)
         commands = [one for one in found if one.language in blocks.SHELL and not one.skipped]
-        work = [(commands[0], lambda: self.shell(commands))] if commands else []
-        work += [(one, lambda one=one, command=command: self.program(one, command))
+        work = [(commands[0], lambda: self.shell(commands, folder))] if commands else []
+        work += [(one, lambda one=one, command=command: self.program(one, command, folder))
                  for one, command in self.programs if one.page == page]
         for first, run in work:
             try:
@@ -107,6 +111,19 @@ class Guide:
                 failures.append(f"{block.place}: {error}")
         return failures
 
+    def folder(self, page):
+        """Returns a page's own copy of the clone, which consists of links except for what blocks write."""
+        folder = os.path.join(self.clone, "../pages", page)
+        os.makedirs(os.path.join(folder, ".local"))
+        for name in os.listdir(self.clone):
+            if name not in (".git", ".local"):
+                os.symlink(os.path.join(self.clone, name), os.path.join(folder, name))
+        with open(os.path.join(folder, ".local/run.json"), "w", encoding="utf-8") as file:
+            json.dump(self.run, file, indent=2)
+        with open(os.path.join(folder, "record.ndjson"), "wb") as file:
+            file.write(self.record)
+        return folder
+
     def expected(self, block, text):
         """Returns the output of a block if it is as expected."""
         kind = "sh" if block.language in blocks.SHELL else "programs"
@@ -114,7 +131,7 @@ class Guide:
         assert not missing, f"doesn't print {missing}, but:\n{text}"
         return text
 
-    def shell(self, commands):
+    def shell(self, commands, folder):
         """Runs commands in one shell. Commands that don't end run in the background until the script's end."""
         with receiver.recording() as port, tempfile.TemporaryDirectory() as state:
             script = self.localised("".join(one.text for one in commands), port)
@@ -124,14 +141,14 @@ class Guide:
                 script = re.sub(rf"(?m)^.*{re.escape(command)}.*$", lambda line, wait=wait: line[0] + wait, script)
             script = f"set -euo pipefail\ncurl() {{ command curl --fail-with-body \"$@\"; }}\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{script}"
             status = self.config["expect"].get(commands[0].page, {}).get("status", 0)
-            return self.output(["bash", "-c", script], status, RECORDBRIDGE_STATE=state)
+            return self.output(["bash", "-c", script], folder, status, RECORDBRIDGE_STATE=state)
 
-    def program(self, program, command):
+    def program(self, program, command, folder):
         """Runs a program. One with a port is a receiver, which is stopped after the events."""
         if program.port is None:
-            return self.output(command)
+            return self.output(command, folder)
         with tempfile.TemporaryFile("w+") as out:
-            process = subprocess.Popen(command, env=self.environment, stdout=out, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(command, cwd=folder, env=self.environment, stdout=out, stderr=subprocess.STDOUT)
             try:
                 receiver.verify(program.port, self.key, self.event)
             finally:
@@ -140,9 +157,9 @@ class Guide:
             out.seek(0)
             return out.read()
 
-    def output(self, command, status=0, **variables):
+    def output(self, command, folder, status=0, **variables):
         """Returns what a command prints; its status must be as given."""
-        done = subprocess.run(command, cwd=self.clone, env=self.environment | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        done = subprocess.run(command, cwd=folder, env=self.environment | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=90, check=False)
         assert done.returncode == status, f"status {done.returncode}\n{done.stdout}"
         return done.stdout

@@ -21,8 +21,8 @@ def headers(key, body, at):
     """Returns the headers of an event that is signed at a time (Standard Webhooks)."""
     event = json.loads(body)["id"]
     mac = hmac.digest(key, f"{event}.{at}.".encode() + body, "sha256")
-    signature = "v1," + base64.b64encode(mac).decode()
-    return {"webhook-id": event, "webhook-timestamp": str(at), "webhook-signature": f"v1,AAAA {signature}", "content-type": "application/json"}
+    signatures = "v1,AAAA v1," + base64.b64encode(mac).decode()
+    return {"webhook-id": event, "webhook-timestamp": str(at), "webhook-signature": signatures}
 
 
 def post(port, body, fields):
