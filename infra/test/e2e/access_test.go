@@ -69,6 +69,7 @@ func routeAccess() map[string]access {
 		"GET /widget/assets/{file}":                                open,
 		"GET /sdk/{version}/{file}":                                open,
 		"GET /sdk/manifest.json":                                   open,
+		"GET /record-view.js":                                      open,
 		"GET /demo":                                                open,
 		"GET /dashboard":                                           open,
 		"GET /health":                                              open,
