@@ -208,8 +208,8 @@ func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 		}
 		s.clock.advance(2)
 		data := s.webhooks.exportEvent()
-		if got := s.state.objects(); len(got) != 1 {
-			t.Errorf("the bucket holds %v, want one file", got)
+		if got := s.state.objects(); len(got) != 2 {
+			t.Errorf("the bucket holds %v, want one file and its manifest", got)
 		}
 		if again := s.org.startExport(connectionID); again != data.TaskID {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
