@@ -115,7 +115,8 @@ function Broken({ lines }: { lines: readonly number[] }): JSX.Element {
   const listed = lines.slice(0, 10).join(", ");
   return (
     <p class="notice">
-      {lines.length === 1 ? "1 line" : `${count(lines.length)} lines`} of the file can't be read: {listed}
+      {lines.length === 1 ? "1 resource" : `${count(lines.length)} resources`} of the file can't be read: number{" "}
+      {listed}
       {lines.length > 10 && " …"}
     </p>
   );
