@@ -92,6 +92,7 @@ function Summary({ record }: { record: Record }): JSX.Element {
           This file has {record.patients.length} patient records. Check that they are the same person.
         </p>
       )}
+      {record.entries.length === 0 && <p class="notice">This file has no FHIR resources.</p>}
       {record.broken.length > 0 && <Broken lines={record.broken} />}
       {record.patients.map((one, i) => (
         <Disclosure key={i} class="json" summary="Personal details">
