@@ -28,9 +28,10 @@ SERVERS ?= $(CACHE)/servers
 SDK_TOOLS ?= $(CACHE)/sdk
 # Go's tools and tests have spare memory but few cores, so they collect garbage less often.
 test race lint conformance build runner: export GOGC := 400
+HAS_NODE = node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients guide sdk ccda endpoint lint lint-template fmt check ui site pages freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients guide sdk ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,8 +92,7 @@ site: ## build the documentation site from docs/ into build/site (needs Node 20)
 
 # Without Node, everything else works, and the service reports that it was built without pages.
 pages:
-	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null \
-		&& command -v npm >/dev/null; then $(MAKE) --no-print-directory ui site; fi
+	@if $(HAS_NODE); then $(MAKE) --no-print-directory ui site; fi
 
 freemail: ## fetch the published lists of public e-mail domains, which the dashboard rejects in addition to its own list (needs npm)
 	@infra/freemail/fetch
@@ -101,6 +101,13 @@ freemail: ## fetch the published lists of public e-mail domains, which the dashb
 domains:
 	@[ shared/manage/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] \
 		|| ! command -v npm >/dev/null || infra/freemail/fetch
+
+# The command embeds the record viewer. Without Node, its other parts work.
+recordbridge: ## build the developers' command line into build/recordbridge
+	@if $(HAS_NODE); then $(MAKE) --no-print-directory ui >/dev/null; fi
+	@rm -f infra/recordbridge/assets/record-view.js
+	@[ ! -d build/ui ] || cp build/ui/sdk/*/record-view.js infra/recordbridge/assets/
+	@$(BUILD) -o build/recordbridge ./infra/recordbridge
 
 ctl:
 	@$(BUILD) -o build/ctl ./infra/ctl
@@ -120,7 +127,7 @@ test: ## run all tests that need no container, cloud or browser; results of unch
 test-ui: ui ## check types and run unit tests of the widget and the hosted pages (needs Node 20)
 	@cd shared/ui && npm run --silent check && npm test --silent
 
-test-browser: ui runner ctl ## run the widget journeys in Chromium, installed from Debian if missing; ARGS="-g keyboard" selects some
+test-browser: ui runner ctl recordbridge ## run the widget journeys in Chromium, installed from Debian if missing; ARGS="-g keyboard" selects some
 	@.ci/chromium
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 

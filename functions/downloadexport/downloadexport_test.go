@@ -34,6 +34,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	task := export.Task{
 		ID: id, Tenant: tenant, Status: export.Success,
 		Files:      []export.File{{Name: id + ".jsonl", Key: "key of " + id, ContentType: "application/fhir+ndjson"}},
+		Manifest:   export.Manifest{Key: "manifest of " + id, Signature: "a..b"},
 		FilesUntil: keyedtest.Moment().Add(time.Minute),
 	}
 	switch id {
@@ -82,6 +83,19 @@ func link(t *testing.T, id string) string {
 		t.Fatal(err)
 	}
 	return list[0].URL
+}
+
+// manifestToken returns the token of the ready task's manifest.
+func manifestToken(t *testing.T) string {
+	t.Helper()
+	signed, err := newLinks(t).Manifest(export.Task{
+		ID: ready, Tenant: keyedtest.Tenants()[keyedtest.PublicA], Manifest: export.Manifest{Key: "k"},
+		FilesUntil: keyedtest.Moment().Add(time.Minute),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(signed.URL, path(ready, export.ManifestName))
 }
 
 func path(id, fileName string) string {
@@ -133,6 +147,22 @@ func TestDownloadRequiresTokenOrOwnerKey(t *testing.T) {
 		"HEAD": {
 			Method: http.MethodHead, Path: link(t, ready), Status: 302,
 			Header: found("HEAD", ready),
+		},
+		"the manifest": {
+			Path: path(ready, "manifest.json") + manifestToken(t), Status: 302,
+			Header: map[string]string{
+				"Location": "https://files.example/?GET|manifest of " + ready + "|manifest.json|application/json|10m0s",
+			},
+		},
+		"the manifest with the file's token": {Path: path(ready, "manifest.json") + token, Status: 401, Want: invalid},
+		"the file with the manifest's token": {
+			Path: path(ready, ready+".jsonl") + manifestToken(t), Status: 401, Want: invalid,
+		},
+		"another organisation's manifest": {
+			Path: path(ready, "manifest.json"), User: keyedtest.PublicB, Status: 404, Want: missing,
+		},
+		"an expired manifest": {
+			Path: path(old, "manifest.json"), User: keyedtest.PublicA, Status: 410, Want: expired,
 		},
 		"neither":                   {Path: path(ready, ready+".jsonl"), Status: 401, Want: needed},
 		"a false token":             {Path: path(ready, ready+".jsonl") + "?token=1.e30.AAAA", Status: 401, Want: invalid},

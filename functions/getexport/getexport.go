@@ -40,6 +40,8 @@ type Tasks interface {
 // Links creates download links; export.Links implements it.
 type Links interface {
 	List(task export.Task) ([]webhook.DownloadLink, error)
+	// Manifest returns nil if the task has no manifest.
+	Manifest(task export.Task) (*webhook.ManifestLink, error)
 }
 
 type request struct {
@@ -56,6 +58,7 @@ type response struct {
 	Stats             *webhook.Stats         `json:"stats,omitempty"`
 	DownloadLinks     []webhook.DownloadLink `json:"download_links,omitempty"`
 	Files             []export.FileSummary   `json:"files,omitempty"`
+	Manifest          *webhook.ManifestLink  `json:"manifest,omitempty"`
 	Scope             *export.Scope          `json:"scope,omitempty"`
 	Outcome           []export.TypeOutcome   `json:"outcome,omitempty"`
 	webhook.Shortfall                        //nolint:embeddedstructfieldcheck // members are sent in this order
@@ -105,7 +108,11 @@ func (d Deps) withResult(out response, task export.Task) (response, error) {
 	if !d.Now().Before(task.FilesUntil) {
 		return out, nil
 	}
-	links, err := d.Links.List(task)
-	out.DownloadLinks, out.Files = links, task.Summaries()
+	var err error
+	if out.DownloadLinks, err = d.Links.List(task); err != nil {
+		return response{}, err
+	}
+	out.Files = task.Summaries()
+	out.Manifest, err = d.Links.Manifest(task)
 	return out, err
 }

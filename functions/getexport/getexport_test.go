@@ -3,6 +3,7 @@ package getexport_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,6 +25,8 @@ const (
 	deleted   = "00000000000040008000000000000006"
 	broken    = "00000000000040008000000000000005"
 	lost      = "00000000000040008000000000000007"
+	unsigned  = "00000000000040008000000000000008"
+	old       = "0000000000004000800000000000000a"
 	route     = "/bridge/fhir/ehi-export/"
 )
 
@@ -38,7 +41,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 		task.Status, task.Progress = export.Pending,
 			webhook.Progress{QueriesDone: 2, QueriesPlanned: 9, Resources: 4, Bytes: 512}
 		return task, nil
-	case id == succeeded, id == damaged, id == deleted:
+	case slices.Contains([]string{succeeded, damaged, deleted, unsigned, old}, id):
 		task.Status, task.FilesUntil = export.Success, keyedtest.Moment().Add(time.Second)
 		task.Files = []export.File{{Format: export.JSONLines, Name: "a.jsonl", Bytes: 7, SHA256: "ab"}}
 		task.Scope = export.Scope{Asked: "patient/*.rs", Granted: "patient/*.r"}
@@ -78,6 +81,16 @@ func (links) List(task export.Task) ([]webhook.DownloadLink, error) {
 	return []webhook.DownloadLink{{
 		URL: "https://api.example/" + task.ID + "?token=a&b", ExportType: "jsonl", ContentType: "application/fhir+ndjson",
 	}}, nil
+}
+
+func (links) Manifest(task export.Task) (*webhook.ManifestLink, error) {
+	switch task.ID {
+	case unsigned:
+		return nil, keyedtest.ErrTrouble
+	case old:
+		return nil, nil
+	}
+	return &webhook.ManifestLink{URL: "https://api.example/manifest.json?token=c", Signature: "a..b"}, nil
 }
 
 func newHandler() http.Handler {
@@ -126,8 +139,9 @@ func TestGetExportReturnsStatusOrError(t *testing.T) {
 			Path: pending + "?include=result&include=result", Status: 400,
 			Want: keyedtest.FailureBody("svc_invalid_request", "include must not be repeated."),
 		},
-		"our own failure":   {Path: broken, Status: 500, Want: keyedtest.ServerError},
-		"a link that fails": {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},
+		"our own failure":              {Path: broken, Status: 500, Want: keyedtest.ServerError},
+		"a link that fails":            {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},
+		"a manifest's link that fails": {Path: unsigned + "?include=result", Status: 500, Want: keyedtest.ServerError},
 		"pending with progress": {
 			Path: pending + "?include=progress", Status: 200,
 			Want: `{"success":true,"data":{"task_id":"` + pending +
@@ -146,6 +160,17 @@ func TestGetExportReturnsStatusOrError(t *testing.T) {
 				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,` +
 				`"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
 		},
+		"success without a manifest": {
+			Path: old + "?include=result", Status: 200,
+			Want: `{"success":true,"data":{"task_id":"` + old + `","status":"success",` +
+				`"stats":{"total_resources":3,"total_by_resource_type":{"Goal":2,"Patient":1}},` +
+				`"download_links":[{"url":"https://api.example/` + old +
+				`?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
+				`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],` +
+				`"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
+				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,` +
+				`"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,
+		},
 		"success with result": {
 			Path: succeeded + "?include=result", Status: 200,
 			Want: `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success",` +
@@ -153,6 +178,7 @@ func TestGetExportReturnsStatusOrError(t *testing.T) {
 				`"download_links":[{"url":"https://api.example/` + succeeded +
 				`?token=a&b","export_type":"jsonl","content_type":"application/fhir+ndjson"}],` +
 				`"files":[{"file_name":"a.jsonl","export_type":"jsonl","bytes":7,"sha256":"ab"}],` +
+				`"manifest":{"url":"https://api.example/manifest.json?token=c","signature":"a..b"},` +
 				`"scope":{"asked":"patient/*.rs","granted":"patient/*.r"},` +
 				`"outcome":[{"type":"Patient","result":"ok","count":1},{"type":"Goal","result":"truncated","count":2,` +
 				`"http_status":503,"reason":"unavailable"}],"complete":false,"missing":{"Goal":"unavailable"}}}`,

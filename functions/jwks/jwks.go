@@ -1,6 +1,7 @@
-// Package jwks serves GET /.well-known/jwks.json (RFC 7517). The response contains the public keys that health systems
-// use to verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). The endpoint is
-// public and read-only.
+// Package jwks serves the service's public keys as JWK Sets (RFC 7517). GET /.well-known/jwks.json returns the keys that
+// health systems use to verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). GET
+// /.well-known/manifest-jwks.json returns the keys that sign exports' manifests (docs/guide/manifest.md). The endpoints
+// are public and read-only.
 package jwks
 
 import (
@@ -9,28 +10,32 @@ import (
 	"time"
 
 	"recordbridge/shared/adapters/httpapi"
-	"recordbridge/shared/adapters/smart/clientauth"
 	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/secret/jws"
 )
 
-// Route is the endpoint's path.
-const Route = "/.well-known/jwks.json"
+// The endpoints' paths.
+const (
+	Route         = "/.well-known/jwks.json"
+	ManifestRoute = "/.well-known/manifest-jwks.json"
+)
 
-// maxAge is the time for which clients may cache the key set. A new key must not sign anything until this time has
+// maxAge is the time for which clients may cache a key set. A new key must not sign anything until this time has
 // passed (docs/operate/secrets.md).
 const maxAge = time.Hour
 
-// Deps holds the endpoint's dependencies.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
-	API     *httpapi.API
-	Limiter httpapi.Limiter
-	Keys    Keys
+	API       *httpapi.API
+	Limiter   httpapi.Limiter
+	Keys      Keys // client keys
+	Manifests Keys // keys that sign manifests, including former ones
 }
 
-// Keys returns the service's public keys; *clientauth.Keyring implements it.
+// Keys returns public keys; *jws.Keyring implements it.
 type Keys interface {
 	// JWKS returns all keys, or only those of the given type if keyType is not empty.
-	JWKS(ctx context.Context, keyType string) (clientauth.KeySet, error)
+	JWKS(ctx context.Context, keyType string) (jws.KeySet, error)
 }
 
 type request struct {
@@ -39,15 +44,22 @@ type request struct {
 	KeyType string `query:"kty"`
 }
 
-// New returns the endpoint's handler.
+// New returns the endpoints' handler.
 func New(d Deps) http.Handler {
-	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Bare(d.Limiter, maxAge, d.get)})
+	return d.API.Routes(map[string]httpapi.Methods{
+		Route:         {http.MethodGet: httpapi.Bare(d.Limiter, maxAge, d.get)},
+		ManifestRoute: {http.MethodGet: httpapi.Bare(d.Limiter, maxAge, d.manifests)},
+	})
 }
 
-func (d Deps) get(ctx context.Context, in request) (clientauth.KeySet, error) {
+func (d Deps) manifests(ctx context.Context, _ struct{}) (jws.KeySet, error) {
+	return d.Manifests.JWKS(ctx, "")
+}
+
+func (d Deps) get(ctx context.Context, in request) (jws.KeySet, error) {
 	switch in.KeyType {
 	case "", "RSA", "EC":
 		return d.Keys.JWKS(ctx, in.KeyType)
 	}
-	return clientauth.KeySet{}, fault.BadRequest("kty must be RSA or EC.").About("kty")
+	return jws.KeySet{}, fault.BadRequest("kty must be RSA or EC.").About("kty")
 }

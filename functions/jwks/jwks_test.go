@@ -13,7 +13,7 @@ import (
 
 	"recordbridge/functions/jwks"
 	"recordbridge/infra/testkit/keyedtest"
-	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // vault holds the elliptic-curve key whose private scalar is 1. If away is set, every attempt to read the key fails.
@@ -33,9 +33,13 @@ func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {
 func (vault) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return nil }
 
 func get(v vault, method, query string, names ...string) *httptest.ResponseRecorder {
-	handler := jwks.New(jwks.Deps{API: keyedtest.NewAPI(), Keys: clientauth.NewKeyring(v, names)})
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(method, jwks.Route+query, http.NoBody))
+	return getAt(jwks.Route, query, method, jwks.Deps{API: keyedtest.NewAPI(), Keys: jws.NewKeyring(v, names)})
+}
+
+func getAt(route, query, method string, d jwks.Deps) *httptest.ResponseRecorder {
+	w, r := httptest.NewRecorder(), httptest.NewRequest(method, route+query, http.NoBody)
+	r.Pattern = route
+	jwks.New(d).ServeHTTP(w, r)
 	return w
 }
 
@@ -88,5 +92,24 @@ func TestKeySetRejectsOtherMethods(t *testing.T) {
 		if w := get(vault{}, method, ""); w.Code != want {
 			t.Errorf("%s: got %d, want %d", method, w.Code, want)
 		}
+	}
+}
+
+func TestManifestKeySetContainsOnlyManifestKeys(t *testing.T) {
+	t.Parallel()
+	const cached = "public, max-age=3600"
+	d := jwks.Deps{API: keyedtest.NewAPI(), Keys: jws.NewKeyring(vault{}, []string{"client"})}
+	d.Manifests = jws.NewKeyring(vault{}, nil)
+	w := getAt(jwks.ManifestRoute, "", http.MethodGet, d)
+	if got := strings.TrimSpace(w.Body.String()); got != `{"keys":[]}` || w.Header().Get("Cache-Control") != cached {
+		t.Errorf("without a manifest key: got %s, %v", got, w.Header())
+	}
+	d.Keys, d.Manifests = jws.NewKeyring(vault{}, nil), jws.NewKeyring(vault{}, []string{"manifest"})
+	if w = getAt(jwks.ManifestRoute, "", http.MethodGet, d); !strings.Contains(w.Body.String(), `"alg":"ES384"`) {
+		t.Errorf("got %s", w.Body)
+	}
+	d.Manifests = jws.NewKeyring(vault{away: true}, []string{"manifest"})
+	if w = getAt(jwks.ManifestRoute, "", http.MethodGet, d); w.Code != 500 || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("without KMS: got %d %v", w.Code, w.Header())
 	}
 }

@@ -1,10 +1,11 @@
 // Package web serves the widget and the service's own pages. GET /widget/embed serves the frame embedded in a
 // customer's page. GET /widget/connect serves the page for redirect mode and for the window that older elements open.
 // Their assets are at /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and
-// its manifest. GET /demo is the playground, GET /docs/{proxy+} serves the documentation site, and GET /dashboard
-// displays no data before sign-in. GET /health names the release. Widget pages require only a public ID, and all routes
-// are read-only. The package serves the current release's files from the function's build. Files of other releases come
-// from the bucket that stores all releases (docs/adr/0035-the-widget.md).
+// its manifest. GET /record-view.js serves the record viewer's element. GET /demo is the playground, GET /docs/{proxy+}
+// serves the documentation site, and GET /dashboard displays no data before sign-in. GET /health names the release.
+// Widget pages require only a public ID, and all routes are read-only. The package serves the current release's files
+// from the function's build. Files of other releases come from the bucket that stores all releases
+// (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -30,6 +31,7 @@ const (
 	assetsRoute  = "/widget/assets/{file}"
 	sdkRoute     = "/sdk/{version}/{file}"
 	releaseRoute = "/sdk/manifest.json"
+	viewerRoute  = "/record-view.js"
 	demoRoute    = "/demo"
 	dashRoute    = "/dashboard"
 	healthRoute  = "/health"
@@ -109,6 +111,9 @@ func New(d Deps) http.Handler {
 		})),
 		releaseRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/manifest.json", takes)
+		})),
+		viewerRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
+			return d.file(ctx, pages.Viewer, takes)
 		})),
 		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // neither this page nor the files are rate-limited
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),

@@ -311,6 +311,8 @@ func TestFileCacheLifetimeDependsOnName(t *testing.T) {
 		{"/sdk/{version}/{file}", built.Version + "/svc-widget.js", forever, "cross-origin", "*"},
 		{"/sdk/{version}/{file}", "4/svc-widget.js", minutes, "cross-origin", "*"},
 		{"/sdk/manifest.json", "", minutes, "cross-origin", "*"},
+		{"/sdk/{version}/{file}", built.Version + "/record-view.js", forever, "cross-origin", "*"},
+		{"/record-view.js", "", minutes, "cross-origin", "*"},
 	} {
 		w := get(deps(t), c.pattern, c.name, "", nil)
 		h := w.Header()
@@ -352,7 +354,7 @@ func TestPageReturns503WhenPagesAreNotBuilt(t *testing.T) {
 	d.Pages = nil
 	for _, pattern := range []string{
 		"/widget/embed", "/widget/connect", "/widget/assets/{file}", "/sdk/{version}/{file}",
-		"/demo", "/dashboard",
+		"/record-view.js", "/demo", "/dashboard",
 	} {
 		w := get(d, pattern, "embed-1a2b3c.js", "public_id="+known, nil)
 		if w.Code != 503 || !strings.Contains(w.Body.String(), "Install Node 20 or later, run make ui") {

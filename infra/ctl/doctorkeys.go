@@ -18,6 +18,7 @@ func (s session) describeKeys(ctx context.Context) []finding {
 		{"SecretsKey", "webhook deliveries and client secrets fail"},
 		{"FilesKey", "exports and downloads fail"},
 		{"ClientKeys", "sign-ins and refreshes at institutions that require signed assertions fail"},
+		{"ManifestKeys", "exports wait, and fail after six hours"},
 	} {
 		if s.stack.Outputs[key.output] == "" {
 			found = append(found, notInspected("Deploy the stack's current template.", "The stack has no output %s.",

@@ -19,7 +19,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/shared/adapters/kms"
-	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // newService returns a stack whose base URL serves the sandbox and the service's public keys. It returns the outputs
@@ -42,7 +42,7 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := clientauth.NewKeyring(kms.SigningKeys{Client: awskms.NewFromConfig(stack.Config)},
+	set, err := jws.NewKeyring(kms.ClientKeys(awskms.NewFromConfig(stack.Config)),
 		strings.Split(stack.Outputs["ClientKeys"], ",")).JWKS(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func TestDeployRejectsChangedElementVersion(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if all := held(t, bucket); strings.Contains(calls, "deploy --config-env") || all[pinned] != built.SDK ||
-		len(all) != 9 {
+		len(all) != 12 {
 		t.Errorf("sam was called with %s, the bucket has %q", calls, all)
 	}
 	expect.NoError(t, os.Rename(filepath.Join(builtPages, "sdk", built.Version), filepath.Join(builtPages, "sdk/4.1.3")))

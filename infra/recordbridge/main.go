@@ -54,6 +54,9 @@ const usage = `usage: recordbridge COMMAND [flags]
   listen    sends the webhook events of test mode to a URL on this machine
   trigger   sends an example event to the URL
   replay    sends an earlier event to the URL again
+  view      shows an exported record in your browser; needs no key
+  verify    verifies an export's manifest and files; needs no key
+  tables    writes CSV or Parquet tables from an exported record; needs no key
 
 Each command explains its flags with -h. The key pair comes from the file .local/run.json of make run, or from the
 variables RECORDBRIDGE_URL (such as https://api.example.com/v1), RECORDBRIDGE_PUBLIC_ID and RECORDBRIDGE_PRIVATE_KEY.`
@@ -65,6 +68,7 @@ func (t tool) run(ctx context.Context, args []string) error {
 	}
 	commands := map[string]func(ctx context.Context, flags *flag.FlagSet, args []string) error{
 		"listen": t.listen, "trigger": t.trigger, "replay": t.replay,
+		"view": t.view, "verify": t.verify, "tables": t.tables,
 	}
 	command, ok := commands[args[0]]
 	if !ok {

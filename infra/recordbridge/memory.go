@@ -61,11 +61,17 @@ func (m memory) keep() error {
 	if err = os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
 		return err
 	}
-	written := m.path + ".new"
-	if err = os.WriteFile(written, text, 0o600); err != nil { //nolint:gosec // the developer names the folder
+	// Several processes may keep the same memory at once, so each writes a file of its own first.
+	written, err := os.CreateTemp(filepath.Dir(m.path), "listen-*.new")
+	if err != nil {
 		return err
 	}
-	return os.Rename(written, m.path)
+	defer func() { _ = os.Remove(written.Name()) }() // fails if the file was renamed
+	_, err = written.Write(text)
+	if err = errors.Join(err, written.Close()); err != nil {
+		return err
+	}
+	return os.Rename(written.Name(), m.path)
 }
 
 func (m memory) receiver() receiver { return receiver{url: m.URL, secret: secret.New(m.Secret)} }

@@ -35,6 +35,19 @@ func (t Task) Summaries() []FileSummary {
 	return list
 }
 
+// Manifest is the stored manifest of a finished export. The zero value means that the export has no manifest, because an
+// earlier release finished it.
+type Manifest struct {
+	Key       string // object key in the exports bucket
+	Signature string // detached JWS over the object's bytes
+}
+
+// The manifest's file name and MIME type.
+const (
+	ManifestName = "manifest.json"
+	ManifestType = "application/json"
+)
+
 // Files stores objects. An object exists only after its Writer's Close method has returned nil. An aborted object is
 // never created.
 type Files interface {
@@ -69,6 +82,10 @@ func (t Task) CheckpointKey() string { return t.generationKey("checkpoint", ".js
 // FileKey returns the key of the file that joins the segments.
 func (t Task) FileKey(f Format) string { return t.generationKey("export", f.Suffix()) }
 
+// ManifestKey returns the key of the current run's manifest. Signatures differ each time, so a later run writes another
+// object, and the task names the object that its signature belongs to.
+func (t Task) ManifestKey() string { return t.generationKey("manifest", ".json") }
+
 // PartKey returns the key of a segment rendered in format f.
 func PartKey(segmentKey string, f Format) string { return segmentKey + f.Suffix() }
 
@@ -89,7 +106,7 @@ func (t Task) Objects() []string {
 		keys = append(keys, f.Key)
 	}
 	for run := t; run.Generation > 0; run.Generation-- {
-		keys = append(keys, run.SegmentKey(), run.CheckpointKey(), run.FileKey(JSONLines))
+		keys = append(keys, run.SegmentKey(), run.CheckpointKey(), run.FileKey(JSONLines), run.ManifestKey())
 		for _, f := range t.Options.Formats {
 			keys = append(keys, run.FileKey(f), PartKey(run.SegmentKey(), f))
 		}

@@ -36,11 +36,36 @@ type ticket struct {
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
-		address := l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(f.Name) + tokenParameter +
-			strconv.Itoa(l.Keys.Current()) + "." + strconv.FormatInt(task.FilesUntil.Unix(), 10)
-		links = append(links, webhook.DownloadLink{URL: address, ExportType: string(f.Format), ContentType: f.ContentType})
+		links = append(links, webhook.DownloadLink{
+			URL: l.stored(task, f.Name), ExportType: string(f.Format), ContentType: f.ContentType,
+		})
 	}
 	return links
+}
+
+// StoredManifest is like Stored, but for the task's manifest. It returns nil if the task has no manifest.
+func (l Links) StoredManifest(task Task) *webhook.ManifestLink {
+	if task.Manifest.Key == "" {
+		return nil
+	}
+	return &webhook.ManifestLink{URL: l.stored(task, ManifestName), Signature: task.Manifest.Signature}
+}
+
+// stored returns the stored form of the link to one of a task's files.
+func (l Links) stored(task Task, name string) string {
+	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(name) + tokenParameter +
+		strconv.Itoa(l.Keys.Current()) + "." + strconv.FormatInt(task.FilesUntil.Unix(), 10)
+}
+
+// Manifest creates a link to a task's manifest. It returns nil if the task has no manifest.
+func (l Links) Manifest(task Task) (*webhook.ManifestLink, error) {
+	link := l.StoredManifest(task)
+	if link == nil {
+		return nil, nil
+	}
+	var err error
+	link.URL, err = l.SignLink(task.Tenant, link.URL)
+	return link, err
 }
 
 // List creates links to all files of a task.

@@ -30,7 +30,7 @@ const (
 	Save                   // save a checkpoint and continue in this run
 	Yield                  // save a checkpoint and continue in a later run
 	Retryable              // temporary failure: a later run restarts from the last checkpoint, up to a limit
-	Outage                 // like Retryable, but an AWS service failed (fault.Outage), so the failure isn't counted
+	Outage                 // an AWS service failed (fault.Outage): save a checkpoint if possible, and try again later
 	Fatal                  // the task fails
 	Superseded             // another worker has taken over the task
 )
@@ -39,4 +39,4 @@ const (
 func (r Result) Stops() bool { return r.Kind != Done }
 
 // Saves reports whether to save completed work in a checkpoint.
-func (r Result) Saves() bool { return r.Kind == Save || r.Kind == Yield }
+func (r Result) Saves() bool { return r.Kind == Save || r.Kind == Yield || r.Kind == Outage }

@@ -54,6 +54,7 @@ type Task struct {
 	Outcome       []TypeOutcome
 	Scope         Scope     // set on success
 	Files         []File    // in link order; set on success
+	Manifest      Manifest  // set on success
 	FilesUntil    time.Time // time at which the files and the runs' other objects are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
@@ -91,11 +92,15 @@ func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file with the given name if that file can be downloaded at time now. If the file does
+// Downloadable returns the task's file or manifest with the given name if it can be downloaded at time now. If the file does
 // not exist, Downloadable returns the error from Missing. If the file has expired, it returns fault.Gone with
 // svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
-	at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == fileName })
+	files := t.Files
+	if t.Manifest.Key != "" {
+		files = append(slices.Clone(files), File{Name: ManifestName, ContentType: ManifestType, Key: t.Manifest.Key})
+	}
+	at := slices.IndexFunc(files, func(f File) bool { return f.Name == fileName })
 	if t.Status != Success || at < 0 {
 		return File{}, Missing()
 	}
@@ -103,7 +108,7 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 		return File{}, fault.New(fault.Gone, fault.CodeExportExpired,
 			"The files of this export have been deleted. Request a new export.")
 	}
-	return t.Files[at], nil
+	return files[at], nil
 }
 
 // Enqueuer sends a message for a worker to process a row. If the message is lost, the sweeper resends it.

@@ -6,7 +6,7 @@
  *   pages/<page>.<lang>.html      whole pages in each language; the server fills in {{title}}, {{boot}} and the
  *                               organisation's {{scheme}} and {{look}}
  *   widget/assets/<name>-<hash>   immutable, next to their .gz and .br
- *   sdk/<version>/svc-widget.js   immutable, next to its .gz and .br
+ *   sdk/<version>/<element>.js    the widget's and the record viewer's elements, immutable, next to their .gz and .br
  *
  * A page's source is <folder>/page.html. The build replaces {{critical}} with <folder>/critical.css (once, alone in the
  * only <style>), {{lang}} with the language, {{class}} with the page's class, and {{script}} and {{sheet}} with their
@@ -63,8 +63,10 @@ const common = {
 async function build() {
   const manifest = { version, files: {}, pages: {} };
   const contents = new Map();
-  const script = await bundle([{ in: "sdk/svc-widget.ts", out: "svc-widget" }], { plugins: [sheetAsText] });
-  addAsset("sdk/svc-widget.js", `sdk/${version}/svc-widget.js`, script[0].contents, manifest, contents);
+  for (const [folder, name] of Object.entries({ sdk: "svc-widget", record: "record-view" })) {
+    const script = await bundle([{ in: `${folder}/${name}.ts`, out: name }], { plugins: [sheetAsText] });
+    addAsset(`sdk/${name}.js`, `sdk/${version}/${name}.js`, script[0].contents, manifest, contents);
+  }
   for (const application of applications) {
     const critical = (await bundle([{ in: join(application.folder, "critical.css"), out: "critical" }]))[0].text.trim();
     for (const lang of languages) await addApplication(application, lang, critical, manifest, contents);

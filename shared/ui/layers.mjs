@@ -24,6 +24,7 @@ const order = {
   "embed/views/tefca": ["kit/words", "embed/api", "embed/machine", "embed/views"],
   embed: ["kit", "kit/words", "embed/api", "embed/machine", "embed/views", "embed/views/tefca"],
   demo: ["sdk"],
+  record: [],
   "dashboard/api": [],
   "dashboard/app": ["dashboard/api"],
   "dashboard/parts": ["demo", "dashboard/api", "dashboard/app"],
@@ -42,6 +43,7 @@ const order = {
   "e2e/engines": ["kit", "kit/words", "e2e/support"],
   "e2e/tefca": ["kit", "kit/words", "sdk", "sdk/test", "embed/api", "e2e/support"],
   "e2e/dashboard": ["dashboard/api", "dashboard/parts", "dashboard/testing", "e2e/support"],
+  "e2e/record": ["e2e/support"],
   "e2e/docs": ["dashboard/parts", "e2e/support"],
   e2e: [],
 };

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const wanted = process.argv.slice(2).map((path) => path.replace(/\/$/, ""));
-const tests = ["sdk", "embed", "kit", "demo", "dashboard", "."]
+const tests = ["sdk", "embed", "kit", "demo", "record", "dashboard", "."]
   .flatMap(testsIn)
   .filter((path) => wanted.length === 0 || wanted.some((prefix) => path.startsWith(prefix)));
 const out = mkdtempSync(join(tmpdir(), "ui-test-"));

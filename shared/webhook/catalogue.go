@@ -88,10 +88,9 @@ const (
 )
 
 func exportKinds() []Kind {
+	const files = "https://api.example.com/v1/bridge/fhir/ehi-export/" + exampleTask + "/download/"
 	link := DownloadLink{
-		URL: "https://api.example.com/v1/bridge/fhir/ehi-export/" + exampleTask + "/download/" + exampleTask +
-			".jsonl?token=example",
-		ExportType: "jsonl", ContentType: "application/fhir+ndjson",
+		URL: files + exampleTask + ".jsonl?token=example", ExportType: "jsonl", ContentType: "application/fhir+ndjson",
 	}
 	return []Kind{
 		{
@@ -100,6 +99,9 @@ func exportKinds() []Kind {
 			Example: ExportSuccess{
 				DownloadLinks: []DownloadLink{link}, OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg,
 				Stats: Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}},
+				Manifest: &ManifestLink{
+					URL: files + "manifest.json?token=example", Signature: "eyJhbGciOiJFUzM4NCJ9..example",
+				},
 			},
 		},
 		{

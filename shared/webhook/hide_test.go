@@ -14,10 +14,12 @@ import (
 func TestHideLinksRemovesEchoedTokens(t *testing.T) {
 	t.Parallel()
 	const token = "1.dGhlLXRpY2tldC1vZi10aGUtZmlsZQ.c2lnbmF0dXJlLW9mLXRoZS10aWNrZXQ"
+	const manifest = "1.bWFuaWZlc3QgdGlja2V0.bWFuaWZlc3Qgc2lnbmF0dXJl"
 	link := webhook.DownloadLink{URL: "https://api.example/v1/x.jsonl?token=" + token}
 	event, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, "task", 0, time.Time{}, webhook.ExportSuccess{
 		DownloadLinks: []webhook.DownloadLink{{URL: "https://api.example/v1/y.jsonl?token=2.another"}, link},
 		DownloadLink:  &link,
+		Manifest:      &webhook.ManifestLink{URL: "https://api.example/v1/manifest.json?token=" + manifest},
 	})
 	expect.NoError(t, err)
 	quoted, err := json.Marshal(map[string]string{"you sent": string(event.Body)})
@@ -27,6 +29,7 @@ func TestHideLinksRemovesEchoedTokens(t *testing.T) {
 		"the token":        {"got " + token + ", thanks", "got [hidden], thanks"},
 		"twice":            {token + " " + token, "[hidden] [hidden]"},
 		"cut off":          {"got " + token[:50], "got [hidden]"},
+		"the manifest's":   {"got " + manifest + ", thanks", "got [hidden], thanks"},
 		"its end":          {token[len(token)-12:] + "!", "[hidden]!"},
 		"too short a part": {token[:11], token[:11]},
 	} {
@@ -40,7 +43,7 @@ func TestHideLinksRemovesEchoedTokens(t *testing.T) {
 	}
 	got, err := event.HideLinks(webhook.Answer{Body: quoted}, event.Body)
 	if kept := string(got.Body); err != nil || strings.Contains(kept, token[20:32]) ||
-		strings.Count(kept, "[hidden]") != 2 || !strings.Contains(kept, "y.jsonl?token=2.another") {
+		strings.Count(kept, "[hidden]") != 3 || !strings.Contains(kept, "y.jsonl?token=2.another") {
 		t.Errorf("of the whole body is kept %s (%v)", kept, err)
 	}
 }

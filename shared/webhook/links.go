@@ -65,26 +65,24 @@ func (e Event) withLinks(change func(address string) (string, error)) ([]byte, e
 	return body, nil
 }
 
-// linksOf returns the download links of a patient.ehi_export_success event as they appear in its body, including
-// quotation marks.
+// linksOf returns the download links of a patient.ehi_export_success event, including the manifest's link. The links
+// are as they appear in the body, including quotation marks.
 func linksOf(body []byte) ([]json.RawMessage, error) {
 	type link struct {
 		URL json.RawMessage `json:"url"`
 	}
 	var event struct {
 		Data struct {
-			Links []link `json:"download_links"`
-			Link  *link  `json:"download_link"`
+			Links    []link `json:"download_links"`
+			Link     link   `json:"download_link"`
+			Manifest link   `json:"manifest"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &event); err != nil {
 		return nil, fmt.Errorf("decode event: %w", err)
 	}
-	if event.Data.Link != nil {
-		event.Data.Links = append(event.Data.Links, *event.Data.Link)
-	}
 	var found []json.RawMessage
-	for _, l := range event.Data.Links {
+	for _, l := range append(event.Data.Links, event.Data.Link, event.Data.Manifest) {
 		if len(l.URL) > 0 {
 			found = append(found, l.URL)
 		}

@@ -10,6 +10,13 @@ type DownloadLink struct {
 	ContentType string `json:"content_type"`
 }
 
+// ManifestLink holds the download link of an export's manifest and the manifest's detached signature, an extension
+// (docs/guide/manifest.md).
+type ManifestLink struct {
+	URL       string `json:"url"`
+	Signature string `json:"signature"`
+}
+
 // Stats counts the resources that an export collected.
 type Stats struct {
 	TotalResources      int            `json:"total_resources"`
@@ -23,6 +30,7 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
+	Manifest        *ManifestLink  `json:"manifest,omitempty"`
 	// DownloadLink is included only if an operator has enabled it. The specification removed this field in June 2026.
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order

@@ -30,6 +30,7 @@ import (
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/wiring/portal"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // maxWait limits how long a token refresh waits for a slot at its token endpoint before the task is deferred.
@@ -45,6 +46,8 @@ type Environment struct {
 	FlowTable        string        `env:"FLOW_TABLE,required"`
 	TokensKey        string        `env:"TOKENS_KEY,required"`
 	DownloadSecret   string        `env:"DOWNLOAD_SECRET,required"`
+	ManifestKey      string        `env:"MANIFEST_KEY,required"`
+	Release          string        `env:"RELEASE"`
 	ExportsBucket    string        `env:"EXPORTS_BUCKET,required"`
 	DocumentsBucket  string        `env:"DOCUMENTS_BUCKET,required"`
 	ExportQueueURL   string        `env:"EXPORT_QUEUE_URL,required"`
@@ -100,11 +103,12 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Objects: blob.Bucket{Client: objects, Name: env.DocumentsBucket},
 			Sealer:  kms.New(keys, kms.TokensKey(env.TokensKey), records.Purpose, p.Now),
 		},
-		Known:    store.EndpointState{DB: db, Table: env.FlowTable},
-		Files:    blob.Bucket{Client: objects, Name: env.ExportsBucket},
-		Enqueuer: messages,
-		Links:    export.Links{Keys: signing, BaseURL: baseURL},
-		Now:      p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
+		Known:     store.EndpointState{DB: db, Table: env.FlowTable},
+		Files:     blob.Bucket{Client: objects, Name: env.ExportsBucket},
+		Enqueuer:  messages,
+		Links:     export.Links{Keys: signing, BaseURL: baseURL},
+		Manifests: jws.NewKeyring(kms.ManifestKeys(keys), []string{env.ManifestKey}), Release: env.Release,
+		Now: p.Now, Lease: env.WorkerLease, Retention: env.ExportRetention, SendDownloadLink: env.SendDownloadLink,
 		AddMetaSource: env.AddMetaSource,
 	}
 	return lambdarun.SQS(p.Process, lambdarun.Worker[due.Item]{

@@ -29,6 +29,7 @@ import (
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 	"recordbridge/shared/words/weburl"
 )
 
@@ -209,7 +210,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Opera
 		Clients: clientauth.NewRegistry(clientauth.Deps{
 			Store:  store.Clients{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
 			Opener: kms.New(keys, kms.SecretsKey(outputs["SecretsKey"]), catalog.ClientSecretPurpose, o.Now),
-			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
+			Keys:   jws.NewKeyring(kms.ClientKeys(keys), signing),
 			Now:    o.Now, NewID: o.NewID,
 		}),
 		Registrations: rules.Registrations, Keys: rules.ClientKeys, Platforms: platforms,

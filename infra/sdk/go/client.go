@@ -4,6 +4,7 @@ package recordbridge
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,8 +12,11 @@ import (
 	"recordbridge/infra/sdk/go/api"
 )
 
-// defaultAttempts is the default of Options.Attempts.
-const defaultAttempts = 5
+// Defaults of Options.
+const (
+	defaultAttempts = 5
+	responseTimeout = 30 * time.Second
+)
 
 // Options configures a client.
 type Options struct {
@@ -22,7 +26,7 @@ type Options struct {
 	PrivateKey string
 	// Attempts is the number of times that a request is sent at most. The default is 5.
 	Attempts int
-	// HTTPClient sends the requests. The default is http.DefaultClient.
+	// HTTPClient sends the requests. The default waits up to 30 s for a response to start.
 	HTTPClient *http.Client
 	// Pause waits between attempts. Tests replace it.
 	Pause func(context.Context, time.Duration) error
@@ -31,15 +35,17 @@ type Options struct {
 // Client is a client of the backend's API. Its methods return an *Error if the API rejects a request. It can be used by
 // several goroutines.
 type Client struct {
-	api   *api.ClientWithResponses
-	files *retrying
+	api     *api.ClientWithResponses
+	baseURL string
+	// links downloads files and keys, without the key pair.
+	links *retrying
 }
 
 // New returns a client.
 func New(options Options) (*Client, error) {
 	repeated := &retrying{client: options.HTTPClient, attempts: options.Attempts, pause: options.Pause}
 	if repeated.client == nil {
-		repeated.client = http.DefaultClient
+		repeated.client = defaultClient()
 	}
 	if repeated.attempts == 0 {
 		repeated.attempts = defaultAttempts
@@ -56,7 +62,18 @@ func New(options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{api: generated, files: repeated}, nil
+	return &Client{api: generated, baseURL: strings.TrimRight(options.BaseURL, "/"), links: repeated}, nil
+}
+
+// defaultClient returns a client that doesn't wait forever for a stalled server. A download has no total time limit.
+func defaultClient() *http.Client {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok { // the program replaced it
+		return http.DefaultClient
+	}
+	transport = transport.Clone()
+	transport.ResponseHeaderTimeout = responseTimeout
+	return &http.Client{Transport: transport}
 }
 
 // GetConnection returns a connection. Its ValueByDiscriminator is an api.PortalConnection or an
@@ -124,8 +141,15 @@ func (c *Client) DeleteFiles(ctx context.Context, taskID string) error {
 // Files returns the files of a successful export, with their digests.
 func (c *Client) Files(ctx context.Context, taskID string) ([]File, error) {
 	result, err := c.GetExport(ctx, taskID)
-	if err != nil || result.DownloadLinks == nil {
+	if err != nil {
 		return nil, err
+	}
+	return filesOf(result), nil
+}
+
+func filesOf(result api.TaskWithResult) []File {
+	if result.DownloadLinks == nil {
+		return nil
 	}
 	summaries := map[string]api.FileSummary{}
 	if result.Files != nil {
@@ -137,8 +161,9 @@ func (c *Client) Files(ctx context.Context, taskID string) ([]File, error) {
 	for _, link := range *result.DownloadLinks {
 		one := summaries[string(link.ExportType)]
 		files = append(files, File{
-			URL: link.Url, ExportType: string(link.ExportType), SHA256: one.Sha256, Bytes: int64(one.Bytes),
+			URL: link.Url, ExportType: string(link.ExportType), Name: one.FileName, SHA256: one.Sha256,
+			Bytes: int64(one.Bytes),
 		})
 	}
-	return files, nil
+	return files
 }

@@ -11,21 +11,26 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"iter"
 	"net/http"
+	"strings"
 )
 
-// maxErrorBody bounds what is read of a rejected download's response.
+// maxErrorBody limits the body that is read of a rejected download's response.
 const maxErrorBody = 64 << 10
 
 // File is a file to download: a link of the success event or of an export's result.
 type File struct {
 	URL        string
 	ExportType string
-	// SHA256 in hex, from files of an export's result. Checked if present.
+	Name       string
+	// SHA256, in hex, is checked if it isn't empty.
 	SHA256 string
-	// Bytes is the size, for the progress, or 0 if it is unknown.
+	// Bytes is the size. It is checked if it isn't 0.
 	Bytes int64
+	// Resources is the number of resources, which VerifiedFiles sets. Client.Resources checks it if it isn't 0.
+	Resources int
 }
 
 // Progress gets the number of bytes that have been read, and the file's size or 0.
@@ -38,10 +43,11 @@ type Resource struct {
 	Raw          json.RawMessage
 }
 
-// Download returns a file's bytes. A broken connection is resumed behind the last byte. If the file has a digest, a
-// difference returns ErrDigestMismatch instead of io.EOF. Close the reader. The progress may be nil.
+// Download returns a file's bytes. A broken connection is resumed after the last byte. If the size or the SHA-256
+// differs from the file's, the reader returns ErrFileMismatch instead of io.EOF. Close the reader. The progress may be
+// nil.
 func (c *Client) Download(ctx context.Context, file File, progress Progress) io.ReadCloser {
-	return &download{ctx: ctx, client: c.files, file: file, progress: progress, digest: sha256.New(), attempt: 1}
+	return &download{ctx: ctx, client: c.links, file: file, progress: progress, digest: sha256.New(), attempt: 1}
 }
 
 // Resources yields the FHIR resources of a jsonl file while it is downloaded. An error ends the sequence. See Download.
@@ -49,7 +55,7 @@ func (c *Client) Resources(ctx context.Context, file File, progress Progress) it
 	return func(yield func(Resource, error) bool) {
 		body := c.Download(ctx, file, progress)
 		defer func() { _ = body.Close() }()
-		lines := bufio.NewReader(body)
+		lines, count := bufio.NewReader(body), 0
 		for {
 			line, readErr := lines.ReadBytes('\n')
 			if readErr != nil && !errors.Is(readErr, io.EOF) {
@@ -65,10 +71,14 @@ func (c *Client) Resources(ctx context.Context, file File, progress Progress) it
 				if !yield(Resource{ResourceType: fields.ResourceType, ID: fields.ID, Raw: line}, nil) {
 					return
 				}
+				count++
 			}
 			if readErr != nil {
-				return
+				break
 			}
+		}
+		if file.Resources != 0 && count != file.Resources {
+			yield(Resource{}, fmt.Errorf("%w: %d resources, not %d", ErrFileMismatch, count, file.Resources))
 		}
 	}
 }
@@ -99,7 +109,7 @@ func (d *download) Read(buffer []byte) (int, error) {
 			d.count(buffer[:n])
 		}
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF) || d.file.Bytes != 0 && d.read > d.file.Bytes:
 			d.err = d.check()
 		case err != nil:
 			d.err = d.resume(err)
@@ -113,23 +123,26 @@ func (d *download) Read(buffer []byte) (int, error) {
 
 // Close implements io.Closer.
 func (d *download) Close() error {
+	if d.err == nil {
+		d.err = fs.ErrClosed
+	}
 	if d.body == nil {
 		return nil
 	}
 	return d.body.Close()
 }
 
-// open requests what wasn't read yet. Each request gets a new redirect to the file, which expires after ten minutes.
+// open requests the rest of the file. Each request gets a new redirect to the file, which expires after ten minutes.
 func (d *download) open() error {
 	request, err := http.NewRequestWithContext(d.ctx, http.MethodGet, d.file.URL, http.NoBody)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Accept-Encoding", "identity") // ranges are of the plain file
-	want := http.StatusOK
+	want, from := http.StatusOK, ""
 	if d.read > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.read))
-		want = http.StatusPartialContent
+		want, from = http.StatusPartialContent, fmt.Sprintf("bytes %d-", d.read)
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
@@ -140,11 +153,15 @@ func (d *download) open() error {
 		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		return refusal(response.StatusCode, body)
 	}
+	if got := response.Header.Get("Content-Range"); !strings.HasPrefix(got, from) {
+		_ = response.Body.Close()
+		return fmt.Errorf("recordbridge: the download can't be resumed at byte %d: the server sent %q", d.read, got)
+	}
 	d.body = response.Body
 	return nil
 }
 
-// count records what was read.
+// count records a chunk.
 func (d *download) count(part []byte) {
 	d.read += int64(len(part))
 	d.attempt = 1
@@ -165,11 +182,14 @@ func (d *download) resume(err error) error {
 	return d.client.pause(d.ctx, delay(d.attempt-1, ""))
 }
 
-// check returns io.EOF if the file has its digest.
+// check returns io.EOF if the file has its size and its digest.
 func (d *download) check() error {
+	if d.file.Bytes != 0 && d.read != d.file.Bytes {
+		return fmt.Errorf("%w: %d bytes, not %d", ErrFileMismatch, d.read, d.file.Bytes)
+	}
 	found := hex.EncodeToString(d.digest.Sum(nil))
 	if d.file.SHA256 != "" && found != d.file.SHA256 {
-		return fmt.Errorf("%w: %s, not %s", ErrDigestMismatch, found, d.file.SHA256)
+		return fmt.Errorf("%w: SHA-256 %s, not %s", ErrFileMismatch, found, d.file.SHA256)
 	}
 	return io.EOF
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strconv"
@@ -39,7 +40,7 @@ func ids(
 	return found, nil
 }
 
-func TestDownloadResumesBehindLastByteWhenConnectionBreaks(t *testing.T) {
+func TestDownloadResumesAfterLastByteWhenConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	ranges := make(chan string, 10)
 	base := serve(t, func(w http.ResponseWriter, r *http.Request, count int) {
@@ -54,6 +55,7 @@ func TestDownloadResumesBehindLastByteWhenConnectionBreaks(t *testing.T) {
 		from, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(r.Header.Get("Range"), "bytes="), "-"))
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)-from))
 		if from > 0 {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(text)-1, len(text)))
 			w.WriteHeader(http.StatusPartialContent)
 		}
 		_, _ = io.WriteString(w, text[from:min(from+50, len(text))]) // the cuts split lines and characters
@@ -70,6 +72,7 @@ func TestDownloadResumesBehindLastByteWhenConnectionBreaks(t *testing.T) {
 	if err != nil || !slices.Equal(found, []string{"Patient/1", "Patient/2", "Patient/3"}) {
 		t.Errorf("resources %v, error %v", found, err)
 	}
+	close(ranges)
 	for _, want := range []string{"", "bytes=50-", "bytes=100-", "bytes=150-"} {
 		if got := <-ranges; got != want {
 			t.Errorf("range %q, want %q", got, want)
@@ -77,6 +80,37 @@ func TestDownloadResumesBehindLastByteWhenConnectionBreaks(t *testing.T) {
 	}
 	if seen != [2]int64{153, 153} {
 		t.Errorf("progress %v", seen)
+	}
+}
+
+func TestDownloadReturnsErrorWhenServerSendsOtherRange(t *testing.T) {
+	t.Parallel()
+	base := serve(t, func(w http.ResponseWriter, _ *http.Request, count int) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		if count > 0 {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(text)-1, len(text)))
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		_, _ = io.WriteString(w, text[:50])
+		_ = http.NewResponseController(w).Flush()
+		hangUp(w)
+	})
+	client, _ := clientOf(t, base)
+	_, err := ids(t, client, recordbridge.File{URL: base}, nil)
+	if err == nil || !strings.Contains(err.Error(), "can't be resumed at byte 50") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestDownloadSendsNoRequestWhenItIsClosed(t *testing.T) {
+	t.Parallel()
+	client, _ := clientOf(t, "http://127.0.0.1:1")
+	body := client.Download(t.Context(), recordbridge.File{URL: "http://127.0.0.1:1"}, nil)
+	if err := body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := body.Read(make([]byte, 1)); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -101,7 +135,7 @@ func TestResourcesReturnErrorAfterLastResourceWhenDigestDiffers(t *testing.T) {
 	base := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, text) })
 	client, _ := clientOf(t, base)
 	found, err := ids(t, client, recordbridge.File{URL: base, SHA256: strings.Repeat("0", 64)}, nil)
-	if len(found) != 3 || !errors.Is(err, recordbridge.ErrDigestMismatch) {
+	if len(found) != 3 || !errors.Is(err, recordbridge.ErrFileMismatch) {
 		t.Errorf("resources %v, error %v", found, err)
 	}
 }

@@ -6,9 +6,13 @@ import (
 	"fmt"
 )
 
-// ErrDigestMismatch reports that a downloaded file differs from the exported one. Discard what was read, and download
-// the file again.
-var ErrDigestMismatch = errors.New("recordbridge: the file has another SHA-256")
+// ErrFileMismatch reports that a downloaded file differs from the exported one. Discard the data, and download the file
+// again.
+var ErrFileMismatch = errors.New("recordbridge: the downloaded file differs from the exported file")
+
+// ErrInvalidManifest reports that an export's manifest is missing, isn't signed by the service, or belongs to another
+// export or other files.
+var ErrInvalidManifest = errors.New("recordbridge: invalid manifest")
 
 // Error is a rejected request. Code and RequestID are empty if the response isn't the API's.
 type Error struct {

@@ -12,14 +12,14 @@ import (
 // eventsPerPage is the number of events that a response contains at most.
 const eventsPerPage = 500
 
-// FeedEvent is an event with the cursor to continue behind it.
+// FeedEvent is an event with the cursor to continue after it.
 type FeedEvent struct {
 	Event
 
 	After string
 }
 
-// Events yields the events behind a cursor, oldest first. It ends with the newest event, so call it again later.
+// Events yields the events after a cursor, oldest first. It ends with the newest event, so call it again later.
 // Without a cursor, it starts with the oldest event, which is up to 15 days old. Without types, it yields every type
 // except extensions. An error ends the sequence.
 func (c *Client) Events(ctx context.Context, after string, types ...api.EventType) iter.Seq2[FeedEvent, error] {
@@ -52,7 +52,7 @@ type page struct {
 	HasMore bool    `json:"has_more"`
 }
 
-// page requests the events behind a cursor.
+// page requests the events after a cursor.
 func (c *Client) page(ctx context.Context, after string, types []api.EventType) (page, error) {
 	limit := eventsPerPage
 	params := &api.ListEventsParams{Limit: &limit}

@@ -1,4 +1,4 @@
-"""Exports a record from a running service with the package: connection, export, download with digest."""
+"""Exports a record from a running service with the package: connection, export, download against the manifest."""
 
 import os
 import time
@@ -10,8 +10,9 @@ with Recordbridge(os.environ["BASE_URL"], os.environ["PUBLIC_ID"], os.environ["P
     task = recordbridge.create_export(CreateExportRequest(org_connection_id=connection.org_connection_id))
     while recordbridge.get_export(task.task_id).status is TaskStatus.PENDING:
         time.sleep(0.2)
-    file = recordbridge.files(task.task_id)[0]
+    manifest = recordbridge.manifest(task.task_id)
+    file = recordbridge.verified_files(task.task_id)[0]
     resources = sum(1 for resource in recordbridge.resources(file) if resource["resourceType"])
-    if file.sha256 is None or resources == 0 or not isinstance(connection, PortalConnection):
-        raise SystemExit(f"{resources} resources, digest {file.sha256}")
+    if manifest.counts["Patient"] != 1 or resources == 0 or not isinstance(connection, PortalConnection):
+        raise SystemExit(f"{resources} resources, {manifest.counts}")
     print(connection.catalog_brand_id)

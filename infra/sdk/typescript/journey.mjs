@@ -1,4 +1,4 @@
-// Exports a record from a running service with the package: connection, export, download with digest.
+// Exports a record from a running service with the package: connection, export, download against the manifest.
 import { Recordbridge } from "@recordbridge/server";
 
 const { BASE_URL: baseUrl, PUBLIC_ID: publicId, PRIVATE_KEY: privateKey, CONNECTION_ID: id } = process.env;
@@ -11,8 +11,9 @@ while (status === "pending") {
   await new Promise((resolve) => setTimeout(resolve, 200));
   ({ status } = await recordbridge.getExport(task));
 }
-const [file] = await recordbridge.files(task);
+const manifest = await recordbridge.manifest(task);
+const [file] = await recordbridge.verifiedFiles(task);
 let resources = 0;
 for await (const { resourceType } of recordbridge.resources(file)) if (resourceType) resources++;
-if (file.sha256 === undefined || resources === 0) throw new Error(`${resources} resources, digest ${file.sha256}`);
+if (manifest.counts.Patient !== 1 || resources === 0) throw new Error(`${resources} resources, ${manifest.counts}`);
 console.log(connection.catalog_brand_id);

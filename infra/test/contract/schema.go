@@ -95,7 +95,8 @@ func (c *compiler) compile(value any) (*schema, error) {
 
 func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 	switch keyword {
-	case "description", "default", "example", "deprecated", "discriminator": // annotations, which do not constrain a value
+	// annotations, which do not constrain a value; x-document refers to the schema of the document at a URL
+	case "description", "default", "example", "deprecated", "discriminator", "x-document":
 	case "properties":
 		s.members, err = c.named(rule)
 	case "additionalProperties":

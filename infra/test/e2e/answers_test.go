@@ -145,7 +145,8 @@ func (f fixture) requests() map[string]request {
 			method: http.MethodGet, path: "/bridge/catalog/export",
 			authorize: key,
 		},
-		"GET /.well-known/jwks.json": {method: http.MethodGet, path: "/.well-known/jwks.json"},
+		"GET /.well-known/manifest-jwks.json": {method: http.MethodGet, path: "/.well-known/manifest-jwks.json"},
+		"GET /.well-known/jwks.json":          {method: http.MethodGet, path: "/.well-known/jwks.json"},
 		"GET /bridge/events": {
 			method: http.MethodGet, path: "/bridge/events",
 			authorize: key,

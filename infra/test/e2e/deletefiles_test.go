@@ -41,7 +41,7 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 		}
 		s.clock.advance(2)
 		s.org.checkDownload(crashPersona)
-		link := s.webhooks.exportEvent().DownloadLinks[0].URL
+		link, signed := s.webhooks.exportEvent().DownloadLinks[0].URL, s.webhooks.exportEvent().Manifest.URL
 		byKey := "/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl"
 
 		dashed := strings.Join([]string{taskID[:8], taskID[8:12], taskID[12:16], taskID[16:20], taskID[20:]}, "-")
@@ -53,6 +53,7 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 			t.Errorf("the bucket still holds %v", left)
 		}
 		checkGone(t, s.outside, link, byKey)
+		checkGone(t, s.outside, signed, "/bridge/fhir/ehi-export/"+taskID+"/download/manifest.json")
 		if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID, nil); got.status != http.StatusOK ||
 			!strings.Contains(string(got.Data), `"success"`) {
 			t.Errorf("the export itself answers %d %s", got.status, got.raw)
@@ -66,8 +67,9 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 		if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("%d exports have succeeded, want 2", got)
 		}
-		if left := s.state.objects(); len(left) != 1 || !strings.Contains(left[0], next) {
-			t.Errorf("the bucket holds %v, want the new file", left)
+		if left := s.state.objects(); len(left) != 2 || !strings.Contains(left[0], next) ||
+			!strings.Contains(left[1], next) {
+			t.Errorf("the bucket holds %v, want the new file and its manifest", left)
 		}
 		s.clock.advance(25)
 		checkForgottenFiles(t, s, taskID)

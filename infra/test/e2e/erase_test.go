@@ -145,7 +145,7 @@ func TestErasureLeavesNoData(t *testing.T) {
 			t.Errorf("the other connection answers %d", got.status)
 		}
 		if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result",
-			nil); got.status != http.StatusOK || len(s.state.objects()) != 1 {
+			nil); got.status != http.StatusOK || len(s.state.objects()) != 2 {
 			t.Errorf("the other export answers %d, the bucket holds %v", got.status, s.state.objects())
 		}
 		again, err := s.operator.Erasures.Request(t.Context(), s.owner(), id)

@@ -33,6 +33,7 @@ func TestExportFormatsContainSameResourcesFromOutside(t *testing.T) {
 		}
 		s.webhooks.awaitEvents("patient.ehi_export_success", 1)
 		files := s.org.checkFiles(t, taskID)
+		s.org.checkManifest(t, taskID, connectionID, files)
 		checkScanned(t, s)
 		lines := string(files["jsonl"])
 		if !strings.Contains(lines, `"resourceType":"Condition"`) || strings.Contains(lines, `"resourceType":"Encounter"`) {
@@ -70,6 +71,7 @@ func checkScanned(t *testing.T, o *outside) {
 	for _, link := range o.webhooks.exportEvent().DownloadLinks {
 		secrets["download link"] = append(secrets["download link"], link.URL)
 	}
+	secrets["download link"] = append(secrets["download link"], o.webhooks.exportEvent().Manifest.URL)
 	for name, values := range secrets {
 		_, row, _ := strings.Cut(string(text), "| "+name+" | `")
 		expression, _, _ := strings.Cut(row, "`")

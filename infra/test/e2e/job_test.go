@@ -35,6 +35,10 @@ type exportData struct {
 		Total  int            `json:"total_resources"`
 		ByType map[string]int `json:"total_by_resource_type"`
 	} `json:"stats"`
+	Manifest struct {
+		URL       string `json:"url"`
+		Signature string `json:"signature"`
+	} `json:"manifest"`
 }
 
 func (o organisation) startExport(connectionID string) string {
@@ -204,8 +208,8 @@ func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 		}
 		s.clock.advance(2)
 		data := s.webhooks.exportEvent()
-		if got := s.state.objects(); len(got) != 1 {
-			t.Errorf("the bucket holds %v, want one file", got)
+		if got := s.state.objects(); len(got) != 2 {
+			t.Errorf("the bucket holds %v, want one file and its manifest", got)
 		}
 		if again := s.org.startExport(connectionID); again != data.TaskID {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)

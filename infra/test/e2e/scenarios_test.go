@@ -130,6 +130,8 @@ func runMainJob(s *stack) {
 		"/bridge/org_connection/" + connectionID:                               http.StatusOK,
 		"/bridge/fhir/ehi-export/" + taskID + "?include=result":                http.StatusOK,
 		"/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl": http.StatusFound,
+		"/bridge/fhir/ehi-export/" + taskID + "/download/manifest.json":        http.StatusFound,
+		"/.well-known/manifest-jwks.json":                                      http.StatusOK,
 	} {
 		if got := s.org.request(http.MethodGet, path, nil); got.status != status {
 			s.t.Errorf("GET %s answered %d %s", path, got.status, got.Error)
@@ -324,8 +326,8 @@ func runExpiry(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 	s.clock.advance(2)
-	if got := s.state.objects(); len(got) != 1 {
-		s.t.Errorf("the bucket holds %v, want one file", got)
+	if got := s.state.objects(); len(got) != 2 {
+		s.t.Errorf("the bucket holds %v, want one file and its manifest", got)
 	}
 	<-time.After(9 * 24 * time.Hour)
 	s.clock.advance(2)
@@ -352,8 +354,8 @@ func runLongExport(s *stack) {
 	s.org.startExport(connectionID)
 	s.clock.advance(10)
 	s.org.checkDownload(large)
-	if got := s.state.objects(); len(got) != 1 {
-		s.t.Errorf("the bucket holds %v, want the one file", got)
+	if got := s.state.objects(); len(got) != 2 {
+		s.t.Errorf("the bucket holds %v, want one file and its manifest", got)
 	}
 }
 

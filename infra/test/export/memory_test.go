@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"recordbridge/infra/testkit/memory"
+	"recordbridge/infra/testkit/vaulttest"
 	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connect/tokens"
@@ -25,6 +26,7 @@ import (
 	"recordbridge/shared/export/worker"
 	"recordbridge/shared/fhir/plan"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (
@@ -165,8 +167,9 @@ func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export
 			Tokens: g, Portals: portalOf(doer), Now: time.Now,
 			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},
 		},
-		Share: share.New(state, world, 1, lease, time.Now),
-		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
+		Share:     share.New(state, world, 1, lease, time.Now),
+		Manifests: jws.NewKeyring(vaulttest.New(tb), []string{"ec1"}),
+		Lease:     lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(tb.Context(), tenant, taskID, time.Time{})
 	task := state.Get(tenant, taskID)
 	if err != nil || task.Status != export.Success {

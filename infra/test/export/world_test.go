@@ -19,6 +19,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/infra/testkit/expect"
 	"recordbridge/infra/testkit/memory"
+	"recordbridge/infra/testkit/vaulttest"
 	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connect/flow"
@@ -32,6 +33,7 @@ import (
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (
@@ -291,7 +293,7 @@ func (w *world) live(t *testing.T, run int) {
 		},
 		Share: share.New(w.tasks, lasting, 1, lease, time.Now),
 		Known: w.scenario.known, Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
-		AddMetaSource: true,
+		Manifests: jws.NewKeyring(vaulttest.New(t), []string{"ec1"}), AddMetaSource: true,
 	}.Work(ctx, tenant, taskID, deadline)
 	if err != nil && !one.over() {
 		t.Fatalf("run %d: %v", run, err)

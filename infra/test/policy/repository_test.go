@@ -281,6 +281,7 @@ func reserved() map[string][]string {
 			"DashboardSessionFunction", // for authenticator secrets
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
+		"ManifestKey1": {"ExportWorkerFunction", "JwksFunction"}, "ManifestKey2": {"ExportWorkerFunction", "JwksFunction"},
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
 		"KeyHashingSecret": {
 			"DashboardConnectionsFunction", "DashboardCredentialsFunction", "DashboardSessionFunction", "CallbackFunction",

@@ -26,6 +26,7 @@ const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
 const (
 	Script = "export const kind = 'embed';"
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
+	Viewer = "customElements.define('record-view', class extends HTMLElement {});"
 )
 
 // Folder returns the build as an in-memory file system. The .br files are not valid Brotli because servers never decode
@@ -48,6 +49,7 @@ func Folder() fstest.MapFS {
 	add("embed.js", "widget/assets/embed-1a2b3c.js", "text/javascript", Script)
 	add("embed.css", "widget/assets/embed-4d5e6f.css", "text/css", "body{margin:0}")
 	add("sdk/svc-widget.js", "sdk/"+Version+"/svc-widget.js", "text/javascript", SDK)
+	add("sdk/record-view.js", "sdk/"+Version+"/record-view.js", "text/javascript", Viewer)
 	pages := map[string]string{}
 	for _, name := range []string{"embed", "connect", "demo", "dashboard"} {
 		for _, language := range []string{"en", "es"} {

@@ -254,7 +254,7 @@ func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	return r.fenced(ctx, "FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason,
 			task.FinishedAt, task.FinishedAt
-		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
+		stored.Stats, stored.Outcome, stored.Files, stored.Manifest = task.Stats, task.Outcome, task.Files, task.Manifest
 		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress,
 			task.FilesUntil, time.Time{}
 		stored.Deferred = false

@@ -24,13 +24,21 @@ type SigningClient interface {
 }
 
 // SigningKeys signs with key pairs in KMS, identified by key ID or ARN. The private keys never leave KMS, so every
-// signature requires a KMS call. SigningKeys implements clientauth.Vault.
+// signature requires a KMS call. SigningKeys implements jws.Vault.
 type SigningKeys struct {
-	Client SigningClient
+	client SigningClient
+	name   fault.KeyName // names the keys in errors, whose text contains the key's ARN
 }
 
-// clientKeys names the client keys in errors. The error's text contains the key's ARN.
-const clientKeys fault.KeyName = "ClientKeys"
+// ClientKeys returns the keys that authenticate our client to health systems.
+func ClientKeys(client SigningClient) SigningKeys {
+	return SigningKeys{client: client, name: "ClientKeys"}
+}
+
+// ManifestKeys returns the keys that sign exports' manifests.
+func ManifestKeys(client SigningClient) SigningKeys {
+	return SigningKeys{client: client, name: "ManifestKeys"}
+}
 
 // minModulus is the minimum length of an RSA key in bits (RFC 7518 section 3.3).
 const minModulus = 2048
@@ -44,9 +52,9 @@ var (
 // Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. Public rejects other key
 // types. Public also rejects keys for encryption or key agreement because KMS doesn't sign with such keys.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
-	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
+	out, err := k.client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
-		return nil, failed(clientKeys, fmt.Errorf("public key of %s: %w", keyID, err))
+		return nil, failed(k.name, fmt.Errorf("public key of %s: %w", keyID, err))
 	}
 	if out.KeyUsage != types.KeyUsageTypeSignVerify {
 		return nil, fmt.Errorf("public key of %s: %w", keyID, errPurpose)
@@ -73,11 +81,11 @@ func (k SigningKeys) sign(ctx context.Context, keyID string, public crypto.Publi
 	if !ok {
 		return nil, fmt.Errorf("sign with %s: %w", keyID, errKeyKind)
 	}
-	out, err := k.Client.Sign(ctx, &kms.SignInput{
+	out, err := k.client.Sign(ctx, &kms.SignInput{
 		KeyId: &keyID, Message: digest, MessageType: types.MessageTypeDigest, SigningAlgorithm: algorithm,
 	})
 	if err != nil {
-		return nil, failed(clientKeys, fmt.Errorf("sign with %s: %w", keyID, err))
+		return nil, failed(k.name, fmt.Errorf("sign with %s: %w", keyID, err))
 	}
 	return out.Signature, nil
 }

@@ -28,7 +28,7 @@ func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public cryp
 		t.Fatal(err)
 	}
 	name = *created.KeyMetadata.Arn
-	public, err = kms.SigningKeys{Client: v.client}.Public(t.Context(), name)
+	public, err = kms.ClientKeys(v.client).Public(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSignerSignatureIsVerifiableWithPublicKey(t *testing.T) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			name, public := v.pair(t, types.KeySpec(spec))
-			signer := kms.SigningKeys{Client: v.client}.Signer(t.Context(), name, public)
+			signer := kms.ClientKeys(v.client).Signer(t.Context(), name, public)
 			signature, err := signer.Sign(rand.Reader, digest[:], crypto.SHA384)
 			if err != nil || !verify(signer.Public(), signature) {
 				t.Errorf("the signature does not verify: %v", err)
@@ -69,7 +69,7 @@ func TestSignerRejectsDigestsOtherThanSHA384(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecRsa2048)
-	signer := kms.SigningKeys{Client: v.client}.Signer(t.Context(), name, public)
+	signer := kms.ClientKeys(v.client).Signer(t.Context(), name, public)
 	digest := make([]byte, crypto.SHA384.Size())
 	for what, try := range map[string]struct {
 		digest []byte
@@ -94,7 +94,7 @@ func TestSignerStopsWhenContextIsCanceled(t *testing.T) {
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecEccNistP384)
 	ctx, cancel := context.WithCancel(t.Context())
-	signer := kms.SigningKeys{Client: v.client}.Signer(ctx, name, public)
+	signer := kms.ClientKeys(v.client).Signer(ctx, name, public)
 	cancel()
 	if _, err := signer.Sign(rand.Reader, make([]byte, crypto.SHA384.Size()), crypto.SHA384); !errors.Is(err,
 		context.Canceled) {
@@ -109,7 +109,7 @@ func TestSignerFailsWhenKeyIsDisabled(t *testing.T) {
 	if _, err := v.client.DisableKey(t.Context(), &awskms.DisableKeyInput{KeyId: &name}); err != nil {
 		t.Fatal(err)
 	}
-	keys := kms.SigningKeys{Client: v.client}
+	keys := kms.ClientKeys(v.client)
 	_, err := keys.Public(t.Context(), name)
 	if _, disabled := errors.AsType[*types.DisabledException](err); !disabled {
 		t.Errorf("public half: got %v", err)
@@ -172,15 +172,15 @@ func TestPublicRejectsUnsuitableKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys := kms.SigningKeys{Client: answers{awskms.GetPublicKeyOutput{PublicKey: der, KeyUsage: c.usage}}}
+		keys := kms.ClientKeys(answers{awskms.GetPublicKeyOutput{PublicKey: der, KeyUsage: c.usage}})
 		if _, err := keys.Public(t.Context(), "key"); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	keys := kms.SigningKeys{Client: answers{awskms.GetPublicKeyOutput{
+	keys := kms.ClientKeys(answers{awskms.GetPublicKeyOutput{
 		PublicKey: []byte("no key"),
 		KeyUsage:  types.KeyUsageTypeSignVerify,
-	}}}
+	}})
 	if _, err := keys.Public(t.Context(), "key"); err == nil {
 		t.Error("what is no public key was read as one")
 	}
@@ -189,7 +189,7 @@ func TestPublicRejectsUnsuitableKeys(t *testing.T) {
 		t.Error("a key on P-256 signs")
 	}
 	symmetric := newVault(t)
-	if _, err := (kms.SigningKeys{Client: symmetric.client}).Public(t.Context(), symmetric.key); err == nil {
+	if _, err := (kms.ClientKeys(symmetric.client)).Public(t.Context(), symmetric.key); err == nil {
 		t.Error("a symmetric key has a public half")
 	}
 }

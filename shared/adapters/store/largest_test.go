@@ -92,8 +92,10 @@ func TestLargestRowsFitDynamoDBItemLimit(t *testing.T) {
 		})
 		links[i] = webhook.DownloadLink{URL: long(1 << 10), ExportType: long(20), ContentType: long(100)}
 	}
+	task.Manifest = export.Manifest{Key: long(200), Signature: long(300)}
 	done, err := webhook.NewEvent(tenant, webhook.ExportSucceeded, taskID, 0, now, webhook.ExportSuccess{
 		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connID, TaskID: taskID, Stats: task.Stats,
+		Manifest: &webhook.ManifestLink{URL: long(1 << 10), Signature: long(300)},
 	})
 	expect.NoError(t, err)
 	expect.NoError(t, s.tasks.FinishTask(t.Context(), task, done))

@@ -66,6 +66,7 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 		{"stats", &task.Stats},
 		{"outcome", &task.Outcome},
 		{"files", &task.Files},
+		{"manifest", &task.Manifest},
 		{"options", &task.Options},
 		{"scope", &task.Scope},
 		{"progress", &task.Progress},
@@ -180,14 +181,14 @@ func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.E
 	result := item{}
 	for name, value := range map[string]any{
 		":stats": task.Stats, ":outcome": task.Outcome, ":files": task.Files, ":scope": task.Scope,
-		":progress": task.Progress,
+		":progress": task.Progress, ":manifest": task.Manifest,
 	} {
 		if err := result.setJSON(name, value); err != nil {
 			return err
 		}
 	}
 	c := s.fenced(task, "SET #status = :status, finished_at = :finished, stats = :stats, outcome = :outcome, files = "+
-		":files, #scope = :scope, "+
+		":files, manifest = :manifest, #scope = :scope, "+
 		"progress = :progress, failure_reason = :reason, sent_at = :finished, files_until = :kept")
 	c.names["#scope"] = "scope"
 	maps.Copy(c.values, result)

@@ -41,6 +41,7 @@ func succeeded(task export.Task) export.Task {
 		Format: export.JSONLines, Name: "export.ndjson", Key: "test/a/export.ndjson", ContentType: "application/fhir+ndjson",
 		Bytes: 1 << 33, SHA256: "00",
 	}}
+	task.Manifest = export.Manifest{Key: "test/a/manifest-1.json", Signature: "a..b"}
 	task.Scope = export.Scope{Asked: "a b", Granted: "a"}
 	task.FinishedAt, task.SentAt, task.FilesUntil = now.Add(time.Minute), now.Add(time.Minute), now.Add(8*24*time.Hour)
 	task.LeaseUntil = time.Time{}

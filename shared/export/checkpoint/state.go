@@ -24,11 +24,12 @@ type State struct {
 // Server holds known facts about the FHIR server.
 type Server struct {
 	Planned    bool       `json:"planned"`
-	Listed     bool       `json:"listed"`       // whether the server's CapabilityStatement lists resource types
-	Version    string     `json:"fhir_version"` // FHIR version stated by the server; may be empty
-	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
-	Own        string     `json:"own"`          // server's base URL as used in its links; see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether the attempt to determine Own has ended, successfully or not
+	Listed     bool       `json:"listed"`             // whether the server's CapabilityStatement lists resource types
+	Version    string     `json:"fhir_version"`       // FHIR version stated by the server; may be empty
+	Software   string     `json:"software,omitempty"` // name and version of the server's software; may be empty
+	ByURL      bool       `json:"by_url"`             // whether Questionnaires can be searched by URL
+	Own        string     `json:"own"`                // server's base URL as used in its links; see fhir.Base
+	Resolved   bool       `json:"settled"`            // whether the attempt to determine Own has ended, successfully or not
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`

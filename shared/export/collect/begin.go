@@ -9,6 +9,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
+	"recordbridge/shared/export/manifest"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/fhir/plan"
@@ -50,6 +51,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	planned := plan.Build(facts)
 	server, accounts := &b.state.Server, &b.state.Accounts
 	server.Version, server.ByURL = capability.FHIRVersion, planned.Definitions
+	server.Software = manifest.SoftwareOf(capability.Software, capability.Release)
 	server.Listed, server.Learned.ByID = len(capability.Resources) > 0, planned.ByID
 	b.begin(facts, planned.Queries)
 	accounts.Of("Patient").Answer("")

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/known"
+	"recordbridge/shared/export/manifest"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/webhook"
@@ -26,7 +27,9 @@ type Collector struct {
 	Files         export.Files
 	Known         Known
 	Now           func() time.Time
-	AddMetaSource bool // whether to set an empty meta.source to the resource's origin
+	Manifests     manifest.Keys // keys that sign manifests
+	Release       string        // name of the service's release, which manifests contain
+	AddMetaSource bool          // whether to set an empty meta.source to the resource's origin
 }
 
 // Known stores facts learned about the servers behind endpoints. Known returns the zero value for an unknown endpoint.
@@ -57,6 +60,7 @@ type run struct {
 	out      *segmentWriter // nil between segments
 	schedule schedule
 	outage   *outage
+	signing  signing
 	report   func(webhook.Progress)
 }
 
@@ -76,6 +80,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	r := &run{
 		files: c.Files, memory: &memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
 		task: task, session: session, schedule: times, report: report,
+		signing: signing{keys: c.Manifests, release: c.Release},
 	}
 	if stop, err = r.open(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: task}, err
@@ -237,7 +242,9 @@ func (r *run) pace() pace {
 }
 
 func (r *run) delivery() delivery {
-	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
+	return delivery{
+		files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace(), signing: r.signing,
+	}
 }
 
 // keepDemand delays the next run by the pause that the server demanded. Without this delay, the next run would ignore

@@ -2,6 +2,8 @@ package collect
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,21 +12,32 @@ import (
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/checkpoint"
 	"recordbridge/shared/export/format"
+	"recordbridge/shared/export/manifest"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/fhir"
 	"recordbridge/shared/fhir/plan"
 	"recordbridge/shared/webhook"
+	"recordbridge/shared/words/fault"
 )
 
-// delivery creates a task's files from the segments of the complete record.
+// delivery creates a task's files from the segments of the complete record, and signs their manifest.
 type delivery struct {
 	files   export.Files
 	task    export.Task
 	session *source.Session
 	state   *checkpoint.State
 	pace    pace
+	signing signing
 }
 
+// object is an object that the delivery stores: either a body or the parts to join. A single part is already stored.
+type object struct {
+	key, contentType string
+	parts            []string
+	body             []byte
+}
+
+// all signs the manifest before it stores anything, so that a failure to sign leaves nothing behind.
 func (d delivery) all(ctx context.Context) (End, error) {
 	if stop, err := d.render(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: d.task}, err
@@ -32,12 +45,26 @@ func (d delivery) all(ctx context.Context) (End, error) {
 	task, set := d.task, d.session.Tokens()
 	task.Stats, task.Outcome, task.Progress = d.state.Accounts.Stats(), d.outcome(), d.state.Progress(0)
 	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope}
+	var objects []object
 	for _, f := range task.Options.Chosen() {
-		file, err := d.file(ctx, task, f)
+		file, made, err := d.file(task, f)
 		if err != nil {
 			return End{}, err
 		}
-		task.Files = append(task.Files, file)
+		task.Files, objects = append(task.Files, file), append(objects, made)
+	}
+	signed, made, err := d.manifest(ctx, task)
+	if fault.Outage(err) {
+		return End{Result: export.AfterOutage(err), Task: d.task}, nil
+	}
+	if err != nil {
+		return End{}, err
+	}
+	task.Manifest = signed
+	for _, o := range append(objects, made) {
+		if err := d.store(ctx, o); err != nil {
+			return End{}, err
+		}
 	}
 	return End{Task: task, Replaced: d.state.Replaced(task.Files)}, nil
 }
@@ -120,22 +147,21 @@ func (d delivery) outcome() []export.TypeOutcome {
 	return list
 }
 
-func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (export.File, error) {
+// file describes a file, and returns the object to store for it.
+func (d delivery) file(task export.Task, f export.Format) (export.File, object, error) {
 	switch f {
 	case export.JSONLines:
-		return d.assemble(ctx, f, d.state.Output.Segments, d.state.Output.Digest)
+		return d.assemble(f, d.state.Output.Segments, d.state.Output.Digest)
 	case export.Report:
-		return d.writeReport(ctx, task)
+		return d.report(task)
 	case export.Gzipped, export.OneBundle:
 	}
 	made := d.state.Output.Rendering(f)
-	return d.assemble(ctx, f, made.Parts, made.Digest)
+	return d.assemble(f, made.Parts, made.Digest)
 }
 
-// assemble joins a file's parts and returns a description of the file.
-func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment,
-	digest []byte,
-) (export.File, error) {
+// assemble describes a file that consists of parts.
+func (d delivery) assemble(f export.Format, parts []checkpoint.Segment, digest []byte) (export.File, object, error) {
 	file := d.describe(f)
 	keys := make([]string, 0, len(parts))
 	for _, part := range parts {
@@ -144,17 +170,38 @@ func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpo
 	}
 	var err error
 	if file.SHA256, err = sumOf(digest); err != nil {
-		return export.File{}, err
-	}
-	if len(keys) == 1 {
-		file.Key = keys[0]
-		return file, nil
+		return export.File{}, object{}, err
 	}
 	file.Key = d.task.FileKey(f)
-	if err := d.files.Compose(ctx, file.Key, file.ContentType, keys); err != nil {
-		return export.File{}, fmt.Errorf("compose file: %w", err)
+	if len(keys) == 1 {
+		file.Key = keys[0]
 	}
-	return file, nil
+	return file, object{key: file.Key, contentType: file.ContentType, parts: keys}, nil
+}
+
+// store creates an object, unless it is a single part.
+func (d delivery) store(ctx context.Context, o object) error {
+	switch {
+	case len(o.parts) == 1:
+		return nil
+	case len(o.parts) > 1:
+		if err := d.files.Compose(ctx, o.key, o.contentType, o.parts); err != nil {
+			return fmt.Errorf("compose file: %w", err)
+		}
+		return nil
+	}
+	out, err := d.files.Create(ctx, o.key, o.contentType)
+	if err != nil {
+		return fmt.Errorf("create file: %w", err)
+	}
+	if _, err = out.Write(o.body); err != nil {
+		out.Abort(context.WithoutCancel(ctx))
+		return fmt.Errorf("write file: %w", err)
+	}
+	if err = out.Close(ctx); err != nil {
+		return fmt.Errorf("close file: %w", err)
+	}
+	return nil
 }
 
 func (d delivery) describe(f export.Format) export.File {
@@ -177,30 +224,44 @@ type report struct {
 	webhook.Shortfall                      //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
-// writeReport writes a task's outcome file after its other files.
-func (d delivery) writeReport(ctx context.Context, task export.Task) (export.File, error) {
+// report describes a task's outcome file, which lists the task's other files.
+func (d delivery) report(task export.Task) (export.File, object, error) {
 	body, err := json.Marshal(report{
 		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.state.Server.Version, Scope: task.Scope,
 		Options: task.Options, Stats: task.Stats, Outcome: task.Outcome, Files: task.Summaries(),
 		Shortfall: task.Shortfall(),
 	})
 	if err != nil {
-		return export.File{}, fmt.Errorf("encode outcome: %w", err)
+		return export.File{}, object{}, fmt.Errorf("encode outcome: %w", err)
 	}
-	file := d.describe(export.Report)
-	out, err := newSegment(ctx, d.files, task.FileKey(export.Report), file.ContentType, nil)
+	file, sum := d.describe(export.Report), sha256.Sum256(body)
+	file.Key, file.Bytes, file.SHA256 = task.FileKey(export.Report), int64(len(body)), hex.EncodeToString(sum[:])
+	return file, object{key: file.Key, contentType: file.ContentType, body: body}, nil
+}
+
+// signing holds the keys that sign manifests, and the name of the release that makes them.
+type signing struct {
+	keys    manifest.Keys
+	release string
+}
+
+// manifest signs the manifest of a task's files. An error of fault.Outage means that the key couldn't be used.
+func (d delivery) manifest(ctx context.Context, task export.Task) (export.Manifest, object, error) {
+	server := manifest.Server{FHIRVersion: d.state.Server.Version, Software: d.state.Server.Software}
+	if d.session.Tokens().Records != nil {
+		server.Network = manifest.TEFCA
+	} else {
+		server.FHIRBase = d.session.Tokens().FHIRBase
+	}
+	body, err := manifest.Encode(task, server, d.signing.release, d.pace.schedule.now())
 	if err != nil {
-		return export.File{}, err
+		return export.Manifest{}, object{}, err
 	}
-	if _, err = out.Write(body); err != nil {
-		out.abort(ctx)
-		return export.File{}, err
-	}
-	made, digest, err := out.close(ctx)
+	signature, err := manifest.Sign(ctx, d.signing.keys, body)
 	if err != nil {
-		return export.File{}, err
+		return export.Manifest{}, object{}, err
 	}
-	file.Key, file.Bytes = made.Key, made.Bytes
-	file.SHA256, err = sumOf(digest)
-	return file, err
+	key := task.ManifestKey()
+	return export.Manifest{Key: key, Signature: signature},
+		object{key: key, contentType: export.ManifestType, body: body}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"recordbridge/infra/testkit/memory"
+	"recordbridge/infra/testkit/vaulttest"
 	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/connect/connection"
@@ -26,6 +27,7 @@ import (
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 const (
@@ -193,6 +195,7 @@ type bench struct {
 	files    *files
 	tokens   *fakeTokens
 	enqueued *enqueued
+	vault    *vaulttest.Vault // holds the manifest key, ec1
 	worker   worker.Worker
 }
 
@@ -205,7 +208,7 @@ func newBench(t *testing.T) *bench {
 		tokens: &fakeTokens{set: tokens.Set{
 			AccessToken: secret.New("first"), PatientID: secret.New(patientID), Scope: wideScope, FHIRBase: base,
 		}},
-		enqueued: &enqueued{},
+		enqueued: &enqueued{}, vault: vaulttest.New(t),
 	}
 	b.store.Around = b.store.around
 	b.store.Put(export.Task{
@@ -218,7 +221,8 @@ func newBench(t *testing.T) *bench {
 			Tokens: b.tokens, Portals: smart.NewPortal(b.server, nil, nil, time.Now), Now: time.Now,
 			Profiles: source.Profiles{Connections: b.tokens, Endpoints: b.tokens, Platforms: b.tokens},
 		},
-		Share: share.New(b.store, b.enqueued, places, lease, time.Now),
+		Share:     share.New(b.store, b.enqueued, places, lease, time.Now),
+		Manifests: jws.NewKeyring(b.vault, []string{"ec1"}), Release: "1764420000-0.1.0-1a2b3c4d5e6f",
 		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}
 	return b
@@ -282,6 +286,16 @@ func (b *bench) file(t *testing.T) []byte {
 		t.Errorf("the file has %d bytes and the sum %x, the task tells %+v", len(body), sum, told)
 	}
 	return body
+}
+
+// kept returns the sorted keys of the objects that the finished task names.
+func (b *bench) kept() []string {
+	keys := []string{b.task().Manifest.Key}
+	for _, f := range b.task().Files {
+		keys = append(keys, f.Key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func (b *bench) object(t *testing.T, key string) []byte {

@@ -130,12 +130,17 @@ func TestSuccessEventContainsSpecifiedFields(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				signed, err := b.worker.Links.Manifest(b.task())
+				if err != nil {
+					t.Fatal(err)
+				}
 				link := map[string]any{"url": links[0].URL, "export_type": "jsonl", "content_type": "application/fhir+ndjson"}
 				data := map[string]any{
 					"download_links": []any{link}, "org_connection_id": connectionID, "task_id": taskID, "org_id": tenant.OrgID,
 					"stats": map[string]any{"total_resources": 7.0, "total_by_resource_type": map[string]any{
 						"Patient": 1.0, "Condition": 3.0, "Practitioner": 2.0, "Organization": 1.0,
 					}},
+					"manifest": map[string]any{"url": signed.URL, "signature": b.task().Manifest.Signature},
 				}
 				if deprecated {
 					data["download_link"] = link

@@ -184,7 +184,7 @@ func TestSuccessEventContainsDocumentedFieldsWhenRecordIsComplete(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := regexp.MustCompile(`"url":"[^"]*"`).ReplaceAllString(successData(t, b), `"url":"…"`)
+		got := regexp.MustCompile(`"(url|signature)":"[^"]*"`).ReplaceAllString(successData(t, b), `"$1":"…"`)
 		if diff := cmp.Diff(string(want), got+"\n"); diff != "" {
 			t.Errorf("data (-want +got):\n%s", diff)
 		}

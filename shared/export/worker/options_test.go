@@ -127,12 +127,7 @@ func TestFormatsContainSameRecordAcrossRuns(t *testing.T) {
 					t.Errorf("compressed: %v, %d bytes, want %d", err, len(unpacked), len(lines))
 				}
 				wantBundle(t, found[export.OneBundle], lines)
-				kept := make([]string, 0, len(b.task().Files))
-				for _, f := range b.task().Files {
-					kept = append(kept, f.Key)
-				}
-				slices.Sort(kept)
-				if diff := cmp.Diff(kept, b.files.Keys()); diff != "" {
+				if diff := cmp.Diff(b.kept(), b.files.Keys()); diff != "" {
 					t.Errorf("objects left (-want +got):\n%s", diff)
 				}
 			})

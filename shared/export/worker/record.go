@@ -54,7 +54,8 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	links := w.Links.Stored(task)
 	data := webhook.ExportSuccess{
 		DownloadLinks: links, OrgConnectionID: task.ConnectionID,
-		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: task.Stats, Shortfall: task.Shortfall(),
+		TaskID: task.ID, OrgID: task.Tenant.OrgID, Stats: task.Stats, Manifest: w.Links.StoredManifest(task),
+		Shortfall: task.Shortfall(),
 	}
 	if w.SendDownloadLink {
 		data.DownloadLink = &links[0]

@@ -12,6 +12,7 @@ import (
 
 	"recordbridge/shared/export"
 	"recordbridge/shared/export/collect"
+	"recordbridge/shared/export/manifest"
 	"recordbridge/shared/export/share"
 	"recordbridge/shared/export/source"
 	"recordbridge/shared/webhook"
@@ -60,6 +61,8 @@ type Worker struct {
 	Files            export.Files
 	Enqueuer         export.Enqueuer
 	Links            export.Links
+	Manifests        manifest.Keys // keys that sign manifests
+	Release          string        // name of the service's release, which manifests contain
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
@@ -154,7 +157,7 @@ func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task
 	beats := w.heartbeat(ctx, place, task, reached, stop)
 	collector := collect.Collector{
 		Source: w.Source, Cache: w.Cache, Files: w.Files, Known: w.Known, Now: w.Now,
-		AddMetaSource: w.AddMetaSource,
+		Manifests: w.Manifests, Release: w.Release, AddMetaSource: w.AddMetaSource,
 	}
 	end, err := collector.Run(ctx, task, deadline, reached.set)
 	if err == nil && end.Result.Kind == export.Done {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -18,6 +19,9 @@ const (
 	assetsFolder = "widget/assets/" // The file names contain content hashes.
 	sdkFolder    = "sdk/"           // contains one folder per version
 )
+
+// Viewer is the path of the record viewer's newest script. Each release's own script is in the SDK's folder.
+const Viewer = "record-view.js"
 
 // Bundle is a build of the pages, held in memory.
 type Bundle struct {
@@ -83,7 +87,7 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 }
 
 // place adds a file at its own path, where the content never changes. An SDK file is also added at its major version's
-// path, whose content changes with each release.
+// path, whose content changes with each release. The record viewer's newest script is also added at Viewer.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
 	switch {
@@ -95,6 +99,9 @@ func (b *Bundle) place(at string, f File, version string) error {
 		floating := f
 		floating.Life = Minutes
 		b.files[sdkFolder+major+strings.TrimPrefix(at, sdkFolder+version)] = floating
+		if path.Base(at) == Viewer {
+			b.files[Viewer] = floating
+		}
 	default:
 		return fmt.Errorf("%s is neither an asset nor of version %s of the SDK", at, version)
 	}

@@ -93,9 +93,20 @@ func TestFileHasEncodingsAndCacheLifetime(t *testing.T) {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
 	text := string(released.In(only("br")).Body) // The file has no Brotli form, so In returns the unencoded one.
-	if !strings.HasPrefix(text,
-		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
+	if !strings.HasPrefix(text, `{"version":"4.1.2","files":{"record-view.js":{"path":"4.1.2/record-view.js",`) ||
+		!strings.Contains(text, `"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)
+	}
+}
+
+func TestFileServesNewestViewerOutsideVersionFolder(t *testing.T) {
+	t.Parallel()
+	b := loaded(t)
+	pinned, _ := b.File("sdk/" + built.Version + "/" + pages.Viewer)
+	newest, ok := b.File(pages.Viewer)
+	if !ok || newest.Life != pages.Minutes || newest.Audience != pages.Everybody || pinned.Life != pages.Forever ||
+		string(newest.In(only("")).Body) != built.Viewer {
+		t.Errorf("got %+v and %+v", newest, pinned)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/wiring/outbound"
 	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // ClientEnv holds the environment variables of functions that call token endpoints, as set in template.yaml.
@@ -34,7 +35,7 @@ func Clients(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskm
 	return clientauth.NewRegistry(clientauth.Deps{
 		Store:  store.Clients{DB: db, Table: env.ControlTable},
 		Opener: kms.New(keys, kms.SecretsKey(env.SecretsKey), catalog.ClientSecretPurpose, p.Now),
-		Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
+		Keys:   jws.NewKeyring(kms.ClientKeys(keys), env.ClientKeys),
 		Now:    p.Now, NewID: ids.Random,
 	})
 }

@@ -1,4 +1,5 @@
-// Command journey exports a record from a running service with the SDK: connection, export, download with digest.
+// Command journey exports a record from a running service with the SDK: connection, export, download against the
+// manifest.
 package main
 
 import (
@@ -61,9 +62,13 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// read downloads the first file of an export.
+// read verifies the manifest of an export, and downloads the first file.
 func read(ctx context.Context, client *recordbridge.Client, taskID string) error {
-	files, err := client.Files(ctx, taskID)
+	manifest, err := client.Manifest(ctx, taskID)
+	if err != nil {
+		return err
+	}
+	files, err := client.VerifiedFiles(ctx, taskID)
 	if err != nil {
 		return err
 	}
@@ -77,8 +82,8 @@ func read(ctx context.Context, client *recordbridge.Client, taskID string) error
 		}
 		resources++
 	}
-	if files[0].SHA256 == "" || resources == 0 {
-		return fmt.Errorf("%d resources, digest %q", resources, files[0].SHA256)
+	if manifest.Counts["Patient"] != 1 || resources == 0 {
+		return fmt.Errorf("%d resources, %v", resources, manifest.Counts)
 	}
 	return nil
 }

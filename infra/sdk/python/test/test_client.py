@@ -1,4 +1,5 @@
 import base64
+import pickle
 import unittest
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -52,7 +53,7 @@ class ClientTest(unittest.TestCase):
         client, _ = client_of(self, serve(self, lambda request: request.answer(404, failure)))
         with self.assertRaises(RecordbridgeError) as caught:
             client.get_export("t")
-        error = caught.exception
+        error = pickle.loads(pickle.dumps(caught.exception))
         self.assertEqual(
             (error.code, str(error), error.status, error.request_id), ("svc_not_found", "Not found.", 404, "r")
         )

@@ -3,7 +3,8 @@ import json
 import re
 import unittest
 
-from recordbridge import DigestMismatch, File, RecordbridgeError
+import httpx
+from recordbridge import File, FileMismatch, RecordbridgeError
 
 from serving import Handler, client_of, serve
 
@@ -16,7 +17,7 @@ SHA256 = hashlib.sha256(BYTES).hexdigest()
 
 
 class DownloadTest(unittest.TestCase):
-    def test_download_is_resumed_behind_last_byte(self) -> None:
+    def test_download_is_resumed_after_last_byte(self) -> None:
         ranges = []
 
         def handle(request: Handler) -> None:
@@ -28,7 +29,10 @@ class DownloadTest(unittest.TestCase):
             match = re.fullmatch(r"bytes=(\d+)-", request.headers["range"] or "")
             start = int(match[1]) if match else 0
             part = BYTES[start : start + 50]  # the cuts split lines and characters
-            request.answer(206 if start else 200, part, {"content-length": str(len(BYTES) - start)})
+            headers = {"content-length": str(len(BYTES) - start)}
+            if start:
+                headers["content-range"] = f"bytes {start}-{len(BYTES) - 1}/{len(BYTES)}"
+            request.answer(206 if start else 200, part, headers)
             request.close_connection = True
 
         base = serve(self, handle)
@@ -48,15 +52,47 @@ class DownloadTest(unittest.TestCase):
 
         base = serve(self, handle)
         client, pauses = client_of(self, base)
-        with self.assertRaises(Exception):
+        with self.assertRaises(httpx.RemoteProtocolError):
             list(client.download(File(base)))
         self.assertEqual(len(pauses), 4)
+
+    def test_download_from_unreachable_server_is_raised_after_five_attempts(self) -> None:
+        counts = []
+
+        def handle(request: Handler) -> None:
+            counts.append(request.count)
+            request.close_connection = True
+
+        base = serve(self, handle)
+        client, pauses = client_of(self, base)
+        with self.assertRaises(httpx.RemoteProtocolError):
+            list(client.download(File(base)))
+        self.assertEqual((len(counts), len(pauses)), (5, 4))
+
+    def test_other_range_is_not_appended(self) -> None:
+        def handle(request: Handler) -> None:
+            headers = {"content-length": str(len(BYTES))}
+            if request.count:
+                headers["content-range"] = f"bytes 0-{len(BYTES) - 1}/{len(BYTES)}"
+            request.answer(206 if request.count else 200, BYTES[:50], headers)
+            request.close_connection = True
+
+        base = serve(self, handle)
+        client, _ = client_of(self, base)
+        with self.assertRaisesRegex(RecordbridgeError, "can't be resumed at byte 50"):
+            list(client.download(File(base)))
+
+    def test_invalid_url_is_raised_at_once(self) -> None:
+        client, pauses = client_of(self, "http://127.0.0.1:1")
+        with self.assertRaises(httpx.UnsupportedProtocol):
+            list(client.download(File("ftp://127.0.0.1/file")))
+        self.assertEqual(pauses, [])
 
     def test_other_digest_raises_after_last_resource(self) -> None:
         base = serve(self, lambda request: request.answer(200, BYTES))
         client, _ = client_of(self, base)
         found = []
-        with self.assertRaises(DigestMismatch):
+        with self.assertRaises(FileMismatch):
             for one in client.resources(File(base, sha256="0" * 64)):
                 found.append(one)
         self.assertEqual(len(found), 3)
@@ -83,7 +119,7 @@ class DownloadTest(unittest.TestCase):
             ],
         }
         client, _ = client_of(self, serve(self, lambda request: request.answer(200, {"success": True, "data": result})))
-        self.assertEqual(client.files("t"), [File("u1", "jsonl", "a", 1), File("u2", "fhir_bundle", "b", 2)])
+        self.assertEqual(client.files("t"), [File("u1", "jsonl", "a", 1, "a"), File("u2", "fhir_bundle", "b", 2, "b")])
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 import { createHash } from "node:crypto";
-import { DigestMismatch, RecordbridgeError } from "./errors.js";
+import { FileMismatch, RecordbridgeError } from "./errors.js";
 import { delay, TRANSIENT, type Wait } from "./retry.js";
 
 /** A file to download: a link of the success event or of an export's result. */
 export interface File {
   url: string;
-  /** SHA-256 in hex, from `files` of an export's result. Checked if present. */
+  /** SHA-256 in hex. Downloads check it if present. */
   sha256?: string;
-  /** Size, for the progress. */
+  /** Size. Downloads check it if present. */
   bytes?: number;
+  /** The number of resources, which `verifiedFiles` sets. `resources` checks it if present. */
+  resources?: number;
 }
 
 /** The bytes that have been read, and the file's size if it is known. */
@@ -36,53 +38,96 @@ interface Environment {
 }
 
 /**
- * Yields a file's bytes. If the connection breaks, it continues behind the last byte. It throws DigestMismatch at the
- * end if the file has another digest.
+ * Yields a file's bytes. If the connection breaks, it continues after the last byte. It throws FileMismatch at the end
+ * if the file has another size or digest.
  */
 export async function* readBytes(
-  { send, attempts, pause }: Environment,
+  environment: Environment,
   file: File,
   { onProgress, signal }: DownloadOptions,
 ): AsyncGenerator<Uint8Array, void> {
   const digest = createHash("sha256");
   let read = 0;
+  for await (const chunk of chunksOf(environment, file.url, signal)) {
+    read += chunk.length;
+    digest.update(chunk);
+    onProgress?.(file.bytes === undefined ? { read } : { read, total: file.bytes });
+    yield chunk;
+    if (file.bytes !== undefined && read > file.bytes) break;
+  }
+  if (file.bytes !== undefined && read !== file.bytes) {
+    throw new FileMismatch(`the file has ${read} bytes, not ${file.bytes}`);
+  }
+  const found = digest.digest("hex");
+  if (file.sha256 !== undefined && found !== file.sha256) {
+    throw new FileMismatch(`the file's SHA-256 is ${found}, not ${file.sha256}`);
+  }
+}
+
+/** Yields the bytes at a URL, in several requests if the connection breaks. */
+async function* chunksOf(
+  { send, attempts, pause }: Environment,
+  url: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  let read = 0;
   for (let attempt = 1; ; ) {
     let response: Response | undefined;
     try {
-      // Each request gets a new redirect to the file, which expires after ten minutes.
-      response = await send(file.url, { headers: read > 0 ? { range: `bytes=${read}-` } : {}, signal: signal ?? null });
+      // Each request gets a new redirect to the file, which expires after ten minutes. Ranges are of the plain file.
+      const headers = { "accept-encoding": "identity", ...(read > 0 ? { range: `bytes=${read}-` } : {}) };
+      response = await send(url, { headers, signal: signal ?? null });
       if (response.status !== (read > 0 ? 206 : 200)) throw await refusal(response);
+      const sent = response.headers.get("content-range") ?? "";
+      if (read > 0 && !sent.startsWith(`bytes ${read}-`)) {
+        await response.body?.cancel();
+        const message = `the download can't be resumed at byte ${read}: the server sent "${sent}"`;
+        throw new RecordbridgeError("", message, response.status, "");
+      }
       for await (const chunk of response.body ?? []) {
         read += chunk.length;
         attempt = 1;
-        digest.update(chunk);
-        onProgress?.(file.bytes === undefined ? { read } : { read, total: file.bytes });
         yield chunk;
       }
-      break;
+      return;
     } catch (error) {
       const refused = error instanceof RecordbridgeError && !TRANSIENT.has(error.status);
       if (refused || signal?.aborted || attempt >= attempts) throw error;
       await pause(delay(attempt++, response?.headers.get("retry-after")));
     }
   }
-  const found = digest.digest("hex");
-  if (file.sha256 !== undefined && found !== file.sha256) {
-    throw new DigestMismatch(`the file's SHA-256 is ${found}, not ${file.sha256}`);
+}
+
+/** Yields the resources of an NDJSON file, one per line, and checks their number if it is known. */
+export async function* readResources(
+  bytes: AsyncIterable<Uint8Array>,
+  expected?: number,
+): AsyncGenerator<Resource, void> {
+  let count = 0;
+  for await (const line of linesOf(bytes)) {
+    yield JSON.parse(line) as Resource;
+    count++;
+  }
+  if (expected !== undefined && count !== expected) {
+    throw new FileMismatch(`the file has ${count} resources, not ${expected}`);
   }
 }
 
-/** Yields the resources of an NDJSON file, one per line. */
-export async function* readResources(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Resource, void> {
+/** Yields the lines that aren't empty. A line can have many chunks, so they are joined only once. */
+async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let rest = "";
+  let parts: string[] = [];
   for await (const chunk of bytes) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") yield JSON.parse(line) as Resource;
+    const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
+    parts.push(first);
+    for (const part of others) {
+      const line = parts.join("");
+      if (line !== "") yield line;
+      parts = [part];
+    }
   }
-  rest += decoder.decode();
-  if (rest !== "") yield JSON.parse(rest) as Resource;
+  const line = parts.join("") + decoder.decode();
+  if (line !== "") yield line;
 }
 
 /** Reads the API's error from a response. */

@@ -13,7 +13,12 @@ export class RecordbridgeError extends Error {
   }
 }
 
-/** A downloaded file differs from the exported one. Discard what was read, and download the file again. */
-export class DigestMismatch extends Error {
-  override readonly name = "DigestMismatch";
+/** A downloaded file differs from the exported one. Discard the data, and download the file again. */
+export class FileMismatch extends Error {
+  override readonly name = "FileMismatch";
+}
+
+/** An export's manifest is missing, isn't signed by the service, or belongs to another export. */
+export class InvalidManifest extends Error {
+  override readonly name = "InvalidManifest";
 }

@@ -27,7 +27,10 @@ export function retrying(send: typeof fetch, attempts: number, pause: Wait): typ
   };
 }
 
-/** The pause before the next attempt in milliseconds: what the server asks for, or 0.5 to 1 s, doubled per attempt. */
+/**
+ * Returns the pause before the next attempt in milliseconds: the time that the server requests, or 0.5 to 1 s, doubled
+ * per attempt.
+ */
 export function delay(attempt: number, retryAfter?: string | null): number {
   const asked = Number(retryAfter);
   if (retryAfter && Number.isFinite(asked) && asked >= 0) return asked * 1000;

@@ -1,20 +1,21 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { DigestMismatch, type Progress } from "../src/index.js";
+import { FileMismatch, type Progress } from "../src/index.js";
 import { all, clientOf, json, serve } from "./server.js";
 
 const text = `${[1, 2, 3].map((id) => JSON.stringify({ resourceType: "Patient", id: `${id}`, note: "ñ→" })).join("\n")}\n`;
 const bytes = Buffer.from(text);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
 
-test("a download is resumed behind the last byte after the connection breaks", async (t) => {
+test("a download is resumed after the last byte after the connection breaks", async (t) => {
   const ranges: (string | undefined)[] = [];
   const base = await serve(t, ({ headers, url, socket }, response, count) => {
     if (url === "/link") return void response.writeHead(302, { location: `/file${count}` }).end();
     ranges.push(headers.range);
     const from = Number(headers.range?.match(/^bytes=(\d+)-$/)?.[1] ?? 0);
-    response.writeHead(from > 0 ? 206 : 200, { "content-length": bytes.length - from });
+    const range = from > 0 ? { "content-range": `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};
+    response.writeHead(from > 0 ? 206 : 200, { "content-length": bytes.length - from, ...range });
     const part = bytes.subarray(from, from + 50); // the cuts split lines and characters
     response.write(part, () => (from + 50 >= bytes.length ? response.end() : socket.destroy()));
   });
@@ -28,12 +29,21 @@ test("a download is resumed behind the last byte after the connection breaks", a
   assert.deepEqual(seen.at(-1), { read: bytes.length, total: bytes.length });
 });
 
+test("another range is not appended", async (t) => {
+  const base = await serve(t, ({ socket }, response, count) => {
+    const range = count > 0 ? { "content-range": `bytes 0-${bytes.length - 1}/${bytes.length}` } : {};
+    response.writeHead(count > 0 ? 206 : 200, { "content-length": bytes.length, ...range });
+    response.write(bytes.subarray(0, 50), () => socket.destroy());
+  });
+  await assert.rejects(all(clientOf(base).client.download({ url: base })), /can't be resumed at byte 50/);
+});
+
 test("another digest throws after the last resource", async (t) => {
   const base = await serve(t, (_, response) => response.end(text));
   const found: unknown[] = [];
   await assert.rejects(async () => {
     for await (const one of clientOf(base).client.resources({ url: base, sha256: "0".repeat(64) })) found.push(one);
-  }, DigestMismatch);
+  }, FileMismatch);
   assert.equal(found.length, 3);
 });
 
@@ -64,7 +74,7 @@ test("the files of an export have the digest of their format", async (t) => {
   };
   const base = await serve(t, (_, response) => json(response, 200, { success: true, data: result }));
   assert.deepEqual(await clientOf(base).client.files("t"), [
-    { url: "u1", exportType: "jsonl", sha256: "a", bytes: 1 },
-    { url: "u2", exportType: "fhir_bundle", sha256: "b", bytes: 2 },
+    { url: "u1", exportType: "jsonl", name: "a", sha256: "a", bytes: 1 },
+    { url: "u2", exportType: "fhir_bundle", name: "b", sha256: "b", bytes: 2 },
   ]);
 });

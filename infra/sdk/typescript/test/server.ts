@@ -28,7 +28,7 @@ export function json(response: ServerResponse, status: number, body: unknown, he
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** Collects what an iterator yields. */
+/** Collects the values of an iterator. */
 export async function all<T>(found: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const one of found) list.push(one);

@@ -25,6 +25,7 @@ import (
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // awkward is a client secret with characters that some encoding between the client and the authorization server must
@@ -56,7 +57,7 @@ func (c confidential) mistaken() confidential {
 
 // keyed returns a client that signs its assertions with the given algorithm. The client's public keys are registered
 // with the authorization server.
-func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidential {
+func keyed(t *testing.T, keys *jws.Keyring, algorithm string) confidential {
 	t.Helper()
 	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: catalog.AuthPrivateKey, Algorithm: algorithm}
@@ -68,7 +69,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 }
 
 // keyring returns a keyring with an RSA key and an elliptic-curve key, both in a new embedded KMS.
-func keyring(t *testing.T) *clientauth.Keyring {
+func keyring(t *testing.T) *jws.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
 	expect.NoError(t, err)
@@ -81,7 +82,7 @@ func keyring(t *testing.T) *clientauth.Keyring {
 		expect.NoError(t, err)
 		names = append(names, *created.KeyMetadata.Arn)
 	}
-	return clientauth.NewKeyring(kms.SigningKeys{Client: vault}, names)
+	return jws.NewKeyring(kms.ClientKeys(vault), names)
 }
 
 // drawer stores client authentication settings by ID.
@@ -96,7 +97,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 }
 
 // portalOf returns the service's side of the connection to the judge. It authenticates as client c.
-func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
+func portalOf(j judge, c confidential, keys *jws.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
 		Store: drawer{c.authID: c.auth}, Opener: glass{}, Keys: keys, Now: time.Now, NewID: ids.Random,

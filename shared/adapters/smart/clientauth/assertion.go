@@ -30,13 +30,13 @@ type claims struct {
 
 // sign creates a client assertion as required by SMART App Launch 2.2. The JWT omits the optional jku header because
 // servers fetch the key set from the registered URL.
-func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
-	with, err := k.find(ctx, algorithm, keyID)
+func sign(ctx context.Context, keys *jws.Keyring, algorithm, keyID string, said claims) (string, error) {
+	id, signer, err := keys.Signer(ctx, algorithm, keyID)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("client assertion: %w", err)
 	}
-	header := map[jose.HeaderKey]any{"kid": with.jwk.KeyID, "typ": "JWT"}
-	token, err := jws.Sign(jose.SignatureAlgorithm(algorithm), k.vault.Signer(ctx, with.name, with.public), header, said)
+	header := map[jose.HeaderKey]any{"kid": id, "typ": "JWT"}
+	token, err := jws.Sign(jose.SignatureAlgorithm(algorithm), signer, header, said)
 	if err != nil {
 		return "", fmt.Errorf("client assertion: %w", err)
 	}

@@ -14,9 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/infra/testkit/vaulttest"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // assert authenticates a client and returns the resulting assertion.
@@ -34,7 +35,7 @@ func (d *fixture) assert(t *testing.T, algorithm, keyID string) token {
 // keyID returns the published ID of the vault's key with the given name.
 func (d *fixture) keyID(t *testing.T, name string) string {
 	t.Helper()
-	id, ok := published(t, clientauth.NewKeyring(d.vault, []string{name}), "")[0]["kid"].(string)
+	id, ok := vaulttest.Published(t, jws.NewKeyring(d.vault, []string{name}), "")[0]["kid"].(string)
 	if !ok {
 		t.Fatal("no kid")
 	}
@@ -46,7 +47,7 @@ func TestAssertionContainsSMARTClaimsAndValidSignature(t *testing.T) {
 	d := newFixture(t, "ec1", "rsa1")
 	for i, c := range []struct{ algorithm, key string }{{"RS384", "rsa1"}, {"ES384", "ec1"}} {
 		got := d.assert(t, c.algorithm, "")
-		if !got.verifies(d.vault.keys[c.key].Public()) {
+		if !got.verifies(d.vault.Keys[c.key].Public()) {
 			t.Errorf("%s: the signature does not verify", c.algorithm)
 		}
 		header := map[string]any{"alg": c.algorithm, "kid": d.keyID(t, c.key), "typ": "JWT"}
@@ -90,11 +91,11 @@ func TestAssertionUsesFirstKeyWithRegisteredAlgorithm(t *testing.T) {
 	} {
 		d := newFixture(t, strings.Fields(c.slots)...)
 		if got := d.assert(t, "RS384", ""); got.header["kid"] != d.keyID(t, c.rsa) ||
-			!got.verifies(d.vault.keys[c.rsa].Public()) {
+			!got.verifies(d.vault.Keys[c.rsa].Public()) {
 			t.Errorf("%s: RS384 is not signed by %s", c.slots, c.rsa)
 		}
 		if got := d.assert(t, "ES384", ""); got.header["kid"] != d.keyID(t, c.ec) ||
-			!got.verifies(d.vault.keys[c.ec].Public()) {
+			!got.verifies(d.vault.Keys[c.ec].Public()) {
 			t.Errorf("%s: ES384 is not signed by %s", c.slots, c.ec)
 		}
 	}
@@ -104,7 +105,7 @@ func TestAssertionUsesKeySpecifiedByRegistration(t *testing.T) {
 	t.Parallel()
 	for _, slots := range []string{"rsa1 ec1", "rsa1 rsa2", "rsa2 rsa1"} {
 		d := newFixture(t, strings.Fields(slots)...)
-		if got := d.assert(t, "RS384", d.keyID(t, "rsa1")); !got.verifies(d.vault.keys["rsa1"].Public()) {
+		if got := d.assert(t, "RS384", d.keyID(t, "rsa1")); !got.verifies(d.vault.Keys["rsa1"].Public()) {
 			t.Errorf("%s: not signed by the key that is named", slots)
 		}
 	}
@@ -150,7 +151,7 @@ func TestECDSASignatureIntegersArePadded(t *testing.T) {
 	most := new(big.Int).Sub(new(big.Int).Lsh(one, 384), one)
 	sign := func(signature []byte) *fixture {
 		d := newFixture(t, "ec")
-		d.vault.keys = map[string]crypto.Signer{"ec": odd{d.vault.keys["ec1"], signature}}
+		d.vault.Keys = map[string]crypto.Signer{"ec": odd{d.vault.Keys["ec1"], signature}}
 		return d
 	}
 	want := slices.Concat(make([]byte, 47), []byte{1}, most.Bytes())

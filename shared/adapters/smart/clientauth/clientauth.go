@@ -1,7 +1,6 @@
 // Package clientauth authenticates the service's OAuth clients to authorization servers (RFC 6749 section 2.3, SMART
-// App Launch 2.2, "Client authentication"). The package adds the client's secret or signed assertion to a request, and
-// publishes the public keys that servers use to verify assertions. Private keys stay in a vault, and secrets stay
-// encrypted until they are sent. Package smart sends the requests and handles grants and responses.
+// App Launch 2.2, "Client authentication"). The package adds the client's secret or signed assertion to a request. Private
+// keys stay in a vault, and secrets stay encrypted until they are sent. Package smart sends the requests and handles grants and responses.
 package clientauth
 
 import (
@@ -19,6 +18,7 @@ import (
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // Store reads clients' authentication settings.
@@ -38,7 +38,7 @@ type Opener interface {
 type Deps struct {
 	Store  Store
 	Opener Opener
-	Keys   *Keyring
+	Keys   *jws.Keyring
 	Now    func() time.Time
 	NewID  ids.Source // source of jti values for assertions
 }
@@ -158,7 +158,7 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	form url.Values,
 ) error {
 	now := r.deps.Now()
-	assertion, err := r.deps.Keys.sign(ctx, auth.Algorithm, auth.KeyID, claims{
+	assertion, err := sign(ctx, r.deps.Keys, auth.Algorithm, auth.KeyID, claims{
 		Issuer: use.ClientID, Subject: use.ClientID, Audience: use.TokenEndpoint, ID: r.deps.NewID(),
 		IssuedAt: now.Unix(), Expires: now.Add(assertionLife).Unix(),
 	})

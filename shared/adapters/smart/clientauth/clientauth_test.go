@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"recordbridge/infra/testkit/vaulttest"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
@@ -148,10 +149,10 @@ func TestAuthenticateErrorOmitsSecret(t *testing.T) {
 		t.Error("a failure of the store was kept")
 	}
 	failing := newFixture(t, "rsa1")
-	failing.vault.fail("rsa1", true)
+	failing.vault.Fail("rsa1", true)
 	failing.rows.add(tenant, catalog.ClientAuth{ID: "key", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
-	failing.refuses(t, "key", errVault.Error())
-	failing.vault.fail("rsa1", false)
+	failing.refuses(t, "key", vaulttest.ErrAway.Error())
+	failing.vault.Fail("rsa1", false)
 	failing.authenticate(t, tenant, "key")
 }
 

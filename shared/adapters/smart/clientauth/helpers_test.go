@@ -3,26 +3,23 @@ package clientauth_test
 import (
 	"context"
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
+	"recordbridge/infra/testkit/vaulttest"
 	"recordbridge/shared/adapters/smart"
 	"recordbridge/shared/adapters/smart/clientauth"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret/jws"
 )
 
 var _ smart.Clients = (*clientauth.Registry)(nil)
@@ -37,71 +34,7 @@ var (
 	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	tenant = org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	other  = org.Tenant{Mode: org.Live, OrgID: "0b000000-0000-4000-8000-00000000000b"}
-
-	errVault = errors.New("the vault is away")
 )
-
-// memory is an in-memory vault that counts requests for public keys.
-type memory struct {
-	mu    sync.Mutex
-	keys  map[string]crypto.Signer
-	asked map[string]int
-	fails map[string]bool
-	// meet is called for every public-key request.
-	meet func()
-}
-
-func newMemory(keys map[string]crypto.Signer) *memory {
-	return &memory{keys: keys, asked: map[string]int{}, fails: map[string]bool{}, meet: func() {}}
-}
-
-func (m *memory) Public(_ context.Context, name string) (crypto.PublicKey, error) {
-	m.meet()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.asked[name]++
-	if m.fails[name] || m.keys[name] == nil {
-		return nil, fmt.Errorf("%s: %w", name, errVault)
-	}
-	return m.keys[name].Public(), nil
-}
-
-func (m *memory) Signer(_ context.Context, name string, _ crypto.PublicKey) crypto.Signer {
-	return m.keys[name]
-}
-
-func (m *memory) fail(name string, fails bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.fails[name] = fails
-}
-
-// fourKeys returns two RSA and two P-384 key pairs. The key pairs are created only once, because generating RSA keys is
-// slow.
-var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
-	keys := map[string]crypto.Signer{}
-	for _, slot := range []string{"1", "2"} {
-		rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			return nil, err
-		}
-		ecKey, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		keys["rsa"+slot], keys["ec"+slot] = rsaKey, ecKey
-	}
-	return keys, nil
-})
-
-func newVault(t *testing.T) *memory {
-	t.Helper()
-	keys, err := fourKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newMemory(keys)
-}
 
 // rows is an in-memory Store that counts reads.
 type rows struct {
@@ -151,16 +84,16 @@ type fixture struct {
 	*clientauth.Registry
 
 	rows  *rows
-	vault *memory
+	vault *vaulttest.Vault
 	at    time.Time
 	ids   int
 }
 
 func newFixture(t *testing.T, names ...string) *fixture {
 	t.Helper()
-	d := &fixture{rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}}, vault: newVault(t), at: start}
+	d := &fixture{rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}}, vault: vaulttest.New(t), at: start}
 	d.Registry = clientauth.NewRegistry(clientauth.Deps{
-		Store: d.rows, Opener: envelope{}, Keys: clientauth.NewKeyring(d.vault, names),
+		Store: d.rows, Opener: envelope{}, Keys: jws.NewKeyring(d.vault, names),
 		Now:   func() time.Time { return d.at },
 		NewID: func() string { d.ids++; return fmt.Sprintf("id-%d", d.ids) },
 	})

@@ -29,13 +29,14 @@ import (
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // portal is the sandbox's authorization server, with clients whose keys and secrets are in the embedded KMS.
 type portal struct {
 	base     string
 	rows     *rows
-	keys     *clientauth.Keyring
+	keys     *jws.Keyring
 	registry *clientauth.Registry
 	seals    *kms.Sealer
 }
@@ -62,7 +63,7 @@ func newPortal(t *testing.T) *portal {
 	now := func() time.Time { return start }
 	h := &portal{
 		rows: &rows{clients: map[org.Tenant]map[string]catalog.ClientAuth{}},
-		keys: clientauth.NewKeyring(kms.SigningKeys{Client: vault},
+		keys: jws.NewKeyring(kms.ClientKeys(vault),
 			[]string{signing(types.KeySpecRsa2048), signing(types.KeySpecEccNistP384)}),
 		seals: kms.New(vault, kms.SecretsKey(newKey(t, vault, &awskms.CreateKeyInput{})), catalog.ClientSecretPurpose, now),
 	}

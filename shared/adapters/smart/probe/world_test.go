@@ -34,6 +34,7 @@ import (
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
+	"recordbridge/shared/words/secret/jws"
 )
 
 // world runs the sandbox EHR and the service whose operator tests endpoints.
@@ -210,8 +211,8 @@ func (w *world) confidential(method catalog.AuthMethod) {
 	}
 }
 
-func (w *world) keyring() *clientauth.Keyring {
-	return clientauth.NewKeyring(w, []string{"one"})
+func (w *world) keyring() *jws.Keyring {
+	return jws.NewKeyring(w, []string{"one"})
 }
 
 // jwks returns a sandbox switch that registers the client's public key.

@@ -12,20 +12,25 @@ from .api.models import (
     TefcaNetworkConnection,
 )
 from .client import Connection, Recordbridge
-from .download import File
-from .errors import DigestMismatch, RecordbridgeError
+from .download import File, Progress
+from .errors import FileMismatch, InvalidManifest, RecordbridgeError
+from .manifest import Manifest, ManifestFile, verify_manifest
 from .webhooks import Event, UnknownEvent, verify_webhook
 
 __all__ = (
     "Connection",
     "CreateExportRequest",
-    "DigestMismatch",
     "Event",
     "EventType",
     "ExportFailureEvent",
     "ExportSuccessEvent",
     "File",
+    "FileMismatch",
+    "InvalidManifest",
+    "Manifest",
+    "ManifestFile",
     "PortalConnection",
+    "Progress",
     "Recordbridge",
     "RecordbridgeError",
     "Task",
@@ -33,5 +38,6 @@ __all__ = (
     "TaskWithResult",
     "TefcaNetworkConnection",
     "UnknownEvent",
+    "verify_manifest",
     "verify_webhook",
 )

@@ -10,15 +10,22 @@ class RecordbridgeError(Exception):
     """
 
     def __init__(self, code: str, message: str, status: int, request_id: str) -> None:
-        super().__init__(message)
+        super().__init__(code, message, status, request_id)  # all arguments, so that it can be pickled
         self.code = code
         self.message = message
         self.status = status
         self.request_id = request_id
 
+    def __str__(self) -> str:
+        return self.message
 
-class DigestMismatch(Exception):
-    """A downloaded file differs from the exported one. Discard what was read, and download the file again."""
+
+class FileMismatch(Exception):
+    """A downloaded file differs from the exported one. Discard the data, and download the file again."""
+
+
+class InvalidManifest(Exception):
+    """An export's manifest is missing, isn't signed by the service, or belongs to another export."""
 
 
 def refusal(response: httpx.Response) -> RecordbridgeError:

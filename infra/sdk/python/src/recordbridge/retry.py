@@ -32,6 +32,8 @@ class Retrying(httpx.BaseTransport):
                     return response
                 retry_after = response.headers.get("retry-after")
                 response.close()
+            except httpx.UnsupportedProtocol:
+                raise
             except httpx.TransportError:
                 pass
             self._wait(delay(attempt, retry_after))

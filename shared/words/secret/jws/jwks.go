@@ -1,4 +1,4 @@
-package clientauth
+package jws
 
 import (
 	"context"
@@ -28,12 +28,12 @@ const (
 
 // KeySet is a JWK Set (RFC 7517 section 5) of public keys.
 type KeySet struct {
-	Keys []jwk `json:"keys"`
+	Keys []publicJWK `json:"keys"`
 }
 
-// jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. The key's purpose appears in both use
-// and key_ops, because some servers check only use and others only key_ops.
-type jwk struct {
+// publicJWK is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. The key's purpose appears in both
+// use and key_ops, because some servers check only use and others only key_ops.
+type publicJWK struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`
 	Use        string   `json:"use"`
@@ -46,15 +46,18 @@ type jwk struct {
 	Y          string   `json:"y,omitempty"`
 }
 
-// JWKS returns the public keys of keyType ("RSA" or "EC"), or all keys if keyType is empty. RSA keys come first,
+// JWKS returns the public keys of keyType ("RSA" or "EC"), or all keys if keyType is empty, including former keys. RSA keys come first,
 // because some servers use the first key regardless of its type. Servers that reject elliptic-curve keys need an
 // RSA-only key set.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
+	if err == nil {
+		all, err = k.withFormer(all)
+	}
 	if err != nil {
 		return KeySet{}, err
 	}
-	set := KeySet{Keys: []jwk{}}
+	set := KeySet{Keys: []publicJWK{}}
 	for _, wanted := range []string{typeRSA, typeEC} {
 		for _, key := range all {
 			if key.jwk.Type == wanted && (keyType == "" || keyType == wanted) {
@@ -67,18 +70,18 @@ func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 
 var errKind = errors.New("neither an RSA key nor one on P-384")
 
-func newJWK(public crypto.PublicKey) (jwk, error) {
-	made := jwk{Use: "sig", Operations: []string{"verify"}}
+func newJWK(public crypto.PublicKey) (publicJWK, error) {
+	made := publicJWK{Use: "sig", Operations: []string{"verify"}}
 	switch key := public.(type) {
 	case *rsa.PublicKey:
 		made.Algorithm = rs384
 	case *ecdsa.PublicKey:
 		if key.Curve != elliptic.P384() {
-			return jwk{}, errKind
+			return publicJWK{}, errKind
 		}
 		made.Algorithm = es384
 	default:
-		return jwk{}, errKind
+		return publicJWK{}, errKind
 	}
 	read := jose.JSONWebKey{Key: public}
 	document, err := read.MarshalJSON()
@@ -86,12 +89,12 @@ func newJWK(public crypto.PublicKey) (jwk, error) {
 		err = json.Unmarshal(document, &made)
 	}
 	if err != nil {
-		return jwk{}, fmt.Errorf("public key: %w", err)
+		return publicJWK{}, fmt.Errorf("public key: %w", err)
 	}
 	// The RFC 7638 thumbprint is stable across processes and unique per key.
 	sum, err := read.Thumbprint(crypto.SHA256)
 	if err != nil {
-		return jwk{}, fmt.Errorf("thumbprint: %w", err)
+		return publicJWK{}, fmt.Errorf("thumbprint: %w", err)
 	}
 	made.KeyID = base64.RawURLEncoding.EncodeToString(sum)
 	return made, nil

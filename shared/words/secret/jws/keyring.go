@@ -1,10 +1,13 @@
-package clientauth
+package jws
 
 import (
 	"context"
 	"crypto"
+	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Vault holds private keys and never exports them (kms.SigningKeys). Keys are identified by their KMS ARN.
@@ -16,11 +19,12 @@ type Vault interface {
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
-// Keyring holds the service's signing keys. Keyring loads the public keys from the vault on first use and caches them
+// Keyring holds signing keys and publishes their public keys. Keyring loads the public keys from the vault on first use and caches them
 // for the life of the process. If loading fails, the next use retries it. Keyring is safe for concurrent use.
 type Keyring struct {
-	vault Vault
-	names []string
+	vault  Vault
+	names  []string
+	former []string
 
 	// guards loaded; a channel, because waiting for a mutex can't be cancelled
 	turn chan struct{}
@@ -31,15 +35,18 @@ type Keyring struct {
 type key struct {
 	name   string
 	public crypto.PublicKey
-	jwk    jwk
+	jwk    publicJWK
 }
 
 // NewKeyring returns a Keyring of the vault's keys with these names. The Keyring publishes all of these keys. The first
 // key for an algorithm signs by default. A later key signs only for registrations that specify it. To rotate a key, add
 // the new key after the old key, wait until every server has fetched the set, and swap the two keys. Remove the old key
 // some time after the swap.
-func NewKeyring(vault Vault, names []string) *Keyring {
-	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
+//
+// former holds the public keys of former keys, which the Keyring publishes but can't sign with. Each is the base64
+// encoding of the key's SubjectPublicKeyInfo, as KMS returns it.
+func NewKeyring(vault Vault, names []string, former ...string) *Keyring {
+	return &Keyring{vault: vault, names: names, former: former, turn: make(chan struct{}, 1)}
 }
 
 // keys returns all keys, or an error if any key can't be loaded. Because keys fails as a whole, the choice of signing
@@ -49,17 +56,17 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("client keys: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("signing keys: %w", context.Cause(ctx))
 	}
 	for len(k.loaded) < len(k.names) {
 		name := k.names[len(k.loaded)]
 		public, err := k.vault.Public(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("client keys: %w", err)
+			return nil, fmt.Errorf("signing keys: %w", err)
 		}
 		published, err := newJWK(public)
 		if err != nil {
-			return nil, fmt.Errorf("client key %s: %w", name, err)
+			return nil, fmt.Errorf("signing key %s: %w", name, err)
 		}
 		k.loaded = append(k.loaded, key{name: name, public: public, jwk: published})
 	}
@@ -68,16 +75,40 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 
 var errNoKey = errors.New("the service has no such signing key")
 
-// find returns the algorithm's key with the given ID, or the algorithm's first key if keyID is empty.
-func (k *Keyring) find(ctx context.Context, algorithm, keyID string) (key, error) {
+// Signer returns the ID and the signer of the algorithm's key with the given ID, or of the algorithm's first key if keyID
+// is empty. The signer can be used until ctx ends.
+func (k *Keyring) Signer(ctx context.Context, algorithm, keyID string) (id string, signer crypto.Signer, err error) {
 	all, err := k.keys(ctx)
 	if err != nil {
-		return key{}, err
+		return "", nil, err
 	}
 	for _, candidate := range all {
 		if candidate.jwk.Algorithm == algorithm && (keyID == "" || candidate.jwk.KeyID == keyID) {
-			return candidate, nil
+			return candidate.jwk.KeyID, k.vault.Signer(ctx, candidate.name, candidate.public), nil
 		}
 	}
-	return key{}, fmt.Errorf("%w: algorithm %q, key id %q", errNoKey, algorithm, keyID)
+	return "", nil, fmt.Errorf("%w: algorithm %q, key id %q", errNoKey, algorithm, keyID)
+}
+
+// withFormer returns the keys and those former keys that are not among them.
+func (k *Keyring) withFormer(all []key) ([]key, error) {
+	all = slices.Clone(all)
+	for _, text := range k.former {
+		der, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("former signing key: %w", err)
+		}
+		public, err := x509.ParsePKIXPublicKey(der)
+		if err != nil {
+			return nil, fmt.Errorf("former signing key: %w", err)
+		}
+		published, err := newJWK(public)
+		if err != nil {
+			return nil, fmt.Errorf("former signing key: %w", err)
+		}
+		if !slices.ContainsFunc(all, func(other key) bool { return other.jwk.KeyID == published.KeyID }) {
+			all = append(all, key{jwk: published})
+		}
+	}
+	return all, nil
 }

@@ -1,4 +1,4 @@
-package clientauth_test
+package jws_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"math/big"
@@ -16,28 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/infra/testkit/expect"
+	"recordbridge/infra/testkit/vaulttest"
+	"recordbridge/shared/words/secret/jws"
 )
-
-// published returns the JSON members of each key in the set.
-func published(t *testing.T, keys *clientauth.Keyring, keyType string) []map[string]any {
-	t.Helper()
-	set, err := keys.JWKS(t.Context(), keyType)
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := json.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var read struct {
-		Keys []map[string]any `json:"keys"`
-	}
-	if err := json.Unmarshal(document, &read); err != nil || read.Keys == nil {
-		t.Fatalf("%s: %v", document, err)
-	}
-	return read.Keys
-}
 
 // holder is a Vault that holds a single public key and can't sign.
 type holder struct{ public crypto.PublicKey }
@@ -45,6 +28,13 @@ type holder struct{ public crypto.PublicKey }
 func (h holder) Public(context.Context, string) (crypto.PublicKey, error) { return h.public, nil }
 
 func (holder) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return nil }
+
+func decode(t *testing.T, text string) []byte {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	expect.NoError(t, err)
+	return raw
+}
 
 // TestJWKSKeyIDIsRFC7638Thumbprint uses the example of RFC 7638 section 3.1.
 func TestJWKSKeyIDIsRFC7638Thumbprint(t *testing.T) {
@@ -59,7 +49,7 @@ func TestJWKSKeyIDIsRFC7638Thumbprint(t *testing.T) {
 		"kty": "RSA", "kid": "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs", "use": "sig", "key_ops": []any{"verify"},
 		"alg": "RS384", "n": modulus, "e": "AQAB",
 	}}
-	if diff := cmp.Diff(want, published(t, clientauth.NewKeyring(holder{public}, []string{"k"}), "")); diff != "" {
+	if diff := cmp.Diff(want, vaulttest.Published(t, jws.NewKeyring(holder{public}, []string{"k"}), "")); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
@@ -84,7 +74,7 @@ func TestJWKSCoordinatesArePadded(t *testing.T) {
 					continue
 				}
 				short[begins] = true
-				got := published(t, clientauth.NewKeyring(holder{&key.PublicKey}, []string{"k"}), "")[0]
+				got := vaulttest.Published(t, jws.NewKeyring(holder{&key.PublicKey}, []string{"k"}), "")[0]
 				x, _ := got["x"].(string)
 				y, _ := got["y"].(string)
 				if diff := cmp.Diff(point[1:], append(decode(t, x), decode(t, y)...)); diff != "" || got["crv"] != "P-384" ||
@@ -101,9 +91,9 @@ func TestJWKSCoordinatesArePadded(t *testing.T) {
 
 func TestJWKSListsRSAKeysFirst(t *testing.T) {
 	t.Parallel()
-	keys := clientauth.NewKeyring(newVault(t), []string{"ec1", "rsa2", "ec2", "rsa1"})
+	keys := jws.NewKeyring(vaulttest.New(t), []string{"ec1", "rsa2", "ec2", "rsa1"})
 	types := func(keyType string) string {
-		keys := published(t, keys, keyType)
+		keys := vaulttest.Published(t, keys, keyType)
 		all := make([]string, len(keys))
 		for i, key := range keys {
 			all[i], _ = key["kty"].(string)
@@ -115,7 +105,7 @@ func TestJWKSListsRSAKeysFirst(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", keyType, got, want)
 		}
 	}
-	private, err := json.Marshal(published(t, keys, ""))
+	private, err := json.Marshal(vaulttest.Published(t, keys, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +114,8 @@ func TestJWKSListsRSAKeysFirst(t *testing.T) {
 			t.Errorf("the set has a private member %s", member)
 		}
 	}
-	all := published(t, keys, "")
-	swapped := published(t, clientauth.NewKeyring(newVault(t), []string{"ec1", "rsa1", "ec2", "rsa2"}), "")
+	all := vaulttest.Published(t, keys, "")
+	swapped := vaulttest.Published(t, jws.NewKeyring(vaulttest.New(t), []string{"ec1", "rsa1", "ec2", "rsa2"}), "")
 	if diff := cmp.Diff([]any{all[1], all[0], all[2], all[3]},
 		[]any{swapped[0], swapped[1], swapped[2], swapped[3]}); diff != "" {
 		t.Errorf("keys after swapping (-want +got):\n%s", diff)
@@ -134,7 +124,7 @@ func TestJWKSListsRSAKeysFirst(t *testing.T) {
 
 func TestJWKSIsEmptyWithoutKeys(t *testing.T) {
 	t.Parallel()
-	set, err := clientauth.NewKeyring(newVault(t), nil).JWKS(t.Context(), "")
+	set, err := jws.NewKeyring(vaulttest.New(t), nil).JWKS(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +142,7 @@ func TestKeyringRejectsUnsupportedKeyTypes(t *testing.T) {
 	for name, public := range map[string]crypto.PublicKey{
 		"P-256": &p256.PublicKey, "Ed25519": make(ed25519.PublicKey, ed25519.PublicKeySize), "none": nil,
 	} {
-		if _, err := clientauth.NewKeyring(holder{public}, []string{"k"}).JWKS(t.Context(), ""); err == nil {
+		if _, err := jws.NewKeyring(holder{public}, []string{"k"}).JWKS(t.Context(), ""); err == nil {
 			t.Errorf("%s was published", name)
 		}
 	}
@@ -160,8 +150,8 @@ func TestKeyringRejectsUnsupportedKeyTypes(t *testing.T) {
 
 func TestKeyringLoadsKeysOnceForConcurrentCallers(t *testing.T) {
 	t.Parallel()
-	vault := newVault(t)
-	keys := clientauth.NewKeyring(vault, []string{"rsa1", "ec1"})
+	vault := vaulttest.New(t)
+	keys := jws.NewKeyring(vault, []string{"rsa1", "ec1"})
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
@@ -171,36 +161,36 @@ func TestKeyringLoadsKeysOnceForConcurrentCallers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if diff := cmp.Diff(map[string]int{"rsa1": 1, "ec1": 1}, vault.asked); diff != "" {
+	if diff := cmp.Diff(map[string]int{"rsa1": 1, "ec1": 1}, vault.Asked()); diff != "" {
 		t.Errorf("questions (-want +got):\n%s", diff)
 	}
 }
 
 func TestKeyringResumesFailedLoadAtFailedKey(t *testing.T) {
 	t.Parallel()
-	vault := newVault(t)
-	keys := clientauth.NewKeyring(vault, []string{"rsa1", "ec1"})
-	vault.fail("ec1", true)
+	vault := vaulttest.New(t)
+	keys := jws.NewKeyring(vault, []string{"rsa1", "ec1"})
+	vault.Fail("ec1", true)
 	for range 2 {
-		if _, err := keys.JWKS(t.Context(), "RSA"); !errors.Is(err, errVault) {
+		if _, err := keys.JWKS(t.Context(), "RSA"); !errors.Is(err, vaulttest.ErrAway) {
 			t.Errorf("got %v, want the vault's error: half a set must not be published", err)
 		}
 	}
-	vault.fail("ec1", false)
-	if got := len(published(t, keys, "")); got != 2 {
+	vault.Fail("ec1", false)
+	if got := len(vaulttest.Published(t, keys, "")); got != 2 {
 		t.Errorf("got %d keys", got)
 	}
-	if diff := cmp.Diff(map[string]int{"rsa1": 1, "ec1": 3}, vault.asked); diff != "" {
+	if diff := cmp.Diff(map[string]int{"rsa1": 1, "ec1": 3}, vault.Asked()); diff != "" {
 		t.Errorf("questions (-want +got):\n%s", diff)
 	}
 }
 
 func TestKeyringStopsWaitingWhenContextIsDone(t *testing.T) {
 	t.Parallel()
-	vault := newVault(t)
+	vault := vaulttest.New(t)
 	entered, leave := make(chan struct{}), make(chan struct{})
-	vault.meet = func() { entered <- struct{}{}; <-leave }
-	keys := clientauth.NewKeyring(vault, []string{"rsa1"})
+	vault.Meet = func() { entered <- struct{}{}; <-leave }
+	keys := jws.NewKeyring(vault, []string{"rsa1"})
 	var first sync.WaitGroup
 	first.Go(func() {
 		if _, err := keys.JWKS(t.Context(), ""); err != nil {
