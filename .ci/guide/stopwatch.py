@@ -1,8 +1,8 @@
 """Measures the time to the first verified webhook, in each language: python3 stopwatch.py.
 
-It types the commands and programs of docs/guide/first-webhook.md, and nothing else, in a new clone of HEAD. Modules come
-from this machine's caches. Ports are free ones, so that the languages' receivers run side by side. judge.py does the
-same in a stack that is already running, so its time excludes make run.
+It types the commands and programs of docs/guide/first-webhook.md, and nothing else, in a new clone of HEAD. Compiled
+packages and modules come from this machine's caches. Free ports replace the page's, so that the languages run side by
+side. judge.py calls measure with a running stack, so its time excludes make run.
 """
 
 import concurrent.futures
@@ -29,26 +29,21 @@ def measure(clone, environment):
         rows = [row.groups() for row in ROW.finditer(file.read())]
     page = blocks.read(os.path.join(ROOT, "docs/guide"), {})[PAGE]
     programs = blocks.programs(page)
-    assert len(rows) == len(programs) == 3, f"{PAGE} has {len(rows)} commands and {len(programs)} programs"
+    assert [row[0] for row in rows] == ["TypeScript", "Python", "Go"] and len(programs) == 3, "a language is missing"
     lines = [line for one in page if one.language == "bash" for line in one.text.splitlines() if line != "make run"]
-    begin, [listen], end = (list(part) for part in divided(lines, " listen "))
+    at = next(i for i, line in enumerate(lines) if " listen " in line)
     start = time.monotonic()
     with contextlib.ExitStack() as stack, concurrent.futures.ThreadPoolExecutor() as pool:
-        for line in begin:
+        for line in lines[:at]:
             type_in(line, clone, environment)
-        receivers = [pool.submit(receive, stack, clone, environment, listen, row, program.text)
+        receivers = [pool.submit(receive, stack, clone, environment, lines[at], row, program.text)
                      for row, program in zip(rows, programs, strict=True)]
         outputs = [one.result() for one in receivers]
-        for line in end:
+        for line in lines[at + 1:]:
             type_in(line, clone, environment)
         for (language, *_), output in zip(rows, outputs, strict=True):
             wait_for(output, r"verified .*patient\.ehi_export_success")
             yield language, time.monotonic() - start
-
-
-def divided(lines, word):
-    at = next(i for i, line in enumerate(lines) if word in line)
-    return lines[:at], lines[at:at + 1], lines[at + 1:]
 
 
 def receive(stack, clone, environment, listen, row, text):
