@@ -1,7 +1,7 @@
-// Package jwks serves the service's public keys as JWK Sets (RFC 7517). GET /.well-known/jwks.json returns the keys that
-// health systems use to verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). GET
-// /.well-known/manifest-jwks.json returns the keys that sign exports' manifests (docs/guide/manifest.md). The endpoints
-// are public and read-only.
+// Package jwks serves the service's public keys as JWK Sets (RFC 7517). GET /.well-known/jwks.json returns the keys
+// that health systems use to verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)").
+// GET /.well-known/manifest-jwks.json returns the keys that sign exports' manifests (docs/guide/manifest.md). The
+// endpoints are public and read-only.
 package jwks
 
 import (

@@ -109,7 +109,8 @@ func TestManifestKeySetContainsOnlyManifestKeys(t *testing.T) {
 		t.Errorf("got %s", w.Body)
 	}
 	d.Manifests = jws.NewKeyring(vault{away: true}, []string{"manifest"})
-	if w = getAt(jwks.ManifestRoute, "", http.MethodGet, d); w.Code != 500 || w.Header().Get("Cache-Control") != "no-store" {
+	w = getAt(jwks.ManifestRoute, "", http.MethodGet, d)
+	if w.Code != 500 || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("without KMS: got %d %v", w.Code, w.Header())
 	}
 }

@@ -1,5 +1,5 @@
-// Command recordbridge helps developers who integrate with the service. It needs a test-mode key pair and no AWS access
-// (docs/guide/localhost.md).
+// Command recordbridge helps developers who integrate with the service. It needs no AWS access. The commands for
+// webhooks need a test-mode key pair (docs/guide/localhost.md).
 package main
 
 import (

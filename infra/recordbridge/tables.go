@@ -190,7 +190,11 @@ func (r *tabulation) commit() error {
 		if err := file.Commit(); err != nil {
 			return err
 		}
-		fmt.Fprintf(r.out, "%s  %d rows\n", file.Path(), file.Rows())
+		unit := "rows"
+		if file.Rows() == 1 {
+			unit = "row"
+		}
+		fmt.Fprintf(r.out, "%s  %d %s\n", file.Path(), file.Rows(), unit)
 	}
 	if r.bad > 0 {
 		return fmt.Errorf("%d errors; the tables don't contain the affected rows", r.bad)

@@ -62,9 +62,9 @@ func TestTablesWritesTableForEachView(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, rows := range map[string]string{
-			"patients": "1", "encounters": "0", "conditions": "1", "medications": "0", "labs": "0",
+			"patients": "1 row", "encounters": "0 rows", "conditions": "1 row", "medications": "0 rows", "labs": "0 rows",
 		} {
-			if line := filepath.Join(folder, name+".csv") + "  " + rows + " rows\n"; !strings.Contains(out, line) {
+			if line := filepath.Join(folder, name+".csv") + "  " + rows + "\n"; !strings.Contains(out, line) {
 				t.Errorf("output %q lacks %q", out, line)
 			}
 		}
@@ -82,6 +82,22 @@ func TestTablesWritesParquet(t *testing.T) {
 	}
 	if got := read(t, folder, "labs.parquet"); !strings.HasPrefix(got, "PAR1") || !strings.HasSuffix(got, "PAR1") {
 		t.Error("labs.parquet isn't a Parquet file")
+	}
+}
+
+func TestTablesWritesCollectionAsText(t *testing.T) {
+	t.Parallel()
+	view := store(t, "v.json", `{"name":"v","resource":"Patient","select":[{"column":[
+		{"name":"ranks","path":"telecom.rank","collection":true,"type":"positiveInt"}]}]}`)
+	record := store(t, "r", `{"resourceType":"Patient","telecom":[{"rank":1},{"rank":2}]}`)
+	for _, format := range []string{"csv", "parquet"} {
+		folder := t.TempDir()
+		if _, err := runTables(t, "-format", format, "-out", folder, "-view", view, record); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, folder, "v."+format); !strings.Contains(got, "[1,2]") {
+			t.Errorf("v.%s lacks the array: %q", format, got)
+		}
 	}
 }
 

@@ -12,4 +12,5 @@
 // - checkpoint holds the progress of a run and the outcome of each resource type.
 // - known stores facts that exports have learned about a server.
 // - format converts segments to other formats.
+// - manifest lists and signs an export's files.
 package export

@@ -35,8 +35,8 @@ func (t Task) Summaries() []FileSummary {
 	return list
 }
 
-// Manifest is the stored manifest of a finished export. The zero value means that the export has no manifest, because an
-// earlier release finished it.
+// Manifest is the stored manifest of a finished export. The zero value means that the export has no manifest, because
+// an earlier release finished it.
 type Manifest struct {
 	Key       string // object key in the exports bucket
 	Signature string // detached JWS over the object's bytes

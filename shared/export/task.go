@@ -92,8 +92,8 @@ func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file or manifest with the given name if it can be downloaded at time now. If the file does
-// not exist, Downloadable returns the error from Missing. If the file has expired, it returns fault.Gone with
+// Downloadable returns the task's file or manifest with the given name if it can be downloaded at time now. If the file
+// does not exist, Downloadable returns the error from Missing. If the file has expired, it returns fault.Gone with
 // svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	files := t.Files

@@ -126,8 +126,8 @@ func TestApplyCreatesResourcesUnderTemplateNames(t *testing.T) {
 			t.Errorf("%s: %v", k.LogicalID, err)
 		}
 	}
-	if pairs != 2 {
-		t.Errorf("%d key pairs of the declared kind, want the RSA and the elliptic one of the first slot", pairs)
+	if pairs != 3 {
+		t.Errorf("%d key pairs of the declared kind, want the client's RSA and elliptic ones and the manifest key", pairs)
 	}
 	bucket := s3.ListObjectsV2Input{Bucket: &tpl.Buckets[0].Name}
 	if _, err := s3.NewFromConfig(cfg).ListObjectsV2(t.Context(), &bucket); err != nil {

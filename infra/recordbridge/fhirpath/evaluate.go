@@ -76,7 +76,7 @@ func (s step) evaluate(env environment, this Node) ([]Node, error) {
 			return []Node{this}, nil
 		}
 		found := this.child(s.name)
-		return found, env.spend(1 + len(found))
+		return found, env.spend(1 + len(found) + this.size())
 	}
 	input, err := s.input.evaluate(env, this)
 	if err != nil {
@@ -85,8 +85,11 @@ func (s step) evaluate(env environment, this Node) ([]Node, error) {
 	var found []Node
 	for _, node := range input {
 		found = append(found, node.child(s.name)...)
+		if err := env.spend(1 + node.size()); err != nil {
+			return nil, err
+		}
 	}
-	return found, env.spend(len(input) + len(found))
+	return found, env.spend(len(found))
 }
 
 func (i indexer) evaluate(env environment, this Node) ([]Node, error) {

@@ -3,6 +3,7 @@ package fhirpath_test
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -231,6 +232,24 @@ func TestEvaluateStopsWhenStepsAreSpent(t *testing.T) {
 	nested := strings.Repeat("name.given.exists(%resource.", 5) + "name.exists()" + strings.Repeat(")", 5)
 	if _, err := evaluate(t, nested, nil); !errors.Is(err, fhirpath.ErrSteps) {
 		t.Errorf("a nested search returned %v, want ErrSteps", err)
+	}
+}
+
+func TestEvaluateCountsMembersOfLargeElement(t *testing.T) {
+	t.Parallel()
+	object := map[string]any{}
+	for i := range 64_000 {
+		object["member"+strconv.Itoa(i)] = true
+	}
+	expression, err := fhirpath.Parse("missing", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 1000
+	resource := fhirpath.Resource(object)
+	scope := fhirpath.Scope{Resource: resource, RowIndex: 0, Steps: &steps}
+	if _, err = expression.Evaluate(scope, resource); !errors.Is(err, fhirpath.ErrSteps) {
+		t.Errorf("a search among 64,000 members returned %v, want ErrSteps", err)
 	}
 }
 

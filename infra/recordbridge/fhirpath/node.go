@@ -53,6 +53,12 @@ func (n Node) child(name string) []Node {
 	return nil
 }
 
+// size returns the steps for a search among the node's members.
+func (n Node) size() int {
+	object, _ := n.Value.(map[string]any)
+	return len(object) / 64
+}
+
 // choice returns the JSON name and the type of a choice element. A resource has at most one of each choice.
 func choice(object map[string]any, name string) (key, kind string) {
 	for candidate := range object {

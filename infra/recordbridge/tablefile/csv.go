@@ -28,7 +28,7 @@ func newCSV(out io.Writer, columns []views.Column) (*csvTable, error) {
 
 func (t *csvTable) write(row []any) error {
 	for i, cell := range row {
-		t.record[i] = t.text(cell, t.columns[i].Kind)
+		t.record[i] = t.text(cell, t.columns[i].Cells())
 	}
 	if len(row) == 1 && t.record[0] == "" { // package csv would write an empty line, which readers skip
 		t.out.Flush()

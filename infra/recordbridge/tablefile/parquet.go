@@ -35,7 +35,7 @@ func newParquet(out io.Writer, columns []views.Column) *parquetTable {
 func (t *parquetTable) write(row []any) error {
 	values := make(parquet.Row, len(row))
 	for i, cell := range row {
-		value, size := t.value(cell, t.columns[i].Kind)
+		value, size := t.value(cell, t.columns[i].Cells())
 		t.bytes += size
 		level := 1 // the column is optional, and this cell has a value
 		if value.IsNull() {
@@ -102,7 +102,7 @@ func (f field) Value(base reflect.Value) reflect.Value { return base.FieldByName
 func schemaOf(columns []views.Column) parquet.Node {
 	schema := ordered{Group: parquet.Group{}, fields: nil}
 	for _, column := range columns {
-		node := parquet.Optional(nodeOf(column.Kind))
+		node := parquet.Optional(nodeOf(column.Cells()))
 		schema.Group[column.Name] = node
 		schema.fields = append(schema.fields, field{node, column.Name})
 	}

@@ -15,8 +15,16 @@ import (
 // Column describes a column of a view.
 type Column struct {
 	Name       string
-	Kind       Kind
-	Collection bool // whether a cell is a JSON array
+	Kind       Kind // of each value
+	Collection bool
+}
+
+// Cells returns the kind of the column's cells. A collection's cells are JSON arrays.
+func (c Column) Cells() Kind {
+	if c.Collection {
+		return Text
+	}
+	return c.Kind
 }
 
 // Kind is the type of a column's cells.

@@ -241,24 +241,36 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	return policy, nil
 }
 
-// jwks checks that the service's JWKS contains public keys and no private keys.
+// jwks checks that the service's key sets contain public keys and no private keys.
 func (c *check) jwks(ctx context.Context) (string, error) {
-	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
+	total := 0
+	for _, path := range []string{"/.well-known/jwks.json", "/.well-known/manifest-jwks.json"} {
+		keys, err := c.keySet(ctx, path)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		total += keys
+	}
+	return fmt.Sprintf("%d public keys", total), nil
+}
+
+func (c *check) keySet(ctx context.Context, path string) (keys int, err error) {
+	got, err := c.expect(ctx, request{method: http.MethodGet, path: path}, http.StatusOK, "")
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	var set struct {
 		Keys []map[string]any `json:"keys"`
 	}
 	if err := json.Unmarshal(got.Body, &set); err != nil || len(set.Keys) == 0 {
-		return "", errors.New("the key set is empty")
+		return 0, errors.New("the key set is empty")
 	}
 	for _, key := range set.Keys {
 		for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "k"} { // RFC 7518, sections 6.2.2, 6.3.2 and 6.4
 			if key[private] != nil {
-				return "", errors.New("a key shows its private half")
+				return 0, errors.New("a key shows its private half")
 			}
 		}
 	}
-	return fmt.Sprintf("%d public keys", len(set.Keys)), nil
+	return len(set.Keys), nil
 }

@@ -176,7 +176,7 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 func TestAsyncAPISchemasRestrictEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
-		"patient.ehi_export_success":     {"download_link"},
+		"patient.ehi_export_success":     {"download_link", "manifest"},
 		"patient.ehi_export_failed":      nil,
 		"webhook.test":                   nil,
 		"patient.request_health_system":  {"street_address", "website"},

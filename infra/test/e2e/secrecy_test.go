@@ -222,7 +222,7 @@ func runHiddenPerson(s *stack) {
 	for what, value := range map[string]string{
 		"name": patient.Person.Given + " " + patient.Person.Family, "address": patient.Person.Addresses[0].Street,
 		"birth date": patient.Person.BirthDate, "e-mail address": patient.Person.Email, "postal code": "PostalCode",
-		"id_token": "eyJhbGciOi",
+		"id_token": "eyJhbGciOiJSUzI1NiI", // the header's beginning; manifests' signatures begin with another algorithm
 	} {
 		s.tap.hide("a person's "+what, value)
 	}

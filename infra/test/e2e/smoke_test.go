@@ -157,6 +157,10 @@ func failingStacks() map[string]failingStack {
 		},
 		"no sandbox": {change: nothing, path: "/sandbox/", status: http.StatusNotFound, want: "connect: svc_"},
 		"no key set": {change: nothing, path: "/.well-known/jwks.json", status: http.StatusNotFound, want: "JWKS: "},
+		"no manifest key set": {
+			change: nothing, path: "/.well-known/manifest-jwks.json", status: http.StatusNotFound,
+			want: "JWKS: /.well-known/manifest-jwks.json: ",
+		},
 		"no webhook comes": {
 			change: nothing, path: "/_local/inbox", status: http.StatusServiceUnavailable,
 			want: "export: webhook: ",

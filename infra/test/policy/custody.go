@@ -23,15 +23,17 @@ func custody() map[string]func(statement) bool {
 			return slices.Contains(st.resources, "${TokensKey.Arn}") && slices.ContainsFunc(st.actions,
 				func(action string) bool { return strings.HasPrefix(action, "kms:") })
 		},
-		"Sign as our client": func(st statement) bool { return signs(st, "ClientKey") },
-		"Sign manifests":     func(st statement) bool { return signs(st, "ManifestKey") },
+		"Sign as our client": func(st statement) bool { return signs(st) && !usesManifestKey(st) },
+		"Sign manifests":     func(st statement) bool { return signs(st) && usesManifestKey(st) },
 	}
 }
 
-// signs reports whether a statement allows signing with a key whose name begins with the given text.
-func signs(st statement, key string) bool {
-	return slices.Contains(st.actions, "kms:Sign") && slices.ContainsFunc(st.resources,
-		func(resource string) bool { return strings.HasPrefix(resource, "${"+key) })
+func signs(st statement) bool { return slices.Contains(st.actions, "kms:Sign") }
+
+// usesManifestKey reports whether all of a statement's resources are manifest keys.
+func usesManifestKey(st statement) bool {
+	return !slices.ContainsFunc(st.resources,
+		func(resource string) bool { return !strings.HasPrefix(resource, "${ManifestKey") })
 }
 
 // quoted matches a name formatted as code.

@@ -121,8 +121,8 @@ func (s *Stack) watching() int {
 	return cents
 }
 
-// deployed returns the number of resources of a type in a stack without the sandbox, with one pair of client keys and one
-// manifest key.
+// deployed returns the number of resources of a type in a stack without the sandbox, with one pair of client keys and
+// one manifest key.
 func (s *Stack) deployed(kind string) int {
 	n := 0
 	for _, r := range s.of(kind) {

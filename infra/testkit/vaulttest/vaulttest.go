@@ -52,11 +52,11 @@ var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
 })
 
 // New returns a Vault with the keys rsa1, rsa2, ec1 and ec2.
-func New(t testing.TB) *Vault {
-	t.Helper()
+func New(tb testing.TB) *Vault {
+	tb.Helper()
 	keys, err := fourKeys()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &Vault{
 		Keys: maps.Clone(keys), Meet: func() {}, asked: map[string]int{}, fails: map[string]bool{},
@@ -112,21 +112,21 @@ func (v *Vault) Asked() map[string]int {
 }
 
 // Published returns the JSON members of each key in the key ring's set.
-func Published(t testing.TB, keys *jws.Keyring, keyType string) []map[string]any {
-	t.Helper()
-	set, err := keys.JWKS(t.Context(), keyType)
+func Published(tb testing.TB, keys *jws.Keyring, keyType string) []map[string]any {
+	tb.Helper()
+	set, err := keys.JWKS(tb.Context(), keyType)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	document, err := json.Marshal(set)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var read struct {
 		Keys []map[string]any `json:"keys"`
 	}
 	if err := json.Unmarshal(document, &read); err != nil || read.Keys == nil {
-		t.Fatalf("%s: %v", document, err)
+		tb.Fatalf("%s: %v", document, err)
 	}
 	return read.Keys
 }

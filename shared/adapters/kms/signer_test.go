@@ -189,7 +189,7 @@ func TestPublicRejectsUnsuitableKeys(t *testing.T) {
 		t.Error("a key on P-256 signs")
 	}
 	symmetric := newVault(t)
-	if _, err := (kms.ClientKeys(symmetric.client)).Public(t.Context(), symmetric.key); err == nil {
+	if _, err := kms.ClientKeys(symmetric.client).Public(t.Context(), symmetric.key); err == nil {
 		t.Error("a symmetric key has a public half")
 	}
 }

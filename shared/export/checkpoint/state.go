@@ -29,7 +29,7 @@ type Server struct {
 	Software   string     `json:"software,omitempty"` // name and version of the server's software; may be empty
 	ByURL      bool       `json:"by_url"`             // whether Questionnaires can be searched by URL
 	Own        string     `json:"own"`                // server's base URL as used in its links; see fhir.Base
-	Resolved   bool       `json:"settled"`            // whether the attempt to determine Own has ended, successfully or not
+	Resolved   bool       `json:"settled"`            // whether the attempt to determine Own has ended
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`

@@ -290,7 +290,7 @@ func (b *bench) file(t *testing.T) []byte {
 
 // kept returns the sorted keys of the objects that the finished task names.
 func (b *bench) kept() []string {
-	keys := []string{b.task().Manifest.Key}
+	keys := append(make([]string, 0, 1+len(b.task().Files)), b.task().Manifest.Key)
 	for _, f := range b.task().Files {
 		keys = append(keys, f.Key)
 	}

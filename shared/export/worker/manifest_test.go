@@ -67,7 +67,7 @@ func TestManifestListsEveryFileOfExport(t *testing.T) {
 		})
 		b.finish(t)
 		got, resources := b.manifest(t), len(names(t, b.file(t)))
-		var want []listed
+		want := make([]listed, 0, len(b.task().Files))
 		for _, f := range b.task().Files {
 			body := b.object(t, f.Key)
 			sum := sha256.Sum256(body)
@@ -162,7 +162,9 @@ func TestManifestContainsNoTokenOrPatientData(t *testing.T) {
 		b := newBench(t)
 		b.finish(t)
 		body := string(b.object(t, b.task().Manifest.Key))
-		for _, secret := range []string{"first", "renewed", wideScope, "Patient/" + patientID, "?token", `"` + patientID + `"`} {
+		for _, secret := range []string{
+			"first", "renewed", wideScope, "Patient/" + patientID, "?token", `"` + patientID + `"`,
+		} {
 			if strings.Contains(body, secret) {
 				t.Errorf("the manifest contains %q: %s", secret, body)
 			}

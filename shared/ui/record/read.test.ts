@@ -17,13 +17,18 @@ test("lines that are not resources are counted, and blank lines are not", async 
 test("a Bundle's resources are read, also from formatted JSON", async () => {
   const bundle = {
     resourceType: "Bundle",
-    entry: [null, { fullUrl: "urn:uuid:1", resource: { resourceType: "Patient" } }, { fullUrl: "urn:uuid:2" }],
+    entry: [
+      null,
+      { fullUrl: "urn:uuid:1", resource: { resourceType: "Patient" } },
+      { fullUrl: "urn:uuid:2" },
+      { resource: {} },
+    ],
   };
   for (const text of [JSON.stringify(bundle), JSON.stringify(bundle, null, 2)]) {
     const { resources, aliases, broken } = await reading(text);
     assert.equal(resources.length, 1);
     assert.equal(aliases.get("urn:uuid:1"), resources[0]);
-    assert.deepEqual(broken, []);
+    assert.deepEqual(broken, [4]);
   }
 });
 

@@ -6,7 +6,7 @@ export interface Reading {
   resources: FhirResource[];
   /** The resources' other names, such as the full URLs of a Bundle's entries. */
   aliases: Map<string, FhirResource>;
-  /** The numbers of the lines that are not FHIR resources, counted from 1. */
+  /** The numbers of the lines, or a Bundle's entries, that are not FHIR resources, counted from 1. */
   broken: number[];
 }
 
@@ -55,9 +55,12 @@ function add(value: unknown, reading: Reading): boolean {
     reading.resources.push(value);
     return true;
   }
-  for (const entry of (value as Bundle).entry as readonly unknown[]) {
+  for (const [i, entry] of ((value as Bundle).entry as readonly unknown[]).entries()) {
     const { resource, fullUrl } = (entry ?? {}) as { resource?: unknown; fullUrl?: unknown };
-    if (!isResource(resource)) continue;
+    if (!isResource(resource)) {
+      if (resource !== undefined) reading.broken.push(i + 1);
+      continue;
+    }
     reading.resources.push(resource);
     if (typeof fullUrl === "string") reading.aliases.set(fullUrl, resource);
   }

@@ -37,6 +37,7 @@ test("quantities keep comparators and units, and overviews round long decimals",
   assert.equal(quantity({ comparator: "<", value: 0.5, unit: "mg/dL" }), "<0.5 mg/dL");
   assert.equal(quantity({ value: 5, unit: "%" }), "5%");
   assert.equal(quantity({ value: 120, code: "mm[Hg]" }), "120 mmHg");
+  assert.equal(quantity({ value: 36.6, code: "Cel" }), "36.6 °C");
   assert.equal(quantity({ unit: "mg" }), "");
   assert.equal(quantity({ value: 120.93804625 }), "120.93804625");
   assert.equal(quantity({ value: 120.93804625 }, true), "120.94");

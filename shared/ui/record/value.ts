@@ -57,7 +57,7 @@ export function quantity(value: Quantity | undefined | null, isRounded = false):
 
 /** Returns a unit's text, or its UCUM code in a form that people know. */
 export const unitOf = (value: Quantity | undefined | null): string =>
-  (text(value?.unit) || text(value?.code)).replace("mm[Hg]", "mmHg").replaceAll(/[{}]/g, "");
+  (text(value?.unit) || text(value?.code)).replace("mm[Hg]", "mmHg").replace(/^Cel$/, "°C").replaceAll(/[{}]/g, "");
 
 /** Returns a number with at most two decimals, or with three digits if the number is below 1. */
 function rounded(value: unknown): string {

@@ -92,6 +92,7 @@ function Summary({ record }: { record: Record }): JSX.Element {
           This file has {record.patients.length} patient records. Check that they are the same person.
         </p>
       )}
+      {record.entries.length === 0 && <p class="notice">This file has no FHIR resources.</p>}
       {record.broken.length > 0 && <Broken lines={record.broken} />}
       {record.patients.map((one, i) => (
         <Disclosure key={i} class="json" summary="Personal details">
@@ -115,7 +116,8 @@ function Broken({ lines }: { lines: readonly number[] }): JSX.Element {
   const listed = lines.slice(0, 10).join(", ");
   return (
     <p class="notice">
-      {lines.length === 1 ? "1 line" : `${count(lines.length)} lines`} of the file can't be read: {listed}
+      {lines.length === 1 ? "1 resource" : `${count(lines.length)} resources`} of the file can't be read: number{" "}
+      {listed}
       {lines.length > 10 && " …"}
     </p>
   );

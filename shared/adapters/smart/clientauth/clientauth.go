@@ -1,6 +1,7 @@
 // Package clientauth authenticates the service's OAuth clients to authorization servers (RFC 6749 section 2.3, SMART
-// App Launch 2.2, "Client authentication"). The package adds the client's secret or signed assertion to a request. Private
-// keys stay in a vault, and secrets stay encrypted until they are sent. Package smart sends the requests and handles grants and responses.
+// App Launch 2.2, "Client authentication"). The package adds the client's secret or signed assertion to a request.
+// Private keys stay in a vault, and secrets stay encrypted until they are sent. Package smart sends the requests and
+// handles grants and responses.
 package clientauth
 
 import (

@@ -141,4 +141,8 @@ test("record: the element shows a file from the customer's server, and reports a
     (element as HTMLElement & { text: string }).text = '{"resourceType":"Patient","name":[{"text":"Birch Loam"}]}';
   });
   await expect(page.getByRole("heading", { name: "Birch Loam" })).toBeVisible();
+  await page.locator("record-view").evaluate((element) => {
+    (element as HTMLElement & { text: string }).text = "\n";
+  });
+  await expect(page.locator("record-view")).toContainText("This file has no FHIR resources.");
 });

@@ -46,9 +46,9 @@ type publicJWK struct {
 	Y          string   `json:"y,omitempty"`
 }
 
-// JWKS returns the public keys of keyType ("RSA" or "EC"), or all keys if keyType is empty, including former keys. RSA keys come first,
-// because some servers use the first key regardless of its type. Servers that reject elliptic-curve keys need an
-// RSA-only key set.
+// JWKS returns the public keys of keyType ("RSA" or "EC"), or all keys if keyType is empty, including former keys. RSA
+// keys come first, because some servers use the first key regardless of its type. Servers that reject elliptic-curve
+// keys need an RSA-only key set.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err == nil {

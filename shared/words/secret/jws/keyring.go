@@ -19,8 +19,9 @@ type Vault interface {
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
-// Keyring holds signing keys and publishes their public keys. Keyring loads the public keys from the vault on first use and caches them
-// for the life of the process. If loading fails, the next use retries it. Keyring is safe for concurrent use.
+// Keyring holds signing keys and publishes their public keys. Keyring loads the public keys from the vault on first use
+// and caches them for the life of the process. If loading fails, the next use retries it. Keyring is safe for
+// concurrent use.
 type Keyring struct {
 	vault  Vault
 	names  []string
@@ -75,8 +76,8 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 
 var errNoKey = errors.New("the service has no such signing key")
 
-// Signer returns the ID and the signer of the algorithm's key with the given ID, or of the algorithm's first key if keyID
-// is empty. The signer can be used until ctx ends.
+// Signer returns the ID and the signer of the algorithm's key with the given ID, or of the algorithm's first key if
+// keyID is empty. The signer can be used until ctx ends.
 func (k *Keyring) Signer(ctx context.Context, algorithm, keyID string) (id string, signer crypto.Signer, err error) {
 	all, err := k.keys(ctx)
 	if err != nil {
