@@ -48,6 +48,10 @@ def main(runner, python):
         subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, clone], check=True)
         for name in ("build", ".local"):
             os.makedirs(os.path.join(clone, name))
+        modules = os.path.join(ROOT, "shared/ui/node_modules")
+        if os.path.exists(modules):  # otherwise make would install them in the clone
+            os.symlink(modules, os.path.join(clone, "shared/ui/node_modules"))
+            os.utime(os.path.join(clone, "shared/ui/package-lock.json"), (0, 0))
         with stack.running(runner, os.path.join(clone, ".local"), rate=1_000_000) as run:
             guide = Guide(run, clone, config)
             guide.programs = list(zip(programs, compiled.result(), strict=True))
