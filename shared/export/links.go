@@ -51,12 +51,6 @@ func (l Links) StoredManifest(task Task) *webhook.ManifestLink {
 	return &webhook.ManifestLink{URL: l.stored(task, ManifestName), Signature: task.Manifest.Signature}
 }
 
-// stored returns the stored form of the link to one of a task's files.
-func (l Links) stored(task Task, name string) string {
-	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(name) + tokenParameter +
-		strconv.Itoa(l.Keys.Current()) + "." + strconv.FormatInt(task.FilesUntil.Unix(), 10)
-}
-
 // Manifest creates a link to a task's manifest. It returns nil if the task has no manifest.
 func (l Links) Manifest(task Task) (*webhook.ManifestLink, error) {
 	link := l.StoredManifest(task)
@@ -157,4 +151,10 @@ func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant
 		return org.Tenant{}, gone
 	}
 	return org.Tenant{Mode: said.Mode, OrgID: said.OrgID}, nil
+}
+
+// stored returns the stored form of the link to one of a task's files.
+func (l Links) stored(task Task, name string) string {
+	return l.BaseURL + "/bridge/fhir/ehi-export/" + task.ID + "/download/" + url.PathEscape(name) + tokenParameter +
+		strconv.Itoa(l.Keys.Current()) + "." + strconv.FormatInt(task.FilesUntil.Unix(), 10)
 }

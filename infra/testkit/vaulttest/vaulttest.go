@@ -35,6 +35,8 @@ type Vault struct {
 
 // fourKeys returns two RSA and two P-384 key pairs. The key pairs are created only once, because generating RSA keys is
 // slow.
+//
+//nolint:gochecknoglobals // the cache of a function without arguments, which tests share
 var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
 	keys := map[string]crypto.Signer{}
 	for _, slot := range []string{"1", "2"} {

@@ -50,6 +50,23 @@ func NewKeyring(vault Vault, names []string, former ...string) *Keyring {
 	return &Keyring{vault: vault, names: names, former: former, turn: make(chan struct{}, 1)}
 }
 
+var errNoKey = errors.New("the service has no such signing key")
+
+// Signer returns the ID and the signer of the algorithm's key with the given ID, or of the algorithm's first key if
+// keyID is empty. The signer can be used until ctx ends.
+func (k *Keyring) Signer(ctx context.Context, algorithm, keyID string) (id string, signer crypto.Signer, err error) {
+	all, err := k.keys(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, candidate := range all {
+		if candidate.jwk.Algorithm == algorithm && (keyID == "" || candidate.jwk.KeyID == keyID) {
+			return candidate.jwk.KeyID, k.vault.Signer(ctx, candidate.name, candidate.public), nil
+		}
+	}
+	return "", nil, fmt.Errorf("%w: algorithm %q, key id %q", errNoKey, algorithm, keyID)
+}
+
 // keys returns all keys, or an error if any key can't be loaded. Because keys fails as a whole, the choice of signing
 // key doesn't depend on the vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
@@ -72,23 +89,6 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 		k.loaded = append(k.loaded, key{name: name, public: public, jwk: published})
 	}
 	return k.loaded, nil
-}
-
-var errNoKey = errors.New("the service has no such signing key")
-
-// Signer returns the ID and the signer of the algorithm's key with the given ID, or of the algorithm's first key if
-// keyID is empty. The signer can be used until ctx ends.
-func (k *Keyring) Signer(ctx context.Context, algorithm, keyID string) (id string, signer crypto.Signer, err error) {
-	all, err := k.keys(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	for _, candidate := range all {
-		if candidate.jwk.Algorithm == algorithm && (keyID == "" || candidate.jwk.KeyID == keyID) {
-			return candidate.jwk.KeyID, k.vault.Signer(ctx, candidate.name, candidate.public), nil
-		}
-	}
-	return "", nil, fmt.Errorf("%w: algorithm %q, key id %q", errNoKey, algorithm, keyID)
 }
 
 // withFormer returns the keys and those former keys that are not among them.
