@@ -30,7 +30,7 @@ SDK_TOOLS ?= $(CACHE)/sdk
 test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk sdk-typescript sdk-python sdk-go example ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -165,15 +165,39 @@ contract: runner ## check the API descriptions with spectral, and the running se
 clients: runner ## generate clients from the API's documents with four generators, and call the running service with each
 	.ci/clients/run $(CACHE)/clients
 
-sdk: ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
+sdk: sdk-typescript sdk-python sdk-go ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
+
+sdk-typescript:
 	@go run ./infra/apiparts
 	@cd infra/sdk/typescript && { [ node_modules/.package-lock.json -nt package-lock.json ] \
 		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } \
 		&& npm run --silent generate >/dev/null && rm -rf dist dist-test && npx --no tsc \
 		&& npx --no tsc -- -p tsconfig.test.json && npm test --silent >dist-test/log || { cat dist-test/log; exit 1; }
 	@cd build && npm pack --silent ../infra/sdk/typescript
+
+sdk-python:
+	@go run ./infra/apiparts
 	@infra/sdk/python/build.sh '$(SDK_TOOLS)'
+
+sdk-go:
+	@go run ./infra/apiparts
 	@infra/sdk/go/build.sh
+
+# An example installs a packed SDK. It is packed again if its code or the API has changed.
+SDK_FILE = build/recordbridge-$(or $(SDK_FILE_$(LANGUAGE)),$(error LANGUAGE must be typescript, python or go))
+SDK_FILE_typescript := server-0.1.0.tgz
+SDK_FILE_python     := 0.1.0-py3-none-any.whl
+SDK_FILE_go         := go-0.1.0.tgz
+build/recordbridge-server-0.1.0.tgz: $(wildcard infra/sdk/typescript/src/*.ts) docs/openapi.yaml
+	@$(MAKE) --no-print-directory sdk-typescript
+build/recordbridge-0.1.0-py3-none-any.whl: $(wildcard infra/sdk/python/src/recordbridge/*.py) docs/openapi.yaml
+	@$(MAKE) --no-print-directory sdk-python
+build/recordbridge-go-0.1.0.tgz: $(wildcard infra/sdk/go/*.go) docs/openapi.yaml
+	@$(MAKE) --no-print-directory sdk-go
+
+example: recordbridge ## start an example application against the stack of make run: LANGUAGE=typescript, python or go
+	@$(MAKE) --no-print-directory $(SDK_FILE)
+	@docs/examples/start.sh '$(LANGUAGE)'
 
 ccda: ctl ## validate converted C-CDA documents with HL7's and Medplum's validators, and exports with HL7's
 	.ci/ccda/run $(CACHE)/ccda
