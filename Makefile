@@ -28,9 +28,10 @@ SERVERS ?= $(CACHE)/servers
 SDK_TOOLS ?= $(CACHE)/sdk
 # Go's tools and tests have spare memory but few cores, so they collect garbage less often.
 test race lint conformance build runner: export GOGC := 400
+HAS_NODE = node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients sdk sdk-typescript sdk-python sdk-go example ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients guide sdk sdk-typescript sdk-python sdk-go example test-examples ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,8 +92,7 @@ site: ## build the documentation site from docs/ into build/site (needs Node 20)
 
 # Without Node, everything else works, and the service reports that it was built without pages.
 pages:
-	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null \
-		&& command -v npm >/dev/null; then $(MAKE) --no-print-directory ui site; fi
+	@if $(HAS_NODE); then $(MAKE) --no-print-directory ui site; fi
 
 freemail: ## fetch the published lists of public e-mail domains, which the dashboard rejects in addition to its own list (needs npm)
 	@infra/freemail/fetch
@@ -102,8 +102,9 @@ domains:
 	@[ shared/manage/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] \
 		|| ! command -v npm >/dev/null || infra/freemail/fetch
 
-# The command embeds the record viewer. Without Node, the command's other parts work.
-recordbridge: pages ## build the developers' command line into build/recordbridge
+# The command embeds the record viewer. Without Node, its other parts work.
+recordbridge: ## build the developers' command line into build/recordbridge
+	@if $(HAS_NODE); then $(MAKE) --no-print-directory ui >/dev/null; fi
 	@rm -f infra/recordbridge/assets/record-view.js
 	@[ ! -d build/ui ] || cp build/ui/sdk/*/record-view.js infra/recordbridge/assets/
 	@$(BUILD) -o build/recordbridge ./infra/recordbridge
@@ -126,7 +127,7 @@ test: ## run all tests that need no container, cloud or browser; results of unch
 test-ui: ui ## check types and run unit tests of the widget and the hosted pages (needs Node 20)
 	@cd shared/ui && npm run --silent check && npm test --silent
 
-test-browser: ui runner ctl ## run the widget journeys in Chromium, installed from Debian if missing; ARGS="-g keyboard" selects some
+test-browser: ui runner ctl recordbridge ## run the widget journeys in Chromium, installed from Debian if missing; ARGS="-g keyboard" selects some
 	@.ci/chromium
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
@@ -137,6 +138,13 @@ test-engines: ui runner ctl ## run the main journeys in Firefox and WebKit, inst
 
 package: ui ## write the elements' npm package to build/svc-widget-<version>.tgz
 	@node shared/ui/sdk/pack.mjs && cd build && npm pack --silent ./npm
+
+test-examples: ui runner ctl recordbridge ## walk through the example applications in Chromium, with a patient who connects, reads and deletes a record
+	@.ci/chromium
+	@for language in typescript python go; do \
+		$(MAKE) --no-print-directory example-sdk LANGUAGE=$$language || exit; done
+	@GOFLAGS= go -C docs/examples/go vet ./...
+	@cd shared/ui && npx --no playwright test --config e2e/examples/playwright.config.ts $(ARGS)
 
 test-package: package ## install the package as customers do, and compile every snippet with it by tsc and vite
 	@node shared/ui/sdk/customer/check.mjs build/customer
@@ -164,6 +172,9 @@ contract: runner ## check the API descriptions with spectral, and the running se
 
 clients: runner ## generate clients from the API's documents with four generators, and call the running service with each
 	.ci/clients/run $(CACHE)/clients
+
+guide: runner ## run every code block of docs/guide against a running service (needs Node 20 and Python 3.11)
+	.ci/guide/run $(CACHE)
 
 sdk: sdk-typescript sdk-python sdk-go ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
 
@@ -195,8 +206,10 @@ build/recordbridge-0.1.0-py3-none-any.whl: $(wildcard infra/sdk/python/src/recor
 build/recordbridge-go-0.1.0.tgz: $(wildcard infra/sdk/go/*.go) docs/openapi.yaml
 	@$(MAKE) --no-print-directory sdk-go
 
-example: recordbridge ## start an example application against the stack of make run: LANGUAGE=typescript, python or go
+example-sdk:
 	@$(MAKE) --no-print-directory $(SDK_FILE)
+
+example: recordbridge example-sdk ## start an example application against the stack of make run: LANGUAGE=typescript, python or go
 	@docs/examples/start.sh '$(LANGUAGE)'
 
 ccda: ctl ## validate converted C-CDA documents with HL7's and Medplum's validators, and exports with HL7's

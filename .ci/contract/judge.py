@@ -125,7 +125,7 @@ def main(program, runner):
                   "--phases", "stateful", "--exclude-operation-id", "listEvents", "--exclude-tag", "dashboard")
             judge("what others may read", program, folder, run, variables, "peers.toml", "--max-examples", "20", "--phases", "stateful",
                   "--include-operation-id", "createExport", "--include-operation-id", "getExport")
-        with stack.running(runner, folder, rate=1) as run:
+        with stack.running(runner, folder, rate=1, built=True) as run:
             organisation = run["organisations"][0]
             variables |= {"PUBLIC_ID": organisation["public_id"], "PRIVATE_KEY": organisation["private_key"]}
             # There is only one request to /bridge/org; the others have a second one, which exceeds the limit.

@@ -1,7 +1,7 @@
-// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"). The endpoint returns an
-// organisation's events from the last 15 days, read with package eventlog. The endpoint is intended for organisations
-// that can't receive webhooks or have missed some. The organisation's backend calls this endpoint with its private key.
-// The endpoint is read-only.
+// Package listevents serves GET /bridge/events (docs/guide/events.md). The endpoint returns an organisation's events
+// from the last 15 days, read with package eventlog. The endpoint is intended for organisations that can't receive
+// webhooks or have missed some. The organisation's backend calls this endpoint with its private key. The endpoint is
+// read-only.
 package listevents
 
 import (

@@ -20,6 +20,9 @@ func (s *stack) described() control.Stack {
 	}
 	for _, f := range s.template.Functions {
 		add("AWS::Lambda::Function", f.LogicalID, f.Name)
+		for _, q := range f.QueueTriggers {
+			add("AWS::Lambda::EventSourceMapping", q.LogicalID, control.MappingID(stackName, f.LogicalID, q.QueueARN))
+		}
 	}
 	for _, t := range s.template.Tables {
 		add("AWS::DynamoDB::Table", t.LogicalID, t.Name)

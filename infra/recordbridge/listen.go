@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// pauseBetween is the time between two requests for events. Events appear after 15 seconds (docs/guide/webhooks.md,
-// "Reading events").
+// pauseBetween is the time between two requests for events. Events appear after 15 seconds (docs/guide/events.md).
 const pauseBetween = 2 * time.Second
 
 // listen sends each new event to the receiver. An event that the receiver doesn't accept isn't sent again, except by

@@ -20,8 +20,6 @@ import (
 //go:embed assets
 var assets embed.FS
 
-const viewer = "assets/record-view.js"
-
 // view writes a record as one HTML file and opens it. It sends nothing.
 func (t tool) view(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	flags.Usage = func() {
@@ -36,11 +34,11 @@ Shows FHIR NDJSON files in your browser. The page works offline and sends nothin
 		return err //nolint:wrapcheck // The flag package has already printed the mistake.
 	}
 	if flags.NArg() == 0 {
-		return fmt.Errorf("name at least one NDJSON file")
+		return errors.New("name at least one NDJSON file")
 	}
-	script, err := fs.ReadFile(assets, viewer)
+	script, err := readViewer(assets)
 	if err != nil {
-		return fmt.Errorf("this command was built without the record viewer: run make recordbridge (needs Node 20)")
+		return err
 	}
 	path, err := writePage(*to, script, flags.Args())
 	if err != nil {
@@ -51,10 +49,24 @@ Shows FHIR NDJSON files in your browser. The page works offline and sends nothin
 		return nil
 	}
 	program := browser(runtime.GOOS)
-	if err := exec.CommandContext(ctx, program[0], append(program[1:], path)...).Run(); err != nil {
+	// The browser outlives this command, which therefore neither waits for it nor stops it.
+	opener := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], path)...)
+	if err := opener.Start(); err != nil {
 		fmt.Fprintln(t.out, "No browser could be started. Open the file yourself.")
 	}
 	return nil
+}
+
+// readViewer returns the record viewer's script.
+func readViewer(folder fs.FS) ([]byte, error) {
+	script, err := fs.ReadFile(folder, "assets/record-view.js")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("this command was built without the record viewer: run make recordbridge (needs Node 20)")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the record viewer: %w", err)
+	}
+	return script, nil
 }
 
 // browser returns the command that opens a file in the default browser of an operating system.

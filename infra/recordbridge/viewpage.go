@@ -10,13 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 )
 
 // pageStyle is the only style of the page. The record viewer has a style sheet of its own.
 const pageStyle = `:root{color-scheme:light dark;--ground:#f5f7f9;--soft:#4b5a67}` +
 	`@media(prefers-color-scheme:dark){:root{--ground:#10161b;--soft:#aab7c2}}` +
-	`body{margin:0;background:var(--ground);font:1rem/1.5 system-ui,sans-serif}` +
+	`body{margin:0;background:var(--ground);--record-background:var(--ground);font:1rem/1.5 system-ui,sans-serif}` +
 	`main{max-width:68rem;margin:0 auto;padding:1rem max(1rem,env(safe-area-inset-left))}` +
 	`h1,main>p{margin:0 0 1rem;color:var(--soft);font-size:.9375rem;font-weight:400}h1{margin:0;font-weight:600}`
 
@@ -44,9 +43,8 @@ func around(script []byte) (head, tail string, err error) {
 <body>
 <main>
 <h1>Health record</h1>
-<p>This page is a file on your device. It sends nothing.</p>
-<record-view><script type="application/x-ndjson">
-`
+<p>This page is a file on your device. It sends no data.</p>
+<record-view><script type="application/x-ndjson">`
 	tail = "</script></record-view>\n</main>\n<script type=\"module\">" + string(script) + "</script>\n</body>\n</html>\n"
 	return head, tail, nil
 }
@@ -81,7 +79,7 @@ func addRecord(w io.Writer, file string) error {
 			return fmt.Errorf("read the record: %w", readErr)
 		}
 	}
-	if _, err := io.Copy(w, strings.NewReader("\n")); err != nil {
+	if _, err := io.WriteString(w, "\n"); err != nil {
 		return fmt.Errorf("write the record: %w", err)
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package ui groups the widget, the dashboard and the playground, which are written in TypeScript
-// (docs/guide/widget.md).
+// Package ui groups the widget, the dashboard, the playground and the record viewer, which are written in TypeScript
+// (docs/guide/widget.md, docs/guide/view.md).
 //
 // The only Go package below ui imports words:
 //

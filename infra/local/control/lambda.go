@@ -68,10 +68,15 @@ type mappingShown struct {
 	Batch    int    `json:"BatchSize"`
 }
 
+// MappingID returns the UUID of the mapping between a queue and a function, given the function's logical ID.
+func MappingID(stack, function, queueARN string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(stack+"-"+function+" "+queueARN)).String()
+}
+
 func (l *Lambda) shown(m triggers.Mapping) mappingShown {
 	name := l.Stack + "-" + m.Function
 	one := mappingShown{
-		ID:     uuid.NewSHA1(uuid.NameSpaceURL, []byte(name+" "+m.QueueARN)).String(),
+		ID:     MappingID(l.Stack, m.Function, m.QueueARN),
 		Source: m.QueueARN, Function: arnPrefix + name + ":" + live, State: "Enabled", Reason: "USER_INITIATED",
 		Batch: m.BatchSize,
 	}

@@ -71,7 +71,9 @@ func (b *builder) link() error {
 		properties.where = "Events." + e.name + "."
 		switch o.oneOf("Type", "SQS", "Schedule") {
 		case "SQS":
-			f.QueueTriggers = append(f.QueueTriggers, b.queueTrigger(f, properties))
+			trigger := b.queueTrigger(f, properties)
+			trigger.LogicalID = f.LogicalID + e.name
+			f.QueueTriggers = append(f.QueueTriggers, trigger)
 		case "Schedule":
 			schedule := Schedule{Name: f.LogicalID + e.name, Every: rate(properties)}
 			f.Schedules = append(f.Schedules, schedule)

@@ -68,7 +68,8 @@ func TestLoadResolvesWorkerFunction(t *testing.T) {
 		},
 		LogGroup: "/recordbridge/recordbridge/webhookworker",
 		QueueTriggers: []template.QueueTrigger{{
-			QueueURL: "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue", QueueARN: queue, BatchSize: 10,
+			LogicalID: "WebhookWorkerFunctionDelivery",
+			QueueURL:  "http://127.0.0.1:4566/000000000000/recordbridge-DeliveryQueue", QueueARN: queue, BatchSize: 10,
 			MaxConcurrency: 50, PartialFailures: true,
 		}},
 		Statements: []template.Statement{

@@ -40,8 +40,10 @@ type Function struct {
 // its own. Path is the declared path without the stage, such as /a/{id} or /sandbox/{proxy+}.
 type Route struct{ Method, Path string }
 
-// QueueTrigger is a function's SQS event.
+// QueueTrigger is a function's SQS event. LogicalID is <function's LogicalID><event name>, which is SAM's name for the
+// event source mapping.
 type QueueTrigger struct {
+	LogicalID          string
 	QueueURL, QueueARN string
 	BatchSize          int // maximum number of messages per invocation, from 1 to 10
 	MaxConcurrency     int // ScalingConfig.MaximumConcurrency, or 0 if not set

@@ -8,15 +8,16 @@ import (
 )
 
 var (
-	// selection matches the -run pattern that a command passes to go test.
-	selection = regexp.MustCompile(`go test [^\n` + "`" + `]*?(?:\\\n[^\n]*?)?-run ('[^']*'|[^\s'` + "`" + `]+)`)
+	// selection matches the -run pattern that a command passes to go test, and a -skip pattern anywhere.
+	selection = regexp.MustCompile(`(?:go test [^\n` + "`" + `]*?(?:\\\n[^\n]*?)?-run| -skip|'-skip)` +
+		` ('[^']*'|[^\s'` + "`" + `]+)`)
 	variable  = regexp.MustCompile(`(?m)^([A-Z]+)\s*:?=\s*(.*)$`)
 	reference = regexp.MustCompile(`\$\(([A-Z]+)\)`)
 )
 
-// Selections reports alternatives in go test's -run patterns that do not match any test, benchmark or fuzz test in the
-// tree. Selections checks scripts, the Makefile and documents. If a pattern matches nothing, go test passes without
-// running any test.
+// Selections reports alternatives in go test's -run and -skip patterns that do not match any test, benchmark or fuzz
+// test in the tree. Selections checks scripts, the Makefile and documents. If a -run pattern matches nothing, go test
+// passes without running any test.
 func Selections(t *Tree) []Finding {
 	variables := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {
@@ -38,7 +39,7 @@ func Selections(t *Tree) []Finding {
 			for part := range strings.SplitSeq(pattern, "|") {
 				top, _, _ := strings.Cut(part, "/")
 				if top != "^$" && !matchesAny(top, names) {
-					found.addf(f.Path, "-run %s: no test matches %q", pattern, part)
+					found.addf(f.Path, "-run or -skip %s: no test matches %q", pattern, part)
 				}
 			}
 		}

@@ -16,7 +16,7 @@ export function dateText(date: string): string {
 export function momentText(date: string): string {
   const [, , , , hour, minute, zone] = pattern.exec(date) ?? [];
   if (hour === undefined) return dateText(date);
-  const place = zone === undefined ? "" : zone === "Z" ? " (UTC)" : ` (UTC${zone})`;
+  const place = zone === undefined ? "" : ["Z", "+00:00"].includes(zone) ? " (UTC)" : ` (UTC${zone})`;
   return `${dateText(date)}, ${hour}:${minute}${place}`;
 }
 

@@ -18,17 +18,12 @@ export interface Description {
 
 type Describe<T> = (resource: T, record: Record) => Partial<Description>;
 
-/** Describes a resource. A resource whose shape is wrong is described by its type alone. */
+/** Describes a resource, whatever its shape. A resource without a title gets the name of its type. */
 export function describe(resource: fhir.FhirResource, record: Record): Description {
   const type = text(resource.resourceType);
-  const nothing: Description = { title: spaced(type), note: "", tags: [], facts: [], files: [] };
-  try {
-    const known = Object.hasOwn(describers, type) ? describers[type] : undefined;
-    const { title, ...found } = (known ?? anything)(resource as never, record);
-    return { ...nothing, ...found, title: title || nothing.title };
-  } catch {
-    return nothing;
-  }
+  const known = Object.hasOwn(describers, type) ? describers[type] : undefined;
+  const { title, ...found } = (known ?? anything)(resource as never, record);
+  return { note: "", tags: [], facts: [], files: [], ...found, title: title || spaced(type) };
 }
 
 /** Returns a type's name in words, such as "Care Plan". */
@@ -36,9 +31,9 @@ export const spaced = (type: string): string => type.replaceAll(/(?<=[a-z])(?=[A
 
 const tag = (value: string, tone: Tag["tone"] = "plain"): Tag[] => (value === "" ? [] : [{ text: value, tone }]);
 
-/** Returns a tag for a status, unless it is one of the expected statuses. */
+/** Returns a tag for a status, unless it is an expected status. The page marks retracted entries itself. */
 const unusual = (status: unknown, ...expected: readonly string[]): Tag[] =>
-  expected.includes(text(status)) ? [] : tag(words(status), "warn");
+  ["entered-in-error", ...expected].includes(text(status)) ? [] : tag(words(status), "warn");
 
 function named(reference: fhir.Reference | undefined, owner: fhir.FhirResource, record: Record): string {
   const display = text(reference?.display);
@@ -73,7 +68,7 @@ const condition: Describe<fhir.Condition> = (of, record) => ({
 const onset = (of: fhir.Condition | fhir.AllergyIntolerance): string =>
   momentText(text(of.onsetDateTime)) ||
   period(of.onsetPeriod) ||
-  (of.onsetAge === undefined ? "" : `at the age of ${quantity(of.onsetAge)}`) ||
+  quantity(of.onsetAge).replace(/^(?=.)/, "at the age of ") ||
   range(of.onsetRange) ||
   text(of.onsetString);
 
@@ -167,7 +162,7 @@ const immunization: Describe<fhir.Immunization> = (of, record) => ({
 
 const observation: Describe<fhir.Observation> = (of, record) => ({
   title: label(of.code),
-  note: valueOf(of),
+  note: valueOf(of, true),
   tags: tagsOf(of),
   facts: [
     ["Value", valueOf(of)],
@@ -274,7 +269,13 @@ const anything: Describe<{ resourceType: string }> = (of) => {
   const name = list(shared["name"] as fhir.HumanName | string)[0];
   const own = typeof name === "string" ? text(name) : personName(name);
   return {
-    title: own || text(shared["title"]) || concept("code") || text(shared["description"]) || concept("type"),
+    title:
+      own ||
+      text(shared["title"]) ||
+      concept("code") ||
+      text(shared["description"]) ||
+      concept("description") ||
+      concept("type"),
     note: joined([concept("category"), absence(shared as never)]),
     tags: unusual(shared["status"], "", "active", "final", "completed", "current", "finished", "available"),
   };

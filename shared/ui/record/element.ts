@@ -5,7 +5,7 @@
 import { h, render } from "preact";
 import { build } from "./record.ts";
 import { read } from "./read.ts";
-import css from "./style.css";
+import { sheets } from "./sheets.ts";
 import { View, type State } from "./view.tsx";
 
 const Parent = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
@@ -19,10 +19,7 @@ export class RecordView extends Parent {
 
   constructor() {
     super();
-    // A constructed sheet does not require style-src.
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-    this.#root.adoptedStyleSheets = [sheet];
+    this.#root.adoptedStyleSheets = sheets();
   }
 
   /** The URL of an NDJSON file. */

@@ -11,28 +11,45 @@ export interface Tag {
 
 type Valued = Observation | ObservationComponent;
 
-/** Returns an observation's value, with the values of its components, or why there is no value. */
-export function valueOf(of: Observation): string {
-  const own = ownValue(of);
-  const several = list(of.component).map((one) => joined([label(one.code), componentValue(one)], ": "));
+/**
+ * Returns an observation's value, with the values of its components, or why there is no value. An overview shows rounded
+ * numbers.
+ */
+export function valueOf(of: Observation, isRounded = false): string {
+  const own = ownValue(of, isRounded);
+  const several = list(of.component).map((one) => joined([label(one.code), componentValue(one, isRounded)], ": "));
   const members = list(of.hasMember).length;
   return (
-    joined([own, ...several]) || absent(of) || (members > 0 ? `${members} results in this panel` : "No value recorded")
+    bloodPressure(of, isRounded) ||
+    joined([own, ...several]) ||
+    absent(of) ||
+    (members > 0 ? `${members} results in this panel` : "No value recorded")
   );
 }
 
-export const componentValue = (of: ObservationComponent): string => ownValue(of) || absent(of) || "No value recorded";
+const componentValue = (of: ObservationComponent, isRounded: boolean): string =>
+  ownValue(of, isRounded) || absent(of) || "No value recorded";
+
+/** Returns "120/80 mmHg" for an observation with only a systolic and a diastolic blood pressure. */
+function bloodPressure(of: Observation, isRounded: boolean): string {
+  const valued = (code: string): ObservationComponent | undefined =>
+    list(of.component).find((one) => has(one.code, code) && one.valueQuantity !== undefined);
+  const [systolic, diastolic] = [valued("8480-6"), valued("8462-4")];
+  if (systolic === undefined || diastolic === undefined || list(of.component).length !== 2) return "";
+  const { unit: _, code: __, ...number } = systolic.valueQuantity ?? {};
+  return `${quantity(number, isRounded)}/${quantity(diastolic.valueQuantity, isRounded)}`;
+}
 
 function absent(of: Valued): string {
   const reason = label(of.dataAbsentReason);
   return reason === "" ? absence(of) : `No value (${reason})`;
 }
 
-function ownValue(of: Valued): string {
+function ownValue(of: Valued, isRounded: boolean): string {
   if (typeof of.valueBoolean === "boolean") return of.valueBoolean ? "Yes" : "No";
   const ratio = joined([quantity(of.valueRatio?.numerator), quantity(of.valueRatio?.denominator)], " : ");
   return (
-    quantity(of.valueQuantity) ||
+    quantity(of.valueQuantity, isRounded) ||
     label(of.valueCodeableConcept) ||
     text(of.valueString) ||
     text(of.valueInteger) ||
@@ -83,7 +100,8 @@ export function tagsOf(of: Observation): Tag[] {
     .filter((one) => !has(one, ...expected))
     .map(interpreted);
   const status = text(of.status);
-  if (!["", "final", "amended", "corrected"].includes(status)) tags.push({ text: words(status), tone: "warn" });
+  if (!["", "final", "amended", "corrected", "entered-in-error"].includes(status))
+    tags.push({ text: words(status), tone: "warn" });
   return tags.filter((one) => one.text !== "");
 }
 

@@ -1,6 +1,6 @@
 /** The parts that all sections of the page share. */
-import type { ComponentChildren, JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment, FhirResource } from "fhir/r4";
 import { dateText } from "./dates.ts";
 import { describe, type Description } from "./describe.ts";
@@ -8,39 +8,61 @@ import type { Entry, Record } from "./record.ts";
 import type { Tag } from "./observation.ts";
 import { Files } from "./files.tsx";
 
-/** The number of items that a list shows at first, and adds with each press of its button. */
-const PORTION = 20;
+/** The number of items that a longer list shows at first. */
+const PORTION = 10;
 
-/** A list that shows its items in portions. Each item must render an li element that can get the focus. */
+/** The number of items up to which a list shows all. */
+const WHOLE = 15;
+
+/** The number of items that each press of a list's button adds. */
+const NEXT = 50;
+
+/**
+ * Limits a list to the number of items that the reader asked for. Returns that number and the button that shows more.
+ * The items are the li or tbody elements of the list, and the first new item gets the focus.
+ */
+export function usePortion(
+  list: RefObject<HTMLElement | null>,
+  size: number,
+): readonly [shown: number, button: JSX.Element | null] {
+  const [shown, setShown] = useState(size > WHOLE ? PORTION : size);
+  const more = Math.min(NEXT, size - shown);
+  const isNew = useRef(false);
+  useLayoutEffect(() => {
+    if (!isNew.current) return;
+    isNew.current = false;
+    const items = list.current?.querySelectorAll(":scope > li, :scope > tbody");
+    items?.[shown - more]?.querySelector<HTMLElement>("summary, button")?.focus();
+  });
+  const grow = (): void => {
+    isNew.current = true;
+    setShown(shown + more);
+  };
+  if (more <= 0) return [shown, null];
+  return [
+    shown,
+    <button type="button" class="more" onClick={grow}>
+      Show {more} more <span class="soft">of {count(size - shown)}</span>
+    </button>,
+  ];
+}
+
+/** A list that shows its items, as li elements, in portions. */
 export function Portions<T>({
   items,
   children,
-  class: name = "rows",
 }: {
   items: readonly T[];
   children: (item: T, index: number) => JSX.Element;
-  class?: string;
 }): JSX.Element {
-  const [shown, setShown] = useState(PORTION);
-  const element = useRef<HTMLUListElement>(null);
-  const more = Math.min(PORTION * (shown > PORTION ? 5 : 1), items.length - shown);
-  const grow = (): void => {
-    setShown(shown + more);
-    requestAnimationFrame(() => {
-      const next = element.current?.children[shown];
-      next?.querySelector<HTMLElement>("summary")?.focus();
-    });
-  };
+  const list = useRef<HTMLUListElement>(null);
+  const [shown, button] = usePortion(list, items.length);
   return (
     <>
-      <ul class={name} ref={element}>
+      <ul class="rows" ref={list}>
         {items.slice(0, shown).map(children)}
       </ul>
-      {more > 0 && (
-        <button type="button" class="more" onClick={grow}>
-          Show {more} more <span class="soft">of {count(items.length - shown)}</span>
-        </button>
-      )}
+      {button}
     </>
   );
 }
@@ -92,8 +114,10 @@ export function Row({ entry, record, kind }: { entry: Entry; record: Record; kin
       <Disclosure
         summary={
           <>
-            <span class={retracted.length > 0 ? "title struck" : "title"}>{shown.title}</span>
-            <Tags tags={[...retracted, ...shown.tags]} />
+            <span class="head">
+              <span class={retracted.length > 0 ? "title struck" : "title"}>{shown.title}</span>
+              <Tags tags={[...retracted, ...shown.tags]} />
+            </span>
             <When date={entry.date} />
             {(kind || shown.note) && (
               <span class="note">
@@ -124,21 +148,28 @@ export function Details({
   const files = shown.files.filter((one): one is Attachment => typeof one === "object" && one !== null);
   return (
     <>
-      {facts.length > 0 && (
-        <dl>
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {facts.length > 0 && <Facts facts={facts} />}
       {files.length > 0 && <Files files={files} owner={resource} record={record} />}
       <Json resource={resource} />
     </>
   );
 }
+
+/** Labelled values. A long value has a row of its own on phones. */
+export function Facts({ facts }: { facts: readonly (readonly string[])[] }): JSX.Element {
+  return (
+    <dl>
+      {facts.map(([name, value = ""]) => (
+        <div key={name} class={value.length > LONG ? "long" : undefined}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const LONG = 20;
 
 /** The number of characters of JSON that the page shows. */
 const LONGEST_JSON = 100_000;

@@ -51,7 +51,8 @@ export function dateOf(resource: FhirResource): string {
 export function build({ resources, aliases, broken }: Reading): Record {
   const entries = resources.map((resource): Entry => {
     const date = resource.resourceType === "Patient" ? "" : dateOf(resource);
-    return { resource, section: sectionOf(resource), part: partOf(resource), date, time: instant(date) };
+    const section = sectionOf(resource);
+    return { resource, section, part: section === "retracted" ? "" : partOf(resource), date, time: instant(date) };
   });
   entries.sort((a, b) => (b.time ?? -Infinity) - (a.time ?? -Infinity) || 0);
   const sections = new Map<Section, Entry[]>();

@@ -1,7 +1,7 @@
 /** Groups observations by test, and finds the numbers that a chart can show. */
 import type { Observation, ObservationComponent } from "fhir/r4";
 import type { Entry } from "./record.ts";
-import { has, label, list, text } from "./value.ts";
+import { has, label, list, text, unitOf } from "./value.ts";
 
 /** A test with all its results, newest first. */
 export interface Test {
@@ -58,7 +58,7 @@ export function linesOf({ name, entries }: Test): readonly Line[] {
 function addPoint(lines: Map<string, Line>, name: string, of: Observation | ObservationComponent, entry: Entry): void {
   const value = of.valueQuantity?.value ?? of.valueInteger;
   if (typeof value !== "number" || !Number.isFinite(value) || entry.time === undefined) return;
-  const unit = text(of.valueQuantity?.unit) || text(of.valueQuantity?.code);
+  const unit = unitOf(of.valueQuantity);
   const key = JSON.stringify([name, unit]);
   const line = lines.get(key) ?? { name, unit, points: [], low: undefined, high: undefined };
   lines.set(key, line);
@@ -71,11 +71,12 @@ function addPoint(lines: Map<string, Line>, name: string, of: Observation | Obse
   line.high = limit(ranges[0]?.high?.value);
 }
 
-/** Returns the lines in groups that share a unit, and therefore a chart. */
+/** Returns the lines in groups that share a unit, and therefore a chart. Lines with higher values are first. */
 export function chartsOf(test: Test): readonly (readonly Line[])[] {
   const charts = new Map<string, Line[]>();
   for (const line of linesOf(test)) charts.set(line.unit, [...(charts.get(line.unit) ?? []), line]);
-  return [...charts.values()];
+  const newest = ({ points }: Line): number => points.at(-1)?.value ?? 0;
+  return [...charts.values()].map((lines) => lines.sort((a, b) => newest(b) - newest(a)));
 }
 
 /** The number of points above which a chart shows only the extremes of short periods. */

@@ -49,10 +49,20 @@ export function absence(element: { extension?: Extension[] | undefined } | undef
   return reason === "" ? "" : `Not recorded (${reason})`;
 }
 
-export function quantity(value: Quantity | undefined | null): string {
-  const unit = text(value?.unit) || text(value?.code);
-  const number = text(value?.value);
+export function quantity(value: Quantity | undefined | null, isRounded = false): string {
+  const unit = unitOf(value);
+  const number = isRounded ? rounded(value?.value) : text(value?.value);
   return number === "" ? "" : joined([`${text(value?.comparator)}${number}`, unit], unit === "%" ? "" : " ");
+}
+
+/** Returns a unit's text, or its UCUM code in a form that people know. */
+export const unitOf = (value: Quantity | undefined | null): string =>
+  (text(value?.unit) || text(value?.code)).replace("mm[Hg]", "mmHg").replaceAll(/[{}]/g, "");
+
+/** Returns a number with at most two decimals, or with three digits if the number is below 1. */
+function rounded(value: unknown): string {
+  if (typeof value !== "number" || !/\.\d{3}/.test(String(value))) return text(value);
+  return String(Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(2)));
 }
 
 export function range(value: Range | undefined | null): string {

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { dateText, yearOf } from "./dates.ts";
 import { describe, spaced } from "./describe.ts";
-import { count, Details, Disclosure, Portions, Row } from "./parts.tsx";
+import { count, Details, Disclosure, Facts, Portions, Row } from "./parts.tsx";
 import type { Entry, Record } from "./record.ts";
 import { Results } from "./results.tsx";
 import { parts, sections } from "./sections.ts";
@@ -77,22 +77,16 @@ function Summary({ record }: { record: Record }): JSX.Element {
   const period = record.first === "" ? "" : `${dateText(record.first)} – ${dateText(record.last)}`;
   const facts = [
     ["Born", dateText(text(patient?.birthDate)) || absence(birthDateOf(patient))],
+    ["Died", patient?.deceasedBoolean === true ? "Yes" : dateText(text(patient?.deceasedDateTime))],
     ["Sex", words(patient?.gender)],
-    ["Source", record.sources],
     ["Records", count(record.entries.length)],
+    ["Source", record.sources],
     ["Period", period],
   ].filter(([, value]) => value !== "");
   return (
     <header>
       <h2>{personName(nameOf(patient)) || "Name not recorded"}</h2>
-      <dl>
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       {record.patients.length > 1 && (
         <p class="notice">
           This file has {record.patients.length} patient records. Check that they are the same person.

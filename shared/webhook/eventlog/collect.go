@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// settled is an event's minimum age before the list serves it (docs/guide/webhooks.md, Reading events).
+	// settled is an event's minimum age before the list serves it (docs/guide/events.md).
 	settled = 15 * time.Second
 	// kept is the period for which events stay in the list. Event rows are deleted later, so eventlog checks each
 	// event's age.

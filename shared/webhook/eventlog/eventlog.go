@@ -1,6 +1,6 @@
-// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). The events of the
-// last 15 days are returned, oldest first. Each event is the envelope that the organisation's webhooks receive, byte
-// for byte. Reading an event does not remove it.
+// Package eventlog lets an organisation read its events (docs/guide/events.md). The events of the last 15 days
+// are returned, oldest first. Each event is the envelope that the organisation's webhooks receive, byte for byte.
+// Reading an event does not remove it.
 //
 // Only events older than 15 seconds are served. Rows are stored shortly after their events' times and appear in the
 // list's index after a further delay. An event may therefore appear with an earlier time than one that a reader has

@@ -36,6 +36,8 @@ const REST = 7_500;
 const TEFCA = 9_000;
 /** The budgets of the dashboard's script and style sheet. The dashboard's users return daily, on desktop computers. */
 const DASHBOARD = 60_000;
+/** The budget of the record viewer's script. */
+const RECORD = 22_000;
 
 const scratch = mkdtempSync(join(tmpdir(), "ui-package-"));
 after(() => rmSync(scratch, { recursive: true }));
@@ -59,6 +61,7 @@ const weight = (...names: string[]): number =>
 
 test("the bundles stay within their size budgets", () => {
   assert(weight("sdk/svc-widget.js") <= ELEMENTS, `${weight("sdk/svc-widget.js")} bytes`);
+  assert(weight("sdk/record-view.js") <= RECORD, `${weight("sdk/record-view.js")} bytes`);
   for (const [lang, other] of [
     ["en", "es"],
     ["es", "en"],
@@ -226,6 +229,15 @@ test("the SDK script has no imports and loads without a DOM", async () => {
   );
   const module = (await import(pathToFileURL(script).href)) as object;
   assert.deepEqual(Object.keys(module).sort(), ["SvcWidget", "SvcWidgetElement"]);
+});
+
+test("the record viewer's script has no imports, fits into a page and loads without a DOM", async () => {
+  const script = join(folder, manifest.files["sdk/record-view.js"]?.path ?? "");
+  assert.doesNotMatch(
+    readFileSync(script, "utf8"),
+    /\bimport\s*[("{*]|\beval\b|localStorage|sessionStorage|document\.cookie|<\/?script|<!--/i,
+  );
+  await assert.doesNotReject(import(pathToFileURL(script).href));
 });
 
 test("the package contains its exports and type-checks customer code", () => {
