@@ -28,7 +28,8 @@ python)
 		rm -rf "$python" && python3 -m venv "$python"
 		"$python/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
 			--requirement docs/examples/python/requirements.txt
-		python3 -m zipfile -e build/recordbridge-*.whl "$("$python/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")"
+		site=$("$python/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+		python3 -m zipfile -e build/recordbridge-*.whl "$site"
 		touch "$stamp"
 	fi
 	command=("$python/bin/python" -B docs/examples/python/main.py)

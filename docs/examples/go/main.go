@@ -34,10 +34,8 @@ type app struct {
 }
 
 func main() {
-	a := &app{
-		page: template.Must(template.ParseFS(files, "page.html")), baseURL: os.Getenv("BASE_URL"),
-		publicID: os.Getenv("PUBLIC_ID"),
-	}
+	a := &app{baseURL: os.Getenv("BASE_URL"), publicID: os.Getenv("PUBLIC_ID")}
+	a.page = template.Must(template.ParseFS(files, "page.html"))
 	a.client = must(recordbridge.New(recordbridge.Options{
 		BaseURL: a.baseURL, PublicID: a.publicID, PrivateKey: os.Getenv("PRIVATE_KEY"),
 	}))
@@ -50,8 +48,8 @@ func main() {
 	http.Handle("GET /records/{id}", handler(a.record))
 	http.Handle("POST /records/{id}/delete", handler(a.delete))
 	http.Handle("POST /webhook", handler(a.webhook))
-	protected := http.NewCrossOriginProtection().Handler(http.DefaultServeMux)
-	log.Fatal(http.ListenAndServe("localhost:"+os.Getenv("PORT"), protected))
+	noOtherSite := http.NewCrossOriginProtection()
+	log.Fatal(http.ListenAndServe("localhost:"+os.Getenv("PORT"), noOtherSite.Handler(http.DefaultServeMux)))
 }
 
 // home shows the widget, the user's connections, and the record that the query names.
@@ -74,9 +72,11 @@ func (a *app) home(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", strings.ReplaceAll("default-src 'none'; script-src 'self' BASE/; "+
-		"frame-src BASE/; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'", "BASE", a.baseURL))
+		"frame-src BASE/; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		"BASE", a.baseURL))
 	return a.page.Execute(w, map[string]any{
-		"BaseURL": a.baseURL, "PublicID": a.publicID, "User": user, "Connections": connections, "Record": r.FormValue("record"),
+		"BaseURL": a.baseURL, "PublicID": a.publicID, "User": user, "Connections": connections,
+		"Record": r.FormValue("record"),
 	})
 }
 
@@ -159,7 +159,8 @@ func (a *app) process(ctx context.Context, event any) error {
 	switch event := event.(type) {
 	case api.ConnectionSuccessEvent:
 		id, user := event.Data.OrgConnectionId, ""
-		if a.db.QueryRow("SELECT id FROM users WHERE id = ?", event.Data.ExternalId).Scan(&user) != nil {
+		isUser := a.db.QueryRow("SELECT id FROM users WHERE id = ?", event.Data.ExternalId).Scan(&user) == nil
+		if !isUser || event.Data.ConnectionStatus != api.ConnectionSuccessDataConnectionStatusAuthorized {
 			return nil
 		}
 		if _, err := a.client.CreateExport(ctx, api.CreateExportRequest{OrgConnectionId: id}); err != nil {
@@ -176,13 +177,13 @@ func (a *app) process(ctx context.Context, event any) error {
 	return nil
 }
 
-// save stores the record of an export. The record becomes visible when its last byte has arrived and the digest matches.
+// save stores the record of an export. The record becomes visible once it is complete and its digest matches.
 func (a *app) save(ctx context.Context, task string, id uuid.UUID) error {
-	links, err := a.client.Files(ctx, task)
-	if err != nil {
+	files, err := a.client.Files(ctx, task)
+	if err != nil || len(files) == 0 {
 		return err
 	}
-	for resource, err := range a.client.Resources(ctx, links[0], nil) {
+	for resource, err := range a.client.Resources(ctx, files[0], nil) {
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 FOLDER = Path(__file__).parent
 BASE_URL, PUBLIC_ID = os.environ["BASE_URL"], os.environ["PUBLIC_ID"]
 POLICY = (
-    f"default-src 'none'; script-src 'self' {BASE_URL}/; frame-src {BASE_URL}/; connect-src 'self'; "
+    f"default-src 'none'; script-src 'self' {BASE_URL}/; frame-src {BASE_URL}/; connect-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
@@ -49,7 +49,8 @@ def home(request: Request, record: str = "") -> Response:
         session, user = secrets.token_urlsafe(), [secrets.token_urlsafe()]
         db.execute("INSERT INTO users (id, session) VALUES (?, ?)", [user[0], session])
     connections = db.execute("SELECT id, state FROM connections WHERE user = ?", [user[0]]).fetchall()
-    values = {"base_url": BASE_URL, "public_id": PUBLIC_ID, "user": user[0], "connections": connections, "record": record}
+    values = {"base_url": BASE_URL, "public_id": PUBLIC_ID, "user": user[0]}
+    values |= {"connections": connections, "record": record}
     response = pages.TemplateResponse(request, "page.html", values)
     response.set_cookie("session", session, httponly=True, samesite="lax")
     return response
@@ -103,7 +104,8 @@ async def webhook(request: Request, background: BackgroundTasks) -> None:
 def work() -> None:
     """Processes the stored events. It repeats what failed after the next event."""
     with working:
-        for event_id, body in db.execute("SELECT id, body FROM events WHERE body IS NOT NULL ORDER BY rowid").fetchall():
+        stored = db.execute("SELECT id, body FROM events WHERE body IS NOT NULL ORDER BY rowid").fetchall()
+        for event_id, body in stored:
             try:
                 process(**json.loads(body))
                 db.execute("UPDATE events SET body = NULL WHERE id = ?", [event_id])
@@ -119,7 +121,8 @@ def process(type: str, data: dict[str, Any], **_: Any) -> None:
             user = db.execute("SELECT id FROM users WHERE id = ?", [data["external_id"]]).fetchone()
             if user is not None:
                 client.create_export(CreateExportRequest(connection))
-                db.execute("INSERT OR REPLACE INTO connections (id, user, state) VALUES (?, ?, 'exporting')", [connection, *user])
+                query = "INSERT OR REPLACE INTO connections (id, user, state) VALUES (?, ?, 'exporting')"
+                db.execute(query, [connection, *user])
         case "patient.ehi_export_success":
             save(connection, data["task_id"])
         case "patient.ehi_export_failed":

@@ -8,7 +8,7 @@ import express, { type ErrorRequestHandler, type Request } from "express";
 
 const { BASE_URL = "", PUBLIC_ID = "", PRIVATE_KEY = "", WEBHOOK_SECRET = "", DATABASE = "", PORT } = process.env;
 const POLICY =
-  `default-src 'none'; script-src 'self' ${BASE_URL}/; frame-src ${BASE_URL}/; connect-src 'self'; ` +
+  `default-src 'none'; script-src 'self' ${BASE_URL}/; frame-src ${BASE_URL}/; connect-src 'self'; img-src data:; ` +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const folder = fileURLToPath(new URL("..", import.meta.url));
 
@@ -43,7 +43,8 @@ app.get("/app.js", (_request, response) => response.sendFile(`${folder}/app.js`)
 
 /** Sends one of the user's records as NDJSON. */
 app.get("/records/:id", (request, response) => {
-  const query = `SELECT json FROM resources r JOIN connections c ON r.connection = c.id AND r.task = c.task WHERE c.id = ?`;
+  const query =
+    "SELECT json FROM resources r JOIN connections c ON r.connection = c.id AND r.task = c.task WHERE c.id = ?";
   const lines = db.prepare(query).all(ownConnection(request));
   response.type("application/fhir+ndjson").send(lines.map(({ json }) => json).join("\n"));
 });
@@ -114,7 +115,8 @@ async function handle({ type, data }: Event): Promise<void> {
 /** Stores the record of an export. The record becomes visible once it is complete and its digest matches. */
 async function save(connection: string, task: string): Promise<void> {
   const [file] = await client.files(task);
-  const insert = db.prepare("INSERT OR REPLACE INTO resources (id, type, connection, task, json) VALUES (?, ?, ?, ?, ?)");
+  const query = "INSERT OR REPLACE INTO resources (id, type, connection, task, json) VALUES (?, ?, ?, ?, ?)";
+  const insert = db.prepare(query);
   for await (const resource of client.resources(file!)) {
     insert.run(resource.id ?? "", resource.resourceType, connection, task, JSON.stringify(resource));
   }
