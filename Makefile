@@ -31,7 +31,7 @@ test race lint conformance build runner: export GOGC := 400
 HAS_NODE = node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients guide sdk ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo drill deploy rollback smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract clients guide sdk sdk-typescript sdk-python sdk-go example test-examples ccda endpoint lint lint-template fmt check ui site pages recordbridge freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -139,6 +139,13 @@ test-engines: ui runner ctl ## run the main journeys in Firefox and WebKit, inst
 package: ui ## write the elements' npm package to build/svc-widget-<version>.tgz
 	@node shared/ui/sdk/pack.mjs && cd build && npm pack --silent ./npm
 
+test-examples: ui runner ctl recordbridge ## walk through the example applications in Chromium, with a patient who connects, reads and deletes a record
+	@.ci/chromium
+	@for language in typescript python go; do \
+		$(MAKE) --no-print-directory example-sdk LANGUAGE=$$language || exit; done
+	@GOFLAGS= go -C docs/examples/go vet ./...
+	@cd shared/ui && npx --no playwright test --config e2e/examples/playwright.config.ts $(ARGS)
+
 test-package: package ## install the package as customers do, and compile every snippet with it by tsc and vite
 	@node shared/ui/sdk/customer/check.mjs build/customer
 
@@ -169,15 +176,41 @@ clients: runner ## generate clients from the API's documents with four generator
 guide: runner ## run every code block of docs/guide against a running service (needs Node 20 and Python 3.11)
 	.ci/guide/run $(CACHE)
 
-sdk: ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
+sdk: sdk-typescript sdk-python sdk-go ## generate, test and pack the server SDKs for TypeScript, Python and Go into build/ (needs Node 20 and Python 3.11)
+
+sdk-typescript:
 	@go run ./infra/apiparts
 	@cd infra/sdk/typescript && { [ node_modules/.package-lock.json -nt package-lock.json ] \
 		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } \
 		&& npm run --silent generate >/dev/null && rm -rf dist dist-test && npx --no tsc \
 		&& npx --no tsc -- -p tsconfig.test.json && npm test --silent >dist-test/log || { cat dist-test/log; exit 1; }
 	@cd build && npm pack --silent ../infra/sdk/typescript
+
+sdk-python:
+	@go run ./infra/apiparts
 	@infra/sdk/python/build.sh '$(SDK_TOOLS)'
+
+sdk-go:
+	@go run ./infra/apiparts
 	@infra/sdk/go/build.sh
+
+# An example installs a packed SDK. It is packed again if its code or the API has changed.
+SDK_FILE = build/recordbridge-$(or $(SDK_FILE_$(LANGUAGE)),$(error LANGUAGE must be typescript, python or go))
+SDK_FILE_typescript := server-0.1.0.tgz
+SDK_FILE_python     := 0.1.0-py3-none-any.whl
+SDK_FILE_go         := go-0.1.0.tgz
+build/recordbridge-server-0.1.0.tgz: $(wildcard infra/sdk/typescript/src/*.ts) docs/openapi.yaml
+	@$(MAKE) --no-print-directory sdk-typescript
+build/recordbridge-0.1.0-py3-none-any.whl: $(wildcard infra/sdk/python/src/recordbridge/*.py) docs/openapi.yaml
+	@$(MAKE) --no-print-directory sdk-python
+build/recordbridge-go-0.1.0.tgz: $(wildcard infra/sdk/go/*.go) docs/openapi.yaml
+	@$(MAKE) --no-print-directory sdk-go
+
+example-sdk:
+	@$(MAKE) --no-print-directory $(SDK_FILE)
+
+example: recordbridge example-sdk ## start an example application against the stack of make run: LANGUAGE=typescript, python or go
+	@docs/examples/start.sh '$(LANGUAGE)'
 
 ccda: ctl ## validate converted C-CDA documents with HL7's and Medplum's validators, and exports with HL7's
 	.ci/ccda/run $(CACHE)/ccda

@@ -48,7 +48,7 @@ const COMPRESSED = 1024;
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true })
     .map(String)
-    .filter((name) => !name.includes("node_modules") && !name.includes(".vitepress/cache"))
+    .filter((name) => !/node_modules|\.vitepress\/cache|typescript\/dist/.test(name))
     .filter((name) => statSync(join(folder, name)).isFile())
     .sort();
 }

@@ -9,7 +9,7 @@ const out = process.env["RECORDBRIDGE_UI_OUT"] ?? "../../../build";
 
 export default defineConfig({
   testDir: ".",
-  testIgnore: "engines/**", // engines/ uses its own browsers
+  testIgnore: ["engines/**", "examples/**"], // these folders have their own configurations
   globalSetup: "./support/setup.ts",
   outputDir: `${out}/ui-traces`,
   reporter: [["line"], ["json", { outputFile: `${out}/ui-report.json` }]],
