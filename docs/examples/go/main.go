@@ -179,7 +179,7 @@ func (a *app) process(ctx context.Context, event any) error {
 
 // save stores the record of an export. The record becomes visible once it is complete and its digest matches.
 func (a *app) save(ctx context.Context, task string, id uuid.UUID) error {
-	files, err := a.client.Files(ctx, task)
+	files, err := a.client.VerifiedFiles(ctx, task)
 	if err != nil || len(files) == 0 {
 		return err
 	}

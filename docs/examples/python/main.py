@@ -133,7 +133,7 @@ def process(type: str, data: dict[str, Any], **_: Any) -> None:
 
 def save(connection: str, task: str) -> None:
     """Stores the record of an export. The record becomes visible once it is complete and its digest matches."""
-    for resource in client.resources(client.files(task)[0]):
+    for resource in client.resources(client.verified_files(task)[0]):
         row = [resource.get("id"), resource["resourceType"], connection, task, json.dumps(resource)]
         db.execute("INSERT OR REPLACE INTO resources (id, type, connection, task, json) VALUES (?, ?, ?, ?, ?)", row)
     db.execute("UPDATE connections SET state = 'ready', task = ? WHERE id = ?", [task, connection])

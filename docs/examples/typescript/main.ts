@@ -114,7 +114,7 @@ async function handle({ type, data }: Event): Promise<void> {
 
 /** Stores the record of an export. The record becomes visible once it is complete and its digest matches. */
 async function save(connection: string, task: string): Promise<void> {
-  const [file] = await client.files(task);
+  const [file] = await client.verifiedFiles(task);
   const query = "INSERT OR REPLACE INTO resources (id, type, connection, task, json) VALUES (?, ?, ?, ?, ?)";
   const insert = db.prepare(query);
   for await (const resource of client.resources(file!)) {
