@@ -37,14 +37,15 @@ const rendered = {
 
 /** Returns the relative URL of the page for a link in the document at path, or undefined if the site has no such page. */
 function pageOf(href, path, docs) {
-  const [file, anchor] = href.split("#");
+  const [file] = href.split("#", 1);
+  const anchor = href.slice(file.length); // Redoc's anchors contain a second #
   const target = relative(docs, resolve(path, "..", file));
   if (target.startsWith("..")) return undefined;
   const document = join(target, extname(target) === "" ? "index.md" : "").replace(/README\.md$/, "index.md");
   const page = rendered[target] ?? document.replace(/\.md$/, ".html");
   if (!page.endsWith(".html") || (!rendered[target] && !existsSync(join(docs, document)))) return undefined;
   const url = posix.relative(posix.dirname(relative(docs, path)), page);
-  return `./${url}${anchor === undefined ? "" : `#${anchor}`}`;
+  return `./${url}${anchor}`;
 }
 
 /** Removes the link that starts at an index, but keeps its text. */
