@@ -23,8 +23,15 @@ export function siteLinks(md, docs) {
         const href = token.attrGet("href");
         if (/^([a-z][a-z0-9+.-]*:|#)/.test(href)) continue;
         const to = pageOf(href, env.path, docs);
-        if (to !== undefined) token.attrSet("href", to);
-        else unlink(children, at);
+        if (to === undefined) {
+          unlink(children, at);
+          continue;
+        }
+        token.attrSet("href", to);
+        // VitePress's router leaves links with a target to the browser. It can't open Redoc's pages.
+        if (Object.values(rendered).some((page) => to.includes(page.replace("reference/", "")))) {
+          token.attrSet("target", "_self");
+        }
       }
     }
   });
