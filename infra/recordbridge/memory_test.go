@@ -7,9 +7,8 @@ import (
 
 func TestKeepSucceedsWhenSeveralProcessesKeepSameMemory(t *testing.T) {
 	t.Parallel()
-	state := t.TempDir()
-	own := tool{getenv: func(string) string { return state }}
-	m, err := own.recall(account{baseURL: "http://127.0.0.1/v1", publicID: "public_test_1"})
+	command, _ := newTool(t, newFeed(t))
+	m, err := command.recall(account{baseURL: "http://127.0.0.1/v1", publicID: "public_test_1"})
 	if err != nil {
 		t.Fatal(err)
 	}

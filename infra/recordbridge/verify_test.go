@@ -215,7 +215,8 @@ func TestVerifyReportsEachFileThatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := a.verify(t)
-	if err == nil || err.Error() != "files that are missing or differ from the manifest: 3 of 4" || strings.Contains(out, "complete.") {
+	if err == nil || err.Error() != "files that are missing or differ from the manifest: 3 of 4" ||
+		strings.Contains(out, "complete.") {
 		t.Errorf("error %v", err)
 	}
 	for _, want := range []string{

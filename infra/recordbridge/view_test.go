@@ -113,8 +113,8 @@ func TestReadViewerExplainsMissingBuild(t *testing.T) {
 
 func TestViewRequiresFile(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
-	if err := (tool{out: &out}).run(t.Context(), []string{"view"}); err == nil ||
+	command, _ := newTool(t, newFeed(t))
+	if err := command.run(t.Context(), []string{"view"}); err == nil ||
 		!strings.Contains(err.Error(), "name at least one NDJSON file") {
 		t.Errorf("got %v", err)
 	}

@@ -8,21 +8,12 @@
  *   *.html, …       pages and other files; large files are next to their .gz
  */
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { replace } from "../../shared/ui/whole.mjs";
-import { reference } from "./reference.mjs";
+import { reference, searchable } from "./reference.mjs";
 import { withoutBase } from "./relative.mjs";
 
 const root = dirname(fileURLToPath(import.meta.url));
@@ -44,21 +35,31 @@ const types = {
 /** The minimum size in bytes of a file that is also stored compressed. */
 const COMPRESSED = 1024;
 
-/** Lists the files below a folder, except installed packages. */
-function filesIn(folder) {
-  return readdirSync(folder, { recursive: true })
-    .map(String)
-    .filter((name) => !/node_modules|\.vitepress\/cache|typescript\/dist/.test(name))
-    .filter((name) => statSync(join(folder, name)).isFile())
+/** The folders of installed packages, caches and compiled examples, which filesIn skips. */
+const installed = new Set(["node_modules", ".venv", "cache", "dist"]);
+
+/** Lists the files below a folder by path, except installed packages and caches. */
+function filesIn(folder, prefix = "") {
+  return readdirSync(join(folder, prefix), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(prefix, entry.name);
+      if (entry.isDirectory()) return installed.has(entry.name) ? [] : filesIn(folder, path);
+      return entry.isFile() ? [path] : [];
+    })
     .sort();
 }
 
 const digest = (content) => createHash("sha256").update(content).digest("base64url");
 
+/** Returns whether the site contains a file of docs/. The examples' code isn't part of the site. */
+const isSource = (name) => /\.(md|png|yaml)$/.test(name);
+
 /** Returns a hash of everything that determines the site's content. */
 function stampOf() {
   const sources = [docs, root, parts].flatMap((folder) =>
-    filesIn(folder).map((name) => `${name} ${digest(readFileSync(join(folder, name)))}`),
+    filesIn(folder)
+      .filter((name) => folder !== docs || isSource(name))
+      .map((name) => `${name} ${digest(readFileSync(join(folder, name)))}`),
   );
   return digest([process.version, ...sources].join("\n"));
 }
@@ -70,11 +71,12 @@ function stampedIn(folder) {
 
 /** Copies the documents to a folder in which each README.md is its folder's index.md, as VitePress expects. */
 function stage(folder) {
-  for (const name of filesIn(docs).filter((one) => /\.(md|png)$/.test(one))) {
+  for (const name of filesIn(docs).filter((one) => isSource(one) && !one.endsWith(".yaml"))) {
     const to = join(folder, name.replace(/README\.md$/, "index.md"));
     mkdirSync(dirname(to), { recursive: true });
     writeFileSync(to, readFileSync(join(docs, name)));
   }
+  writeFileSync(join(folder, "reference/operations.md"), searchable(docs));
 }
 
 /** Runs VitePress and returns the content of every file by path. */

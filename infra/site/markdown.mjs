@@ -23,8 +23,15 @@ export function siteLinks(md, docs) {
         const href = token.attrGet("href");
         if (/^([a-z][a-z0-9+.-]*:|#)/.test(href)) continue;
         const to = pageOf(href, env.path, docs);
-        if (to !== undefined) token.attrSet("href", to);
-        else unlink(children, at);
+        if (to === undefined) {
+          unlink(children, at);
+          continue;
+        }
+        token.attrSet("href", to);
+        // VitePress's router leaves links with a target to the browser. It can't open Redoc's pages.
+        if (Object.values(rendered).some((page) => to.includes(page.replace("reference/", "")))) {
+          token.attrSet("target", "_self");
+        }
       }
     }
   });
@@ -37,14 +44,15 @@ const rendered = {
 
 /** Returns the relative URL of the page for a link in the document at path, or undefined if the site has no such page. */
 function pageOf(href, path, docs) {
-  const [file, anchor] = href.split("#");
+  const [file] = href.split("#", 1);
+  const anchor = href.slice(file.length); // Redoc's anchors contain a second #
   const target = relative(docs, resolve(path, "..", file));
   if (target.startsWith("..")) return undefined;
   const document = join(target, extname(target) === "" ? "index.md" : "").replace(/README\.md$/, "index.md");
   const page = rendered[target] ?? document.replace(/\.md$/, ".html");
   if (!page.endsWith(".html") || (!rendered[target] && !existsSync(join(docs, document)))) return undefined;
   const url = posix.relative(posix.dirname(relative(docs, path)), page);
-  return `./${url}${anchor === undefined ? "" : `#${anchor}`}`;
+  return `./${url}${anchor}`;
 }
 
 /** Removes the link that starts at an index, but keeps its text. */

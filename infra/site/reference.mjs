@@ -3,11 +3,16 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { eachOperation, operationsPage, withLinks } from "./operations.mjs";
+import { samplesOf } from "./samples.mjs";
 
 const bundle = createRequire(import.meta.url).resolve("redoc/bundles/redoc.standalone.js");
 
-/** The URL of an image in Redoc's footer. The site makes no request to other hosts. */
-const footerImage = "https://cdn.redoc.ly/redoc/logo-mini-full.svg";
+/** Changes to Redoc's script: the text, its replacement, and the reason. */
+const changes = [
+  ["https://cdn.redoc.ly/redoc/logo-mini-full.svg", "data:,", "the site makes no request to other hosts"],
+  ['` style="color: var(${i})"`', "``", "the site's policy blocks inline styles; reference.css sets the colours"],
+];
 
 /** Lists the pages: the description, and the page's title. */
 const descriptions = {
@@ -15,20 +20,48 @@ const descriptions = {
   events: ["asyncapi", "Event reference"],
 };
 
+/** Returns the Markdown of the reference's page that the site's search covers. */
+export function searchable(docs) {
+  const [api, events] = ["openapi", "asyncapi"].map((name) => parse(read(docs, name)));
+  return operationsPage(api, events);
+}
+
+const read = (docs, description) => readFileSync(join(docs, `${description}.yaml`), "utf8");
+
 /** Returns the reference's files by path. */
 export function reference(docs) {
   const files = new Map();
   for (const [name, [description, title]] of Object.entries(descriptions)) {
-    const source = readFileSync(join(docs, `${description}.yaml`), "utf8");
+    const source = read(docs, description);
     files.set(`reference/${description}.yaml`, source);
-    files.set(`reference/${description}.json`, JSON.stringify(parse(source)));
+    files.set(`reference/${description}.json`, JSON.stringify(forReaders(parse(source)), linked));
     files.set(`reference/${name}.html`, page(title, description));
   }
-  const script = readFileSync(bundle, "utf8");
-  if (!script.includes(footerImage)) throw new Error("Redoc's footer has another image");
-  files.set("reference/redoc.js", script.replaceAll(footerImage, "data:,"));
-  files.set("reference/redoc.css", readFileSync(new URL("reference.css", import.meta.url), "utf8"));
+  files.set("reference/redoc.js", changes.reduce(changed, readFileSync(bundle, "utf8")));
+  for (const name of ["reference.css", "reference.js"])
+    files.set(`reference/${name}`, readFileSync(new URL(name, import.meta.url), "utf8"));
   return files;
+}
+
+function changed(script, [text, replacement, reason]) {
+  if (!script.includes(text)) throw new Error(`Redoc's script lacks ${text}, which must be replaced: ${reason}`);
+  return script.replaceAll(text, replacement);
+}
+
+/** Adds code samples to an OpenAPI document. */
+function forReaders(description) {
+  if (description.paths === undefined) return description;
+  const parameterOf = ({ $ref, ...own }) => ($ref ? description.components.parameters[$ref.split("/").at(-1)] : own);
+  eachOperation(description, (operation, method, path) => {
+    operation["x-codeSamples"] = samplesOf(method, path, operation, parameterOf);
+  });
+  return description;
+}
+
+/** Links the documents that descriptions name, as JSON.stringify's replacer. */
+function linked(name, value) {
+  if (name !== "description" || typeof value !== "string") return value;
+  return withLinks(value, (path) => `../${path.replace(/\.md$/, ".html")}`);
 }
 
 const page = (title, description) => `<!doctype html>
@@ -37,14 +70,16 @@ const page = (title, description) => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} | Recordbridge</title>
-<link rel="icon" href="../icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="redoc.css">
-<script type="module" src="redoc.js"></script>
+<script src="../start.js"></script>
+<link rel="stylesheet" href="reference.css">
+<script type="module" src="reference.js"></script>
 </head>
 <body>
-<header class="site"><a href="../index.html">Recordbridge</a> <nav aria-label="Site"><a href="../guide/index.html">Guide</a>
-<a href="api.html">API</a> <a href="events.html">Events</a> <a href="${description}.yaml" download>${description}.yaml</a></nav></header>
-<redoc spec-url="${description}.json" disable-telemetry="true"></redoc>
+<header class="site"><a href="../index.html">Recordbridge</a> <h1>${title}</h1>
+<nav aria-label="Site"><a href="../guide/index.html">Guide</a> <a href="api.html">API</a>
+<a href="events.html">Events</a>
+<a href="${description}.yaml" download>${description}.yaml</a></nav></header>
+<redoc data-description="${description}.json"></redoc>
 <noscript>This page needs JavaScript. Open <a href="${description}.yaml">${description}.yaml</a> instead.</noscript>
 </body>
 </html>

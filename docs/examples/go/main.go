@@ -114,8 +114,11 @@ func (a *app) delete(w http.ResponseWriter, r *http.Request) error {
 	if _, err := a.client.Disconnect(r.Context(), id); err != nil {
 		return err
 	}
+	if err := a.exec("DELETE FROM connections WHERE id = ?1; DELETE FROM resources WHERE connection = ?1", id); err != nil {
+		return err
+	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
-	return a.exec("DELETE FROM connections WHERE id = ?1; DELETE FROM resources WHERE connection = ?1", id)
+	return nil
 }
 
 // webhook stores an event and responds at once. An event that arrives again changes nothing.

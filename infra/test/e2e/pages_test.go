@@ -105,7 +105,8 @@ func runPages(s *stack) {
 	}
 	for _, at := range []string{
 		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js",
-		"/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json", "/record-view.js", "/docs/index.html", "/docs/assets/app.1a2b.js",
+		"/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json", "/record-view.js", "/docs/index.html",
+		"/docs/assets/app.1a2b.js",
 	} {
 		whole := s.patient.page(at, "Accept-Encoding", "identity")
 		again := s.patient.page(at, "Accept-Encoding", "identity", "If-None-Match", whole.header.Get("ETag"))

@@ -7,12 +7,16 @@ import type { Run } from "../support/run.ts";
 
 const built = join(repository, "build/site");
 
-/** The paths of the built files. */
-export const files = Object.keys(
-  (JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as { files: object }).files,
-);
+const manifest = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as {
+  files: Record<string, { type: string }>;
+};
 
-export const textOf = (path: string): string => readFileSync(join(built, path), "utf8");
+/** The paths of the built files. */
+export const files = Object.keys(manifest.files);
+
+export const typeOf = (path: string): string => manifest.files[path]?.type ?? "";
+export const contentOf = (path: string): Buffer => readFileSync(join(built, path));
+export const textOf = (path: string): string => contentOf(path).toString();
 
 /** The pages that Redoc draws. */
 export const drawn = ["reference/api.html", "reference/events.html"];
