@@ -143,6 +143,7 @@ test-examples: ui runner ctl recordbridge ## walk through the example applicatio
 	@.ci/chromium
 	@for language in typescript python go; do \
 		$(MAKE) --no-print-directory example-sdk LANGUAGE=$$language || exit; done
+	@rm -rf build/recordbridge-go && tar -xzf build/recordbridge-go-0.1.0.tgz -C build
 	@GOFLAGS= go -C docs/examples/go vet ./...
 	@cd shared/ui && npx --no playwright test --config e2e/examples/playwright.config.ts $(ARGS)
 
