@@ -18,6 +18,7 @@ import (
 const (
 	asset  = "widget/assets/embed-1a2b3c.js"
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
+	viewer = "sdk/" + built.Version + "/record-view.js"
 )
 
 func newWidget(t *testing.T) (*project, *s3.Client) {
@@ -54,12 +55,12 @@ func TestDeployUploadsWidgetFilesBeforeStack(t *testing.T) {
 			p, bucket := newWidget(t)
 			p.made = made
 			printed, calls, err := p.deploy(t, "-env", "dev")
-			if err != nil || !strings.Contains(printed, "The widget's files are in widget: 9 new.") ||
+			if err != nil || !strings.Contains(printed, "The widget's files are in widget: 12 new.") ||
 				strings.Count(calls, "\n") != 2 {
 				t.Fatalf("%v, printed %s, sam was called with %s", err, printed, calls)
 			}
 			forms := func(name string) []string { return []string{name, name + ".br", name + ".gz"} }
-			want := slices.Concat(forms(pinned), forms(asset), forms("widget/assets/embed-4d5e6f.css"))
+			want := slices.Concat(forms(pinned), forms(viewer), forms(asset), forms("widget/assets/embed-4d5e6f.css"))
 			all := held(t, bucket)
 			for _, name := range want {
 				if text, err := os.ReadFile(filepath.Join(builtPages, name)); err != nil || all[name] != string(text) {

@@ -32,6 +32,7 @@ function write(key, value) {
 
 /** Repairs the drawn part of the page. */
 function repair() {
+  describeOverlays();
   const content = element.querySelector("main");
   if (content === null) return;
   nameSidebar(content);
@@ -40,12 +41,27 @@ function repair() {
   makeScrollable();
 }
 
+/** Describes the search and open menus, which Redoc draws outside its element. */
+function describeOverlays() {
+  for (const item of document.querySelectorAll("body > :not(redoc) [role=menuitem]"))
+    describe(item.closest("body > *"), { role: "region", "aria-label": "Menu" });
+  const dialog = document.querySelector("[data-testid=search-dialog]");
+  if (dialog === null) return;
+  describe(dialog, { role: "dialog", "aria-modal": "true", "aria-label": "Search" });
+  describe(dialog.querySelector("header"), { role: "presentation" });
+  describe(dialog.querySelector("input"), { "aria-label": "Search" });
+  describe(dialog.querySelector("header button"), { "aria-label": "Clear" });
+}
+
+function describe(target, attributes) {
+  for (const [name, value] of Object.entries(attributes)) target?.setAttribute(name, value);
+}
+
 /** Marks the menu beside the content as navigation. */
 function nameSidebar(content) {
   const children = [...content.parentElement.children];
   const sidebar = children.find((child) => child.querySelector("[data-testid=search-trigger]"));
-  sidebar?.setAttribute("role", "navigation");
-  sidebar?.setAttribute("aria-label", "Operations");
+  describe(sidebar, { role: "navigation", "aria-label": "Operations" });
 }
 
 /** Gives each heading at most one level more than the heading before it. */
@@ -78,7 +94,7 @@ function makeScrollable() {
 }
 
 shareColourMode();
-new MutationObserver(repair).observe(element, { childList: true, characterData: true, subtree: true });
+new MutationObserver(repair).observe(document.body, { childList: true, characterData: true, subtree: true });
 const { init } = await import("./redoc.js"); // which reads the stored colour mode
 const options = { disableTelemetry: true, hideDownloadButtons: true, hideSchemaPattern: true };
 init(element.dataset.description, options, element);

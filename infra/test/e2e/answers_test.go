@@ -244,7 +244,8 @@ func wrongs() map[string]wrong {
 			case r.ContentLength > 0:
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
-				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
+				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"),
+				strings.HasSuffix(operation, "/manifest-jwks.json"):
 				r.URL.RawQuery = "%zz" // any other invalid input would lead to an unknown path
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"

@@ -77,6 +77,19 @@ for (const { colorScheme, width } of isBrief ? views.slice(0, 2) : views) {
   });
 }
 
+test("docs: the reference's menus and search are accessible", async ({ page, run }) => {
+  await open(page, run, "reference/api.html#/export/createexport");
+  await page.locator("redoc main [data-testid=dropdown]:visible").first().click();
+  await page.getByRole("menu").waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.getByTestId("search-trigger").first().click();
+  const search = page.getByRole("dialog", { name: "Search" });
+  await search.getByRole("textbox", { name: "Search" }).fill("export");
+  await search.getByRole("link").first().waitFor();
+  expect(await findings(page)).toEqual([]);
+});
+
 test("docs: no page weighs more than 150 kB", async ({ browser, run }) => {
   for (const path of representative) {
     const page = await browser.newPage(); // with an empty cache
