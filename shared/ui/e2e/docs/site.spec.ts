@@ -36,7 +36,8 @@ const entries = {
 function watch(page: Page, run: Pick<Run, "base_url">): string[] {
   const found: string[] = [];
   page.on("request", (request) => {
-    if (!request.url().startsWith(run.base_url) && !request.url().startsWith("data:")) found.push(request.url());
+    const url = request.url().replace(/^blob:/, ""); // of the search's worker
+    if (!url.startsWith(run.base_url) && !url.startsWith("data:")) found.push(url);
   });
   page.on("pageerror", (error) => found.push(String(error)));
   page.on("console", (message) => {

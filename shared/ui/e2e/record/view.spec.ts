@@ -44,7 +44,14 @@ test("record: the page shows the whole record, sends no request and has no acces
     await page.goto(url);
     await expect(page.getByRole("heading", { name: "Alder Fenn" })).toBeVisible();
     const header = page.locator("header");
-    for (const text of ["Mar 1964", "Female", "Sandbox Hospital", "1989 – Oct 4, 2021", "2 lines", "23, 24"])
+    for (const text of [
+      "Mar 1964",
+      "Female",
+      "Sandbox Hospital",
+      "1989 – Oct 4, 2021",
+      "2 resources of the file",
+      "23, 24",
+    ])
       await expect(header).toContainText(text);
     const counts = await page.getByRole("navigation", { name: "Sections" }).getByRole("button").allInnerTexts();
     expect(counts.map((one) => one.replaceAll(/\s+/g, " "))).toEqual([
@@ -109,7 +116,7 @@ test("record: hostile text is shown as text, and the page's policy stops scripts
       await expect(link).toHaveAttribute("rel", /noopener/);
     }
     await expect(page.locator("record-view").locator("img, iframe, script[src]")).toHaveCount(0);
-    await expect(page.locator("header")).toContainText("1 line");
+    await expect(page.locator("header")).toContainText("1 resource of the file");
     expect(found).toEqual([]);
     await page.evaluate(async () => {
       const script = document.createElement("script");
