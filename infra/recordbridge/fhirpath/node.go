@@ -35,7 +35,8 @@ var choices = map[string]string{
 	"TriggerDefinition": "TriggerDefinition", "UsageContext": "UsageContext",
 }
 
-// child returns the elements of n with the name, in order. A choice element is found without its type.
+// child returns the elements of n with the name, in order. The name of a choice element, such as value[x], is
+// value without a type.
 func (n Node) child(name string) []Node {
 	object, ok := n.Value.(map[string]any)
 	if !ok {

@@ -94,7 +94,7 @@ const interpretations: { [code: string]: readonly [text: string, tone: "warn" | 
 /** The codes of interpretations that need no mark. */
 const expected = ["N", "NEG", "ND"];
 
-/** Returns the tags of an interpretation and of an unusual status. */
+/** Returns tags for the interpretations, and for an unusual status. */
 export function tagsOf(of: Observation): Tag[] {
   const tags = list(of.interpretation)
     .filter((one) => !has(one, ...expected))

@@ -197,6 +197,6 @@ function printed(resource: FhirResource): string {
   try {
     return JSON.stringify(resource, null, 2);
   } catch {
-    return "This resource is nested too deeply to be shown. The file has it.";
+    return "This resource is nested too deeply to be shown. You can find it in the file.";
   }
 }
