@@ -248,10 +248,12 @@ test("switching the language takes one press and loses no input", async ({ page,
   const patient = await arrives({ page, context, run, host });
   await patient.pick();
   await patient.button("language").click();
-  await page.reload();
   const spanish = page.frameLocator("svc-widget-element iframe");
+  const heading = spanish.getByRole("heading", { level: 1, name: /^Conectar con/ });
+  await expect(heading).toBeVisible(); // a reload before the switch would keep the old language
+  await page.reload();
   await patient.open();
-  await expect(spanish.getByRole("heading", { level: 1, name: /^Conectar con/ })).toBeVisible();
+  await expect(heading).toBeVisible();
   await spanish.getByRole("button", { name: "English" }).click();
   await expect(patient.button("go")).toBeEnabled();
   const portal = await patient.leave();
