@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -20,15 +19,12 @@ func eachLine(path string, limit int, yield func(number int, line []byte, long b
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	reader := bufio.NewReaderSize(file, 1<<16)
-	if magic, _ := reader.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		uncompressed, problem := gzip.NewReader(reader)
-		if problem != nil {
-			return fmt.Errorf("%s: %w", path, problem)
-		}
-		reader = bufio.NewReaderSize(uncompressed, 1<<16)
+	defer func() { _ = file.Close() }()
+	text, err := unpacked(bufio.NewReader(file))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
+	reader := bufio.NewReaderSize(text, 1<<16)
 	var line []byte
 	for number := 1; ; number++ {
 		var long bool
@@ -63,4 +59,16 @@ func readLine(reader *bufio.Reader, buffer []byte, limit int) (line []byte, long
 		}
 		return buffer, long, err
 	}
+}
+
+// unpacked returns r's text, which may be in gzip format.
+func unpacked(r *bufio.Reader) (io.Reader, error) {
+	if start, err := r.Peek(2); err != nil || start[0] != 0x1f || start[1] != 0x8b {
+		return r, nil //nolint:nilerr // A file without two bytes is not in gzip format.
+	}
+	unzipped, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("unpack the record: %w", err)
+	}
+	return unzipped, nil
 }

@@ -206,7 +206,7 @@ func TestTablesPrintsBuiltinViews(t *testing.T) {
 	}
 }
 
-func TestEachLineSkipsTooLongLine(t *testing.T) {
+func TestInputSkipsTooLongLine(t *testing.T) {
 	t.Parallel()
 	path := store(t, "r", "one\n"+strings.Repeat("x", 200_000)+"\nthree")
 	var got []string

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -83,16 +82,4 @@ func addRecord(w io.Writer, file string) error {
 		return fmt.Errorf("write the record: %w", err)
 	}
 	return nil
-}
-
-// unpacked returns r's text, which may be in gzip format.
-func unpacked(r *bufio.Reader) (io.Reader, error) {
-	if start, err := r.Peek(2); err != nil || start[0] != 0x1f || start[1] != 0x8b {
-		return r, nil //nolint:nilerr // A file without two bytes is not in gzip format.
-	}
-	unzipped, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, fmt.Errorf("unpack the record: %w", err)
-	}
-	return unzipped, nil
 }

@@ -12,7 +12,8 @@
 //   - org defines tenants (mode and organisation), credentials, key formats and redirect URIs.
 //   - release names deployments by time, version and commit.
 //   - retry repeats an operation that lost a compare-and-swap.
-//   - secret provides a self-redacting text type and versioned keyrings; secret/jws verifies and signs tokens.
+//   - secret provides a self-redacting text type and versioned keyrings; secret/jws verifies and
+//     signs tokens and files, and publishes signing keys.
 //   - timestamp formats times for responses, pages and messages.
 //   - trace carries the ID that correlates the log lines of one request.
 //   - version identifies the states of editable objects, for edits with If-Match.
