@@ -46,6 +46,7 @@ const order = {
   "e2e/record": ["e2e/support"],
   "e2e/docs": ["dashboard/parts", "e2e/support"],
   e2e: [],
+  "e2e/examples": ["e2e", "e2e/support"],
 };
 
 /** Defines which files are tests. A unit test may import every folder in the order. No module may import a unit test or a journey. */
