@@ -96,6 +96,8 @@ func TestClientRepeatsRequestWhenFailureIsTransient(t *testing.T) {
 			respond(w, http.StatusTooManyRequests, map[string]any{})
 		case 1:
 			hangUp(w)
+		case 2:
+			respond(w, http.StatusInternalServerError, map[string]any{})
 		default:
 			if r.ContentLength == 0 {
 				t.Error("the repeated request has no body")
@@ -109,7 +111,7 @@ func TestClientRepeatsRequestWhenFailureIsTransient(t *testing.T) {
 		t.Fatalf("task %v, error %v", task, err)
 	}
 	list := waited.list
-	if len(list) != 2 || list[0] != 3*time.Second || list[1] < time.Second || list[1] >= 2*time.Second {
+	if len(list) != 3 || list[0] != 3*time.Second || list[1] < time.Second || list[1] >= 2*time.Second {
 		t.Errorf("pauses %v", list)
 	}
 }
@@ -125,6 +127,22 @@ func TestClientReturnsErrorWhenFailureLasts(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if len(waited.list) != 4 {
+		t.Errorf("pauses %v", waited.list)
+	}
+}
+
+func TestClientReturnsErrorWhenRequestedPauseIsTooLong(t *testing.T) {
+	t.Parallel()
+	base := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Retry-After", "121")
+		respond(w, http.StatusTooManyRequests, map[string]any{"error": "svc_rate_limited", "error_description": "Wait."})
+	})
+	client, waited := clientOf(t, base)
+	_, err := client.GetExport(t.Context(), "t")
+	if failure := new(recordbridge.Error); !errors.As(err, &failure) || failure.Code != "svc_rate_limited" {
+		t.Errorf("error %v", err)
+	}
+	if len(waited.list) != 0 {
 		t.Errorf("pauses %v", waited.list)
 	}
 }

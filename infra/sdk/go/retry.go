@@ -11,8 +11,9 @@ import (
 
 // Limits of the pauses between attempts.
 const (
-	firstPause = 500 * time.Millisecond
-	maxPause   = 16 * time.Second
+	firstPause    = 500 * time.Millisecond
+	maxPause      = 16 * time.Second
+	maxRetryAfter = 2 * time.Minute // above it, the caller decides whether to wait
 )
 
 // retrying repeats requests after network failures and transient statuses. It suits every operation of the API, because
@@ -23,7 +24,8 @@ type retrying struct {
 	pause    func(context.Context, time.Duration) error
 }
 
-// Do sends a request, and repeats it if needed.
+// Do sends a request, and repeats it if needed. It returns the response at once if the server requests a pause above
+// maxRetryAfter.
 func (r *retrying) Do(request *http.Request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
 		again := request.Clone(request.Context())
@@ -35,17 +37,22 @@ func (r *retrying) Do(request *http.Request) (*http.Response, error) {
 			again.Body = body
 		}
 		response, err := r.client.Do(again)
-		last := attempt >= r.attempts || request.Context().Err() != nil
-		if last || (err == nil && !transient(response.StatusCode)) {
-			return response, err
+		if err == nil && !transient(response.StatusCode) {
+			return response, nil
 		}
 		retryAfter := ""
 		if err == nil {
 			retryAfter = response.Header.Get("Retry-After")
+		}
+		pause := delay(attempt, retryAfter)
+		if attempt >= r.attempts || pause > maxRetryAfter || request.Context().Err() != nil {
+			return response, err
+		}
+		if err == nil {
 			_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // so that the connection can be used again
 			_ = response.Body.Close()
 		}
-		if err := r.pause(request.Context(), delay(attempt, retryAfter)); err != nil {
+		if err := r.pause(request.Context(), pause); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +61,8 @@ func (r *retrying) Do(request *http.Request) (*http.Response, error) {
 // transient reports whether the same request can succeed after a status.
 func transient(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
 	return false

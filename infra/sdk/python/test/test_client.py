@@ -70,12 +70,14 @@ class ClientTest(unittest.TestCase):
                 request.answer(429, {}, {"retry-after": "3"})
             elif request.count == 1:
                 request.close_connection = True
+            elif request.count == 2:
+                request.answer(500, {})
             else:
                 request.answer(200, PENDING)
 
         client, pauses = client_of(self, serve(self, handle))
         self.assertIs(client.create_export(CreateExportRequest(org_connection_id=UUID(ID))).status, TaskStatus.PENDING)
-        self.assertEqual((len(pauses), pauses[0]), (2, 3))
+        self.assertEqual((len(pauses), pauses[0]), (3, 3))
         self.assertTrue(1 <= pauses[1] < 2)
 
     def test_lasting_failure_is_raised_after_five_attempts(self) -> None:
@@ -84,6 +86,15 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(RecordbridgeError) as caught:
             client.get_export("t")
         self.assertEqual((caught.exception.code, caught.exception.status, len(pauses)), ("svc_unavailable", 503, 4))
+
+    def test_failure_is_raised_at_once_if_requested_pause_is_too_long(self) -> None:
+        failure = {"error": "svc_rate_limited", "error_description": "Wait."}
+        client, pauses = client_of(
+            self, serve(self, lambda request: request.answer(429, failure, {"retry-after": "121"}))
+        )
+        with self.assertRaises(RecordbridgeError) as caught:
+            client.get_export("t")
+        self.assertEqual((caught.exception.code, pauses), ("svc_rate_limited", []))
 
     def test_events_are_read_page_by_page(self) -> None:
         asked = []

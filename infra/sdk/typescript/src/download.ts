@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { FileMismatch, RecordbridgeError } from "./errors.js";
-import { delay, TRANSIENT, type Wait } from "./retry.js";
+import { delay, MAX_RETRY_AFTER, TRANSIENT, type Wait } from "./retry.js";
 
 /** A file to download: a link of the success event or of an export's result. */
 export interface File {
@@ -92,8 +92,9 @@ async function* chunksOf(
       return;
     } catch (error) {
       const refused = error instanceof RecordbridgeError && !TRANSIENT.has(error.status);
-      if (refused || signal?.aborted || attempt >= attempts) throw error;
-      await pause(delay(attempt++, response?.headers.get("retry-after")));
+      const time = delay(attempt++, response?.headers.get("retry-after"));
+      if (refused || signal?.aborted || attempt > attempts || time > MAX_RETRY_AFTER) throw error;
+      await pause(time);
     }
   }
 }

@@ -31,12 +31,13 @@ test("transient failures are repeated after the requested time", async (t) => {
   const base = await serve(t, (request, response, count) => {
     if (count === 0) return json(response, 429, {}, { "retry-after": "3" });
     if (count === 1) return void request.socket.destroy();
+    if (count === 2) return json(response, 500, {});
     json(response, 200, { success: true, data: { task_id: "t", status: "pending" } });
   });
   const { client, pauses } = clientOf(base);
   assert.deepEqual(await client.createExport({ org_connection_id: "c" }), { task_id: "t", status: "pending" });
   assert.equal(pauses[0], 3000);
-  assert.ok(pauses.length === 2 && pauses[1]! >= 1000 && pauses[1]! < 2000);
+  assert.ok(pauses.length === 3 && pauses[1]! >= 1000 && pauses[1]! < 2000);
 });
 
 test("a failure that lasts is thrown after five attempts", async (t) => {
@@ -44,6 +45,14 @@ test("a failure that lasts is thrown after five attempts", async (t) => {
   const { client, pauses } = clientOf(base);
   await assert.rejects(client.getExport("t"), { code: "svc_unavailable", status: 503 });
   assert.equal(pauses.length, 4);
+});
+
+test("a failure is thrown at once if the requested pause is too long", async (t) => {
+  const failure = { error: "svc_rate_limited", error_description: "Wait." };
+  const base = await serve(t, (_, response) => json(response, 429, failure, { "retry-after": "121" }));
+  const { client, pauses } = clientOf(base);
+  await assert.rejects(client.getExport("t"), { code: "svc_rate_limited", status: 429 });
+  assert.deepEqual(pauses, []);
 });
 
 test("events are read page by page", async (t) => {

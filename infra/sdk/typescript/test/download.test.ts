@@ -58,6 +58,13 @@ test("a busy server gets five requests, after the requested times", async (t) =>
   assert.deepEqual([count, pauses], [5, [2000, 2000, 2000, 2000]]);
 });
 
+test("a download ends at once if the requested pause is too long", async (t) => {
+  const base = await serve(t, (_, response) => json(response, 503, {}, { "retry-after": "121" }));
+  const { client, pauses } = clientOf(base);
+  await assert.rejects(all(client.download({ url: base })), { status: 503 });
+  assert.deepEqual(pauses, []);
+});
+
 test("an expired link throws the API's error at once", async (t) => {
   const body = { error: "svc_export_expired", error_description: "The files of this export have been deleted." };
   const base = await serve(t, (_, response) => json(response, 410, body));

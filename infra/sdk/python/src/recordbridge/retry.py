@@ -6,7 +6,10 @@ from collections.abc import Callable
 import httpx
 
 # Statuses after which the same request can succeed.
-TRANSIENT = frozenset({429, 502, 503, 504})
+TRANSIENT = frozenset({429, 500, 502, 503, 504})
+
+# Seconds. Above it, the caller decides whether to wait.
+MAX_RETRY_AFTER = 120
 
 # Waits for a number of seconds. Tests replace it.
 Wait = Callable[[float], None]
@@ -15,7 +18,8 @@ Wait = Callable[[float], None]
 class Retrying(httpx.BaseTransport):
     """Repeats requests after network failures and transient statuses.
 
-    It suits every operation of the API, because all of them are idempotent.
+    It suits every operation of the API, because all of them are idempotent. A response that requests a pause above
+    MAX_RETRY_AFTER is returned at once.
     """
 
     def __init__(self, attempts: int, wait: Wait) -> None:
@@ -31,6 +35,8 @@ class Retrying(httpx.BaseTransport):
                 if response.status_code not in TRANSIENT:
                     return response
                 retry_after = response.headers.get("retry-after")
+                if delay(attempt, retry_after) > MAX_RETRY_AFTER:
+                    return response
                 response.close()
             except httpx.UnsupportedProtocol:
                 raise
