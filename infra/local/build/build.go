@@ -6,10 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -122,29 +120,3 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 }
 
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
-
-// Pages copies the output of make ui and make site from root to the serving function's directory below out, as a
-// deployment does. If an output is missing, Pages only prints a message, because everything except the pages works
-// without it.
-func Pages(root, out string, progress io.Writer) error {
-	isComplete := true
-	for _, folder := range []string{"ui", "site"} {
-		from, to := filepath.Join(root, "build", folder), filepath.Join(out, "web", folder)
-		if err := os.RemoveAll(to); err != nil {
-			return fmt.Errorf("pages: %w", err)
-		}
-		if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
-			isComplete = false
-			continue
-		}
-		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			return fmt.Errorf("pages: %w", err)
-		}
-	}
-	if !isComplete {
-		// a closed terminal must not stop the build
-		_, _ = fmt.Fprintln(progress, "Skipping the widget, its hosted page, the playground or the documentation site, "+
-			"because building them requires Node 20 or later. All other parts run.")
-	}
-	return nil
-}

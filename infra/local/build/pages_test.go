@@ -1,11 +1,14 @@
 package build_test
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"recordbridge/infra/local/build"
 	"recordbridge/infra/testkit/built"
@@ -29,6 +32,36 @@ func TestPageBuildCopiesPagesNextToFunction(t *testing.T) {
 	}
 	if _, err := fs.Stat(os.DirFS(out), "web/ui/old"); err == nil {
 		t.Error("what was there before is still there")
+	}
+}
+
+func TestPageBuildLeavesUpToDateCopyWhenRunnersStartAtOnce(t *testing.T) {
+	t.Parallel()
+	root, out := t.TempDir(), t.TempDir()
+	served := filepath.Join(out, "web", "ui")
+	expect.NoError(t, built.Into(filepath.Join(root, "build", "ui")))
+	expect.NoError(t, built.SiteInto(filepath.Join(root, "build", "site")))
+	start := func() {
+		var runners errgroup.Group
+		for range 8 {
+			runners.Go(func() error { return build.Pages(root, out, io.Discard) })
+		}
+		expect.NoError(t, runners.Wait())
+	}
+	start()
+	before, err := os.Stat(served)
+	expect.NoError(t, err)
+	start()
+	if after, err := os.Stat(served); err != nil || !os.SameFile(before, after) {
+		t.Error("the served folder was replaced by the same files")
+	}
+	expect.NoError(t, os.WriteFile(filepath.Join(served, "manifest.json"), []byte("{}"), 0o600))
+	start()
+	if _, err := pages.Load(os.DirFS(served)); err != nil {
+		t.Errorf("after a change: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(served)); err != nil || len(left) != 2 {
+		t.Errorf("folders %v, %v", left, err)
 	}
 }
 

@@ -49,7 +49,7 @@ export const start = (program: string, words: string[], env: NodeJS.ProcessEnv =
 
 /** Kills a program and its child processes. */
 export async function stop(program: ChildProcess): Promise<void> {
-  if (program.exitCode !== null || program.pid === undefined) return;
+  if (program.exitCode !== null || program.signalCode !== null || program.pid === undefined) return;
   const ended = new Promise((resolve) => program.once("exit", resolve));
   process.kill(-program.pid, "SIGKILL");
   await ended;

@@ -37,6 +37,7 @@ export class Application {
   }
 
   async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const ended = new Promise((resolve) => this.#process.once("exit", resolve));
     process.kill(-(this.#process.pid ?? 0), "SIGTERM");
     await ended;

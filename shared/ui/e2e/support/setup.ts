@@ -18,6 +18,8 @@ async function started(runner: ChildProcess, file: string, log: string): Promise
 }
 
 async function stopped(runner: ChildProcess): Promise<void> {
+  // After the exit event, waiting for it would leave Node without work, and Node would exit with status 0.
+  if (runner.exitCode !== null || runner.signalCode !== null) return;
   const ended = new Promise((resolve) => runner.once("exit", resolve));
   runner.kill("SIGTERM");
   await ended;
