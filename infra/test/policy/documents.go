@@ -261,6 +261,25 @@ func Pages(t *Tree) []Finding {
 	return found.sorted()
 }
 
+// exampleLines is the number of lines of code below which an example application stays, so that a reader can copy it.
+const exampleLines = 200
+
+var (
+	exampleProgram = regexp.MustCompile(`^docs/examples/\w+/main\.\w+$`)
+	lineOfCode     = regexp.MustCompile(`(?m)^[ \t]*[^ \t\n#/].*$`) // neither blank nor only a comment
+)
+
+// Examples reports example applications whose program has exampleLines lines of code or more.
+func Examples(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if n := len(lineOfCode.FindAll(f.Text, -1)); exampleProgram.MatchString(f.Path) && n >= exampleLines {
+			found.addf(f.Path, "has %d lines of code, not fewer than %d", n, exampleLines)
+		}
+	}
+	return found.sorted()
+}
+
 var evidencePath = regexp.MustCompile("`((?:infra|shared|functions|[.]ci)/[\\w/.-]+)`")
 
 // Evidence reports tests that docs/operate/hipaa.md cites and that don't exist.

@@ -37,6 +37,15 @@ func TestPagesCheckFindsLongPagesAndMissingContents(t *testing.T) {
 	)
 }
 
+func TestExamplesCheckFindsLongPrograms(t *testing.T) {
+	t.Parallel()
+	short := "// comment\n\n" + strings.Repeat("\tf()\n\n# comment\n", 199)
+	finds(t, policy.Examples(files(t, map[string]string{
+		"docs/examples/a/main.ts": short, "docs/examples/b/main.py": short + "f()\n",
+		"docs/examples/b/lock.txt": short + "f()\n",
+	})), "docs/examples/b/main.py: has 200 lines of code, not fewer than 200")
+}
+
 func TestLinksCheckFindsBrokenLinks(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Links(files(t, map[string]string{

@@ -108,6 +108,7 @@ func documents(source *policy.Tree) rules {
 		"words are plain":                func() []policy.Finding { return policy.Words(source) },
 		"prose keeps to its columns":     func() []policy.Finding { return policy.LongLines(source) },
 		"pages are short":                func() []policy.Finding { return policy.Pages(source) },
+		"examples are short":             func() []policy.Finding { return policy.Examples(source) },
 		"selected tests exist":           func() []policy.Finding { return policy.Selections(source) },
 		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
 		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },
