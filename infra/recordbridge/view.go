@@ -28,7 +28,7 @@ func (t tool) view(ctx context.Context, flags *flag.FlagSet, args []string) erro
 Shows FHIR NDJSON files in your browser. The page works offline and sends nothing. Files may be gzipped.`)
 		flags.PrintDefaults()
 	}
-	to := flags.String("o", "", "HTML `file` to write (default: a file in a new temporary folder)")
+	to := flags.String("out", "", "HTML `file` to write (default: a file in a new temporary folder)")
 	noOpen := flags.Bool("no-open", false, "don't open the page in a browser")
 	if err := flags.Parse(args); err != nil {
 		return err // The flag package has already printed the mistake.

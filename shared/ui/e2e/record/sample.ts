@@ -130,7 +130,7 @@ export async function withPage(record: string, use: (url: string, mode: number) 
   try {
     const [file, page] = [join(folder, "record.ndjson.gz"), join(folder, "record.html")];
     writeFileSync(file, gzipSync(record));
-    execFileSync(join(repository, "build/recordbridge"), ["view", "-no-open", "-o", page, file]);
+    execFileSync(join(repository, "build/recordbridge"), ["view", "-no-open", "-out", page, file]);
     await use(pathToFileURL(page).href, statSync(page).mode & 0o777);
   } finally {
     rmSync(folder, { recursive: true });
