@@ -105,8 +105,8 @@ domains:
 # The command embeds the record viewer. Without Node, its other parts work.
 recordbridge: ## build the developers' command line into build/recordbridge
 	@if $(HAS_NODE); then $(MAKE) --no-print-directory ui >/dev/null; fi
-	@rm -f infra/recordbridge/assets/record-view.js
-	@[ ! -d build/ui ] || cp build/ui/sdk/*/record-view.js infra/recordbridge/assets/
+	@script=infra/recordbridge/assets/record-view.js; if [ ! -d build/ui ]; then rm -f $$script; else \
+		cmp -s build/ui/sdk/*/record-view.js $$script || cp build/ui/sdk/*/record-view.js $$script; fi
 	@$(BUILD) -o build/recordbridge ./infra/recordbridge
 
 ctl:
