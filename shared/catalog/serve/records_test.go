@@ -21,6 +21,9 @@ func (w *world) records(t *testing.T) *serve.Records {
 
 func TestRecordsReadsRecordInFewRangeRequests(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	w := newWorld()
 	c := institutions(8_000, "Alder")
 	w.publish(t, c)
@@ -49,6 +52,9 @@ func TestRecordsReadsRecordInFewRangeRequests(t *testing.T) {
 // TestRecordsReturnsRecordOfAnyIDAndSize includes IDs chosen by people, which are unevenly distributed.
 func TestRecordsReturnsRecordOfAnyIDAndSize(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	for _, count := range []int{0, 1, 2, 1000} {
 		w, c := newWorld(), record.Catalog{Portals: map[string]record.Portal{}}
 		name := func(i int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", i*i) }

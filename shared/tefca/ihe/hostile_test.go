@@ -44,6 +44,9 @@ func subject(root, extension, custodian string) string {
 
 func TestParseRejectsInvalidXML(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("much of one thing, in one goroutine")
+	}
 	deep := func(levels int) string { return strings.Repeat("<a>", levels) + strings.Repeat("</a>", levels) }
 	wide := func(elements int) string { return "<a>" + strings.Repeat("<b/>", elements-1) + "</a>" }
 	named := func(attributes int) string {

@@ -32,6 +32,7 @@ export default defineConfig({
       // partitioning. LocalNetworkAccessChecks would block the local service for pages without TLS.
       args: [
         "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,LocalNetworkAccessChecks",
+        "--disable-gpu", // Debian's launcher enables GPU rasterization, which costs CPU time without a GPU
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
       ],
       ignoreDefaultArgs: ["--disable-popup-blocking"],
