@@ -79,10 +79,11 @@ func record(w http.ResponseWriter, r *http.Request) error {
 	err := db.QueryRow(`SELECT group_concat(json, char(10)) FROM users JOIN connections c ON user = users.id
 		JOIN resources ON connection = c.id AND resources.task = c.task WHERE session = ? AND c.id = ? GROUP BY c.id`,
 		session(r), r.PathValue("id")).Scan(&lines)
-	if err == nil {
-		w.Header().Set("Content-Type", "application/fhir+ndjson")
-		_, err = io.WriteString(w, lines)
+	if err != nil {
+		return err
 	}
+	w.Header().Set("Content-Type", "application/fhir+ndjson")
+	_, err = io.WriteString(w, lines)
 	return err
 }
 
@@ -91,16 +92,17 @@ func remove(w http.ResponseWriter, r *http.Request) error {
 	var id uuid.UUID
 	err := db.QueryRow("SELECT c.id FROM users JOIN connections c ON user = users.id WHERE session = ? AND c.id = ?",
 		session(r), r.PathValue("id")).Scan(&id)
-	if err == nil {
-		_, err = client.Disconnect(r.Context(), id)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = exec("DELETE FROM connections WHERE id = ?1; DELETE FROM resources WHERE connection = ?1", id)
+	if _, err := client.Disconnect(r.Context(), id); err != nil {
+		return err
 	}
-	if err == nil {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+	if err := exec("DELETE FROM connections WHERE id = ?1; DELETE FROM resources WHERE connection = ?1", id); err != nil {
+		return err
 	}
-	return err
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
 }
 
 // session returns the visitor's session, or "".
@@ -178,10 +180,11 @@ func save(ctx context.Context, task string, id uuid.UUID) error {
 		return err
 	}
 	for resource, err := range client.Resources(ctx, files[0], nil) {
-		if err == nil {
-			err = exec("INSERT OR REPLACE INTO resources (id, type, connection, task, json) VALUES (?, ?, ?, ?, ?)",
-				resource.ID, resource.ResourceType, id, task, string(resource.Raw))
+		if err != nil {
+			return err
 		}
+		err = exec("INSERT OR REPLACE INTO resources (id, type, connection, task, json) VALUES (?, ?, ?, ?, ?)",
+			resource.ID, resource.ResourceType, id, task, string(resource.Raw))
 		if err != nil {
 			return err
 		}

@@ -19,12 +19,14 @@ func Pages(root, out string, progress io.Writer) error {
 	isComplete := true
 	for _, folder := range []string{"ui", "site"} {
 		from, to := filepath.Join(root, "build", folder), filepath.Join(out, "web", folder)
-		update := mirror
-		if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Stat(filepath.Join(from, "manifest.json"))
+		if errors.Is(err, fs.ErrNotExist) {
 			isComplete = false
-			update = func(_, to string) error { return os.RemoveAll(to) }
+			err = os.RemoveAll(to)
+		} else {
+			err = mirror(from, to)
 		}
-		if err := update(from, to); err != nil {
+		if err != nil {
 			return fmt.Errorf("pages: %w", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
+// TestSearchReturnsEachHitOnceAcrossPages covers all orders and page sizes, and many hits with the same score.
 func TestSearchReturnsEachHitOnceAcrossPages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -264,7 +264,6 @@ func TestSearchDemotesBrandsThatAreDown(t *testing.T) {
 	}
 }
 
-// TestSearchReturnsEachHitOnceAcrossPages covers all orders and page sizes, and many hits with the same score.
 func TestSearchRejectsInvalidQueries(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
